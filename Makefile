@@ -1,0 +1,38 @@
+# Everything runs from one virtual environment made here; `make help` lists the commands.
+PYTHON ?= python3
+PORT ?= 8000
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
+
+.PHONY: help serve test check format benchmarks clean
+help:  ## list the commands
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+
+$(VENV)/.serve: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) -e '.[sandbox]'
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.serve
+	$(PIP) -e '.[sandbox,postgres,container,test,check]'
+	@touch $@
+
+serve: $(VENV)/.serve  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)
+	@exec $(BIN)/gradmend serve --port $(PORT)
+
+test: $(VENV)/.test  ## install what tests need and run them
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(VENV)/.test  ## format, lint, types, import rules, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+format: $(VENV)/.test  ## format and sort imports
+	$(BIN)/ruff check --fix -q . ; $(BIN)/ruff format .
+
+clean:  ## remove the environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info

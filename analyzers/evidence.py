@@ -1,0 +1,158 @@
+"""One body of evidence, whoever the witness: the reading, the traced run, or the traceback.
+
+Lines are 1-based; files are spelled as in the request. `how` says how we know: `predicted` from
+reading alone, `observed` in a run, `confirmed` by both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+How = Literal["predicted", "observed", "confirmed"]
+Engine = Literal["torch", "custom"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of the user's code. `frame` tells activations of one function apart (0: unknown)."""
+
+    file: str
+    line: int
+    function: str = ""
+    frame: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One call of `backward` or `autograd.grad`; `stack` is outermost first and ends in `at`."""
+
+    at: Place
+    n: int = 0
+    stack: tuple[Place, ...] = ()
+    library: tuple[str, ...] = ()
+    iteration: int = 1
+    kind: Literal["backward", "grad"] = "backward"
+    retain: bool = False
+    create_graph: bool = False
+    root: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An autograd node, by the line that made it; `made_after` counts completed backward calls."""
+
+    op: str
+    at: Place | None = None
+    library: str | None = None
+    made_after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A name that held the tensor, as the script spells it."""
+
+    path: str
+    scope: str = ""
+    kind: Literal["local", "global", "attribute", "item", "closure", "unknown"] = "local"
+    container: str = "Tensor"
+    when: Literal["freed", "now"] = "now"
+    frame: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """An edge by which the failing graph enters one that was already walked."""
+
+    old: Node
+    new: Node | None = None
+    raising: Node | None = None
+    freed: int = 0
+    holders: tuple[Holder, ...] = ()
+    shape: tuple[int, ...] = ()
+    freed_nodes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphReuse:
+    """A backward walked nodes whose saved tensors an earlier backward had freed."""
+
+    freed: Visit
+    reached: Visit
+    how: How
+    message: str = ""
+    same_root: bool = False
+    remade: bool = False
+    joins: tuple[Join, ...] = ()
+    engine: Engine = "torch"
+    engine_class: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A line that changed a tensor in place."""
+
+    at: Place | None
+    op: str = ""
+    library: str | None = None
+    version: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class InplaceChange:
+    """A tensor was changed in place where autograd forbids it or still needs the old value."""
+
+    kind: Literal["saved", "leaf", "view"]
+    how: How
+    message: str = ""
+    reached: Visit | None = None
+    at: Place | None = None
+    node: Node | None = None
+    holders: tuple[Holder, ...] = ()
+    parameter: str | None = None
+    is_parameter: bool = False
+    shape: tuple[int, ...] = ()
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MissingGraph:
+    """A backward, or a gradient, that found no graph. `lost_by` is the op that ended it."""
+
+    how: How
+    message: str = ""
+    at: Place | None = None
+    stack: tuple[Place, ...] = ()
+    holders: tuple[Holder, ...] = ()
+    ended_at: Place | None = None
+    lost_by: str = "unknown"
+    op: str = ""
+    shape: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SilentFault:
+    """Nothing was raised, and training is wrong all the same. `kind` is a pattern's name."""
+
+    kind: str
+    how: How
+    at: Place | None = None
+    holders: tuple[Holder, ...] = ()
+    params: tuple[str, ...] = ()
+    figures: tuple[float, ...] = ()
+    visit: Visit | None = None
+    detail: str = ""
+
+
+Evidence = GraphReuse | InplaceChange | MissingGraph | SilentFault
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What reading found. `incomplete` lists what was not followed, and why."""
+
+    evidence: tuple[Evidence, ...] = ()
+    incomplete: tuple[str, ...] = ()
+    backward_lines: tuple[Place, ...] = ()
+    notes: tuple[str, ...] = field(default=())

@@ -1,0 +1,161 @@
+"""A project's source as the analyses see it: trees, scopes, loops, statements by line."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Scope = Function | ast.Module
+Loop = ast.For | ast.AsyncFor | ast.While
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+class Module:
+    """One parsed file. Raises `SyntaxError` when the text is not Python."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+        self.tree = ast.parse(text)
+        self.lines = text.splitlines()
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """Each node's parent."""
+        return {
+            child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)
+        }
+
+    @cached_property
+    def _statements(self) -> dict[int, ast.stmt]:
+        """The innermost statement that covers each line."""
+        covered: dict[int, ast.stmt] = {}
+        for node in ast.walk(self.tree):  # breadth first: inner statements come later
+            if isinstance(node, ast.stmt):
+                for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                    covered[line] = node
+        return covered
+
+    def code(self, line: int) -> str:
+        """The text of a line without its indentation; empty when there is none."""
+        return self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""
+
+    def statement_at(self, line: int) -> ast.stmt | None:
+        """The innermost statement that covers a line."""
+        return self._statements.get(line)
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The node's parents, innermost first."""
+        while (parent := self.parents.get(node)) is not None:
+            yield parent
+            node = parent
+
+    def scope_of(self, node: ast.AST) -> Scope:
+        """The function (or the module) whose names the node sees first."""
+        for parent in self.ancestors(node):
+            if isinstance(parent, FUNCTIONS):
+                return parent
+        return self.tree
+
+    def class_of(self, node: ast.AST) -> ast.ClassDef | None:
+        """The innermost class around the node."""
+        return next((p for p in self.ancestors(node) if isinstance(p, ast.ClassDef)), None)
+
+    def loops_around(self, node: ast.AST) -> list[Loop]:
+        """The loops whose body holds the node, innermost first, within its own function."""
+        found: list[Loop] = []
+        child = node
+        for parent in self.ancestors(node):
+            if isinstance(parent, FUNCTIONS):
+                break
+            if isinstance(parent, LOOPS) and child in parent.body:
+                found.append(parent)
+            child = parent
+        return found
+
+    def block_of(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The list of statements that holds this one."""
+        parent = self.parents[statement]
+        for field in ("body", "orelse", "finalbody", "handlers"):
+            block = getattr(parent, field, None)
+            if isinstance(block, list) and statement in block:
+                return block
+        return [statement]
+
+    def function_named(self, qualname: str) -> Function | None:
+        """The function with this name, by qualified name's last parts."""
+        parts = [p for p in qualname.split(".") if p != "<locals>"]
+        for node in ast.walk(self.tree):
+            if isinstance(node, FUNCTIONS[:2]) and node.name == parts[-1]:
+                owner = self.class_of(node)
+                if len(parts) < 2 or owner is None or owner.name == parts[-2]:
+                    return node
+        return None
+
+
+@dataclass(frozen=True)
+class Project:
+    """The files of a request. Files that are not Python, or do not parse, have no module."""
+
+    files: Mapping[str, str]
+    entry: str = "train.py"
+
+    @cached_property
+    def modules(self) -> dict[str, Module]:
+        parsed: dict[str, Module] = {}
+        for path, text in self.files.items():
+            if path.endswith(".py"):
+                try:
+                    parsed[path] = Module(path, text)
+                except (SyntaxError, ValueError):
+                    continue
+        return parsed
+
+    def module(self, path: str) -> Module | None:
+        """The module of this path."""
+        return self.modules.get(path)
+
+    def code(self, path: str, line: int) -> str:
+        """The text of a line, or nothing."""
+        module = self.module(path)
+        return module.code(line) if module else ""
+
+
+def spelled(node: ast.AST) -> str:
+    """The expression as source, in one line."""
+    return ast.unparse(node)
+
+
+def target_names(target: ast.AST) -> Iterator[str]:
+    """Every name or attribute path that an assignment target binds, as spelled."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for element in target.elts:
+            yield from target_names(element)
+    elif isinstance(target, ast.Starred):
+        yield from target_names(target.value)
+    else:
+        yield spelled(target)
+
+
+def assigned(statement: ast.stmt) -> list[str]:
+    """The names that a statement binds (assignment, loop target, with), as spelled."""
+    match statement:
+        case ast.Assign(targets=targets):
+            return [name for target in targets for name in target_names(target)]
+        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+            return list(target_names(target))
+        case ast.For(target=target) | ast.AsyncFor(target=target):
+            return list(target_names(target))
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            return [
+                name
+                for item in items
+                if item.optional_vars is not None
+                for name in target_names(item.optional_vars)
+            ]
+    return []

@@ -1,0 +1,1 @@
+"""The web service: HTTP API, pages, jobs, store. Never imports torch."""

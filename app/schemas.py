@@ -1,0 +1,178 @@
+"""The values of the HTTP contract, v1. Names here are frozen: add freely, rename or drop none."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Status = Literal["queued", "running", "done", "failed"]
+Verdict = Literal["confirmed", "likely", "healthy", "unreproduced", "inconclusive"]
+Family = Literal["graph-reuse", "inplace", "no-grad", "silent", "engine", "other"]
+CheckName = Literal[
+    "reproduced", "runs", "learns", "same_gradient", "fresh", "bounded", "minimal"
+]
+CheckStatus = Literal["passed", "failed", "not_run"]
+
+
+class SourceFile(BaseModel):
+    """A further file of the project; `path` is relative."""
+
+    path: str = Field(max_length=255)
+    content: str
+
+
+class DiagnosisRequest(BaseModel):
+    """What a client sends. Limits in bytes are checked by `app.intake`, with the field's name."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    script: str = ""
+    filename: str = Field("train.py", max_length=255)
+    files: list[SourceFile] = Field([], max_length=64)
+    traceback: str = ""
+    run: Literal["auto", "never"] = "auto"
+    trace: str = ""
+    time_limit_s: float = Field(20, ge=1, le=60)
+
+
+class Spot(BaseModel):
+    """A place in the source, with its line's text."""
+
+    file: str
+    line: int
+    end_line: int | None = None
+    code: str = ""
+
+
+class Event(Spot):
+    """Something that happened to a graph there: made, freed, reached again."""
+
+    iteration: int | None = None
+    op: str | None = None
+
+
+class Carrier(BaseModel):
+    """The name that carried the old graph, as the script spells it."""
+
+    name: str
+    file: str
+    line: int
+    kind: str = "local"
+
+
+class Boundary(BaseModel):
+    """What the carrier crossed."""
+
+    kind: Literal["loop", "epoch", "call", "cell", "none"] = "none"
+    file: str = ""
+    line: int = 0
+
+
+class Cause(BaseModel):
+    pattern: str
+    title: str
+    engine: Literal["torch", "custom"] = "torch"
+    confidence: float = Field(ge=0, le=1)
+    source: Literal["trace", "reading", "both"]
+    location: Spot
+    carrier: Carrier | None = None
+    created: Event | None = None
+    freed_by: Event | None = None
+    reached_again_by: Event | None = None
+    boundary: Boundary | None = None
+    explanation: str
+    learn_more: str
+
+
+class Check(BaseModel):
+    name: CheckName
+    status: CheckStatus
+    detail: str = ""
+
+
+class Verification(BaseModel):
+    status: CheckStatus
+    checks: list[Check] = []
+
+
+class PatchedFile(BaseModel):
+    path: str
+    content: str
+
+
+class Patch(BaseModel):
+    n: int
+    strategy: str
+    title: str
+    diff: str
+    script: str
+    snippet: str
+    files: list[PatchedFile] = []
+    gradients: Literal["same", "truncated", "changed", "unknown"]
+    tradeoff: str = ""
+    verification: Verification
+
+
+class ErrorFrame(Spot):
+    function: str = ""
+
+
+class ErrorReport(BaseModel):
+    """The error, from the traceback given, else from the run."""
+
+    family: Family
+    pattern_hint: str | None = None
+    exception: str
+    message: str
+    location: Spot | None = None
+    frames: list[ErrorFrame] = []
+
+
+class SandboxReport(BaseModel):
+    backend: str
+    walls: list[str] = []
+
+
+class RunReport(BaseModel):
+    status: Literal[
+        "reproduced", "ran_clean", "other_error", "timed_out", "limit_hit", "unavailable"
+    ]
+    exception: str | None = None
+    stdout_tail: str = ""
+    stderr_tail: str = ""
+    duration_s: float = 0.0
+    backward_calls: int = 0
+    peak_memory_mib: float = 0.0
+    stand_ins: list[str] = []
+    sandbox: SandboxReport | None = None
+
+
+class Timings(BaseModel):
+    read: float = 0.0
+    queue: float = 0.0
+    reproduce: float = 0.0
+    verify: float = 0.0
+    total: float = 0.0
+
+
+class Findings(BaseModel):
+    """What a diagnosis found: everything but its identity and state."""
+
+    verdict: Verdict | None = None
+    summary: str = ""
+    error: ErrorReport | None = None
+    causes: list[Cause] = []
+    patches: list[Patch] = []
+    run: RunReport | None = None
+    timings_ms: Timings = Timings()
+    truncated: list[str] = []
+
+
+class Diagnosis(Findings):
+    id: str
+    url: str
+    created_at: datetime
+    expires_at: datetime
+    status: Status

@@ -1,0 +1,1 @@
+"""What runs within the walls, beside the user's script: standard library and torch only."""

@@ -1,0 +1,99 @@
+"""What the service asks of a sandbox, and what it gets back."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sandbox.records import Trace
+
+Mode = Literal["plain", "trace", "inplace"]
+RunStatus = Literal["finished", "stopped", "raised", "timed_out", "limit_hit", "unavailable"]
+
+
+class Job(BaseModel):
+    """One run of a project inside the walls.
+
+    `mode`: `plain` runs the script untouched, `trace` records autograd evidence, `inplace` is a
+    slower run that also logs which line changed which tensor.
+    `reference` keeps every graph and turns `optimizer.step()` into a no-op, so that the gradients
+    of the script's own mathematics can be read even where the script fails.
+    `keep_graphs` keeps every graph but lets the optimizers step.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    files: dict[str, str] = Field(description="relative path → text; the run's working directory")
+    entry: str = "train.py"
+    argv: list[str] = []
+    mode: Mode = "trace"
+    reference: bool = False
+    keep_graphs: bool = False
+    frozen_steps: bool = Field(False, description="optimizers record gradients but change nothing")
+    gradients: bool = Field(False, description="record a fingerprint of gradients at every step")
+    stop_after_backwards: int | None = Field(
+        None, ge=1, description="end the run, successfully, after so many backward calls"
+    )
+    stop_after_error: bool = True
+    time_limit_s: float = Field(20.0, gt=0, le=60)
+    memory_mib: int = Field(2048, ge=64)
+    output_bytes: int = Field(65536, ge=1024)
+
+
+class RaisedFrame(BaseModel):
+    file: str
+    line: int
+    function: str = ""
+    code: str = ""
+
+
+class Raised(BaseModel):
+    """The exception that ended a run. `frames` are outermost first and include library frames."""
+
+    type: str
+    message: str
+    frames: list[RaisedFrame] = []
+    traceback: str = ""
+
+
+class RunResult(BaseModel):
+    """What a run did, as far as the host can vouch for it.
+
+    `finished`: ended by itself. `stopped`: `stop_after_backwards` was reached.
+    `raised`: ended with an exception. `timed_out`, `limit_hit`: a wall ended it (`limit` says
+    which). `unavailable`: nothing ran; `reason` says why.
+    """
+
+    status: RunStatus
+    exit_code: int | None = None
+    limit: str | None = Field(None, description="memory, processes, output, disk, cpu")
+    reason: str | None = None
+    raised: Raised | None = None
+    trace: Trace | None = None
+    stdout_tail: str = ""
+    stderr_tail: str = ""
+    duration_s: float = 0.0
+    peak_memory_mib: float = 0.0
+    tampered: list[str] = Field([], description="what the script did to the instruments, if seen")
+    backend: str = ""
+    walls: list[str] = []
+
+
+class Readiness(BaseModel):
+    """`ready` is false when a wall could not be raised; then nothing is ever run."""
+
+    ready: bool
+    backend: str
+    walls: list[str] = []
+    reason: str | None = None
+
+
+class Sandbox(Protocol):
+    """One place to run jobs. Cancelling the awaiting task ends the run."""
+
+    async def run(self, job: Job) -> RunResult: ...
+
+    async def readiness(self) -> Readiness: ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,291 @@
+"""The records that a traced run emits, one JSON object a line, as seen from outside.
+
+They come from a hostile process: every field is bounded and validated here, and nothing in them
+is trusted beyond what it says about the script itself. Lines are 1-based; files are relative to
+the job's directory; library files keep their module path (`torch/nn/modules/rnn.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+VERSION = 1
+
+Text = Annotated[str, Field(max_length=500)]
+Count = Annotated[int, Field(ge=0, le=2**53)]
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Place(Record):
+    """A line of the user's code; `frame` tells activations of one function apart."""
+
+    file: Text
+    line: Count
+    function: Text = ""
+    frame: Count = 0
+
+
+class Visit(Record):
+    """One call of `backward` or `autograd.grad`.
+
+    `n` counts all such calls of the run from 1; `iteration` counts those from this very line.
+    `stack` holds the user's frames, outermost first; its last entry is `at`.
+    `library` names frames of libraries between the user's line and the engine (`optimizer.step`
+    calling a closure, a trainer), innermost last.
+    """
+
+    n: Count
+    at: Place
+    stack: list[Place] = Field([], max_length=40)
+    library: list[Text] = Field([], max_length=12)
+    iteration: Count = 1
+    kind: Literal["backward", "grad"] = "backward"
+    retain: bool = False
+    create_graph: bool = False
+    root: list[Text] = Field([], max_length=8, description="names that held the tensor walked")
+
+
+class NodeAt(Record):
+    """An autograd node. `made_after` counts the backward calls completed when it was made."""
+
+    op: Text
+    at: Place | None = None
+    library: Text | None = Field(None, description="the library frame that made it, if any")
+    made_after: Count = 0
+
+
+class Holder(Record):
+    """A name that held a tensor: `path` as the script spells it (`hidden[0]`, `self.h`).
+
+    `when`: at the freeing call, or at the failing one. `container` is the type of the outermost
+    thing that the name stands for (`Tensor`, `tuple`, `list`, `dict`, `deque`, class name).
+    """
+
+    scope: Text
+    path: Text
+    kind: Literal["local", "global", "attribute", "item", "closure", "unknown"] = "local"
+    container: Text = "Tensor"
+    when: Literal["freed", "now"] = "now"
+    frame: Count = 0
+
+
+class Join(Record):
+    """An edge by which the failing graph enters a graph that was already walked.
+
+    `new` is the node that consumed the carried tensor (None: the tensor walked is itself old),
+    `old` the node that had produced it, `raising` the first node below that was freed.
+    """
+
+    new: NodeAt | None = None
+    old: NodeAt
+    raising: NodeAt | None = None
+    freed: Count = Field(0, description="`n` of the visit that freed it")
+    holders: list[Holder] = Field([], max_length=32)
+    shape: list[int] = Field([], max_length=16)
+    freed_nodes: Count = 0
+
+
+class Started(Record):
+    t: Literal["start"]
+    v: Literal[1]
+    torch: Text = ""
+    python: Text = ""
+    entry: Text = ""
+    stamps: Text = Field("", description="how nodes get their line: anomaly, lines, none")
+
+
+class Parameter(Record):
+    """`id` is the order of first appearance; `optimizer` the order in which optimizers were made.
+
+    `reference_only` is never set by the tracer of a plain run.
+    """
+
+    id: Count
+    name: Text = ""
+    shape: list[int] = Field([], max_length=16)
+    optimizer: int | None = None
+    requires_grad: bool = True
+
+
+class Parameters(Record):
+    t: Literal["parameters"]
+    params: list[Parameter] = Field([], max_length=4096)
+
+
+class Stale(Record):
+    """A parameter whose consumer node, made before `changed_by` (a step), was walked after it."""
+
+    param: Count
+    made_at: Place | None = None
+    changed_by: Count = 0
+
+
+class Backward(Record):
+    """`nodes`: autograd nodes reached. `reach`: how many earlier visits lie between now and the
+    making of the oldest node reached (0: made since the last visit); a growing graph grows it.
+    `received`: ids of parameters that got a gradient."""
+
+    t: Literal["backward"]
+    visit: Visit
+    outcome: Literal["ok", "raised"] = "ok"
+    nodes: Count = 0
+    reach: Count = 0
+    received: list[Count] = Field([], max_length=4096)
+    stale: list[Stale] = Field([], max_length=16)
+
+
+class Gradient(Record):
+    """A fingerprint of one gradient: its norm and three fixed pseudo-random projections."""
+
+    param: Count
+    norm: float = 0.0
+    projections: list[float] = Field([], max_length=4)
+    none: bool = False
+
+
+class Step(Record):
+    """One `optimizer.step()` (or, at `at=None`, the end of the run)."""
+
+    t: Literal["step"]
+    n: Count
+    optimizer: int = -1
+    at: Place | None = None
+    after: Count = Field(0, description="backward visits completed")
+    gradients: list[Gradient] = Field([], max_length=4096)
+    changed: Count = Field(0, description="how many of its parameters the step changed")
+
+
+class Reuse(Record):
+    """A second walk over freed nodes. `same_root`: the tensor walked had itself been walked.
+
+    `remade`: the failing graph also holds new nodes made at the lines of the reused ones.
+    `engine`: `custom` for a hand-written autograd class; then `op` is that class's name.
+    """
+
+    t: Literal["reuse"]
+    message: Text = ""
+    freed: Visit
+    reached: Visit
+    same_root: bool = False
+    remade: bool = False
+    new_nodes: Count = 0
+    joins: list[Join] = Field([], max_length=16)
+    engine: Literal["torch", "custom"] = "torch"
+    engine_class: Text = ""
+
+
+class Changed(Record):
+    """A line that changed a tensor in place, and the op that did it."""
+
+    at: Place | None = None
+    op: Text = ""
+    library: Text | None = None
+    version: Count = 0
+    after: Count = 0
+
+
+class Inplace(Record):
+    """A saved tensor that was changed before the backward that needs it.
+
+    `node` saved it; `holders` name the stale tensor; `changes` are the lines that changed it
+    (filled by the slower run). `kind` follows PyTorch's three errors: a stale saved tensor, a
+    leaf that requires grad, a view whose base or siblings forbid it.
+    """
+
+    t: Literal["inplace"]
+    message: Text = ""
+    kind: Literal["saved", "leaf", "view"] = "saved"
+    reached: Visit | None = None
+    at: Place | None = None
+    node: NodeAt | None = None
+    holders: list[Holder] = Field([], max_length=32)
+    parameter: Text | None = None
+    is_parameter: bool = False
+    shape: list[int] = Field([], max_length=16)
+    saved_version: Count = 0
+    found_version: Count = 0
+    changes: list[Changed] = Field([], max_length=16)
+
+
+class Missing(Record):
+    """A backward or gradient that found no graph. `ended_at`: where the graph was lost, if seen.
+
+    `how`: item, data, detach, tensor, numpy, no_grad, argmax, leaf, unknown, ...
+    """
+
+    t: Literal["missing"]
+    message: Text = ""
+    at: Place | None = None
+    stack: list[Place] = Field([], max_length=40)
+    holders: list[Holder] = Field([], max_length=32)
+    ended_at: Place | None = None
+    how: Text = "unknown"
+    op: Text = ""
+    shape: list[int] = Field([], max_length=16)
+
+
+class Silent(Record):
+    """Something wrong that raised nothing.
+
+    `kind`: growing-history, retain-graph-leak, aliased-grad, missing-zero-grad,
+    starved-parameter. `figures` is what was measured (nodes per backward, gradient norms, ...).
+    """
+
+    t: Literal["silent"]
+    kind: Text
+    at: Place | None = None
+    holders: list[Holder] = Field([], max_length=32)
+    params: list[Text] = Field([], max_length=64)
+    figures: list[float] = Field([], max_length=64)
+    visit: Visit | None = None
+    detail: Text = ""
+
+
+class StandIn(Record):
+    """A substitute that the run used (`cuda`, `wandb`, `torchvision.datasets.MNIST`)."""
+
+    t: Literal["stand_in"]
+    name: Text
+    detail: Text = ""
+
+
+class Needs(Record):
+    """Something the script wants that has no stand-in: a file, a package, an argument."""
+
+    t: Literal["needs"]
+    kind: Literal["file", "package", "argument", "input", "network", "device"]
+    name: Text
+    detail: Text = ""
+
+
+class Ended(Record):
+    t: Literal["end"]
+    reason: Literal["finished", "stopped", "raised"]
+    backwards: Count = 0
+    steps: Count = 0
+    peak_memory_mib: float = 0.0
+    truncated: list[Text] = Field([], max_length=16)
+    tampered: list[Text] = Field([], max_length=16)
+
+
+class Trace(BaseModel):
+    """All records of one run, validated. Counted rather than complete where a bound was met."""
+
+    started: Started | None = None
+    parameters: list[Parameter] = []
+    backwards: list[Backward] = []
+    steps: list[Step] = []
+    reuse: Reuse | None = None
+    inplace: Inplace | None = None
+    missing: Missing | None = None
+    silent: list[Silent] = []
+    stand_ins: list[StandIn] = []
+    needs: list[Needs] = []
+    ended: Ended | None = None
+    rejected: int = Field(0, description="lines that were not valid records")
+    truncated: bool = False
