@@ -1,0 +1,36 @@
+# expect: pattern = inplace-leaf
+# expect: raises = RuntimeError: a leaf Variable that requires grad is being used in an in-place operation
+# expect: carrier = layer.weight, p
+from collections import namedtuple
+import torch
+from torch import nn
+
+Config = namedtuple("Config", "features hidden lr epochs")
+cfg = Config(features=6, hidden=12, lr=0.05, epochs=4)
+torch.manual_seed(19)
+
+
+class MonotoneNet(nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(cfg.features, cfg.hidden), nn.Linear(cfg.hidden, 1)])
+
+    def forward(self, x):
+        return self.layers[1](torch.tanh(self.layers[0](x)))
+
+    def constrain(self):
+        for layer in self.layers:
+            layer.weight.clamp_(min=0)  # expect: place
+
+
+net = MonotoneNet(cfg)
+sgd = torch.optim.SGD(net.parameters(), lr=cfg.lr)
+X = torch.rand(50, cfg.features)
+y = X.sum(1, keepdim=True).sqrt()
+for epoch in range(cfg.epochs):
+    sgd.zero_grad()
+    loss = (net(X) - y).abs().mean()
+    loss.backward()
+    sgd.step()
+    net.constrain()  # expect: place
+    print(epoch, loss.item())
