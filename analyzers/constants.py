@@ -1,0 +1,133 @@
+"""Values that one of two losses only reads: how sure we are, and where to detach them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.edits import Edit, Editor
+from analyzers.flow import bindings, mentions, value_of, walk_scope
+from analyzers.pattern import Proposal
+from analyzers.rewrite import statements_of, steps
+from analyzers.source import Project, spelled
+from analyzers.stories import Story
+
+
+def meant_as_constant(story: Story) -> float:
+    """How surely one of the walks only meant to read the carrier; 0 where nothing says so."""
+    shared = story.shared
+    if shared is None:
+        return 0.0
+    if not story.same_pass:
+        if story.reuse.remade and not story.bound_inside:
+            return 0.85
+        return 0.55 if story.used_as_target and not story.self_fed else 0.0
+    if story.used_as_target:
+        return 0.88
+    if _weighs_log_probability(story):
+        return 0.86
+    if _steps_between(story):
+        return 0.84
+    return 0.4
+
+
+def _steps_between(story: Story) -> bool:
+    """Whether an optimizer steps after the first walk and before the second loss is made."""
+    shared = story.shared
+    assert shared is not None
+    if any(shared.freed_line < call.lineno < shared.reached_line for call in steps(shared.scope)):
+        return True
+    module = story.project.module(story.reuse.freed.at.file)
+    if module is None or story.reuse.freed.at.line == shared.freed_line:
+        return False
+    statement = module.statement_at(story.reuse.freed.at.line)
+    if statement is None:
+        return False
+    helper = module.scope_of(statement)
+    return any(call.lineno > statement.lineno for call in steps(helper))
+
+
+def _weighs_log_probability(story: Story) -> bool:
+    """Whether the carrier multiplies a log-probability (the weight of a policy gradient)."""
+    shared = story.shared
+    assert shared is not None
+    logs = {
+        name
+        for statement in statements_of(shared.scope)
+        if (value := value_of(statement)) is not None
+        and any(isinstance(n, ast.Attribute) and n.attr == "log_prob" for n in ast.walk(value))
+        for name in bindings(statement)
+    }
+    for node in walk_scope(shared.scope):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            if mentions(node, story.name) and any(mentions(node, name) for name in logs):
+                return True
+    return False
+
+
+def detach_at_use(story: Story, project: Project) -> Iterator[Proposal]:
+    """Detach the carrier where the first loss reads it; or where the second does."""
+    shared = story.shared
+    if shared is None or not story.name:
+        return
+    first = min(shared.freed_line, shared.reached_line)
+    last = max(shared.freed_line, shared.reached_line)
+    made = [s.lineno for _, scope, s in story.binders if scope is shared.scope]
+    start = max((line for line in made if line <= first), default=0)
+    for title, low, high, rank in (
+        ("first", start, shared.freed_line, 0),
+        ("second", first if story.same_pass else start, last, 1),
+    ):
+        edits = _uses(story, low, high)
+        if edits:
+            yield Proposal(
+                f"detach-in-{title}-loss",
+                f"Give the {title} loss a detached `{story.name}`",
+                edits,
+                "same",
+                "That loss no longer sends gradient through it.",
+                rank,
+            )
+
+
+def _uses(story: Story, low: int, high: int) -> tuple[Edit, ...]:
+    """Edits that detach every read of the carrier between two lines of the shared frame."""
+    shared = story.shared
+    assert shared is not None
+    editor = Editor(shared.module)
+    edits: list[Edit] = []
+    for node in walk_scope(shared.scope):
+        if not isinstance(node, ast.Name | ast.Attribute) or not low < node.lineno <= high:
+            continue
+        if spelled(node) != story.name or not isinstance(node.ctx, ast.Load):
+            continue
+        parent = shared.module.parents.get(node)
+        if isinstance(parent, ast.Attribute) and parent.attr in ("detach", "shape", "size", "item"):
+            continue
+        edits.append(editor.append_to(node, ".detach()"))
+    return tuple(edits)
+
+
+def detach_at_definition(story: Story, project: Project) -> Iterator[Proposal]:
+    """Detach the carrier where it is made, so that every reader gets a constant."""
+    outside = not story.same_pass and not story.bound_inside
+    for module, _, statement in story.binders:
+        value = value_of(statement)
+        if value is None or not isinstance(statement, ast.Assign):
+            continue
+        editor = Editor(module)
+        single = all(isinstance(t, ast.Name | ast.Attribute) for t in statement.targets)
+        edit = (
+            editor.append_to(value, ".detach()")
+            if single
+            else editor.insert_after(statement, f"{story.name} = {story.name}.detach()")
+        )
+        yield Proposal(
+            "detach-at-definition",
+            f"Detach `{story.name}` where it is made",
+            (edit,),
+            "same",
+            "No loss sends gradient through it any more.",
+            0 if outside else 2,
+        )
+        return

@@ -1,0 +1,122 @@
+"""How a structure of tensors is cut from its history, in the idiom of its engine."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from analyzers.evidence import GraphReuse, Holder
+from analyzers.source import Project, spelled
+
+
+@dataclass(frozen=True)
+class Idiom:
+    """How one tensor is detached: `template` holds `{}` for the expression."""
+
+    template: str = "{}.detach()"
+
+    def of(self, expression: str) -> str:
+        """The detached form of one tensor."""
+        return self.template.format(expression)
+
+
+TORCH = Idiom()
+
+
+def idiom_for(reuse: GraphReuse, project: Project) -> Idiom:
+    """PyTorch's `detach`, or what the script's own engine offers: its `detach` method, else its
+    constructor around the bare data, with the flags that the script itself passes."""
+    if reuse.engine == "torch":
+        return TORCH
+    for module in project.modules.values():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef) and node.name == reuse.engine_class:
+                return _engine_idiom(node, module.tree)
+    return TORCH
+
+
+def _engine_idiom(engine: ast.ClassDef, tree: ast.Module) -> Idiom:
+    methods = {n.name: n for n in engine.body if isinstance(n, ast.FunctionDef)}
+    if "detach" in methods:
+        return TORCH
+    init = methods.get("__init__")
+    if init is None or len(init.args.args) < 2:
+        return TORCH
+    first = init.args.args[1].arg
+    stored = _attribute_holding(init, first) or first
+    flags = _flags(engine.name, init, tree)
+    return Idiom(f"{engine.name}({{}}.{stored}{''.join(f', {flag}' for flag in flags)})")
+
+
+def _attribute_holding(init: ast.FunctionDef, argument: str) -> str | None:
+    """The attribute that the constructor stores its first argument in."""
+    for node in ast.walk(init):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(n, ast.Name) and n.id == argument for n in ast.walk(node.value)
+        ):
+            for target in node.targets:
+                if isinstance(target, ast.Attribute):
+                    return target.attr
+    return None
+
+
+def _flags(name: str, init: ast.FunctionDef, tree: ast.Module) -> list[str]:
+    """The true flags that the script passes when it makes a tracked leaf (`autograd=True`)."""
+    known = {argument.arg for argument in [*init.args.args, *init.args.kwonlyargs]}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and spelled(node.func) == name:
+            flags = [
+                f"{keyword.arg}=True"
+                for keyword in node.keywords
+                if keyword.arg in known
+                and isinstance(keyword.value, ast.Constant)
+                and keyword.value.value is True
+            ]
+            if flags:
+                return flags
+    return []
+
+
+def detached(name: str, holder: Holder | None, idiom: Idiom) -> str:
+    """An expression for the whole structure called `name`, cut from its history.
+
+    `holder` tells its shape: its container, and in its path how deep the tensors lie.
+    """
+    if holder is None or holder.path == name or not holder.path.startswith(name + "["):
+        return idiom.of(name)
+    kinds = holder.container.replace("]", "").split("[")
+    depth = holder.path[len(name) :].count("[")
+    kinds += ["tuple"] * (depth - len(kinds))
+    return _comprehension(name, kinds[:depth], idiom, 0)
+
+
+_VARIABLES = ("t", "s", "r")
+
+
+def _comprehension(name: str, kinds: list[str], idiom: Idiom, level: int) -> str:
+    if not kinds:
+        return idiom.of(name)
+    variable = _VARIABLES[min(level, len(_VARIABLES) - 1)] if len(kinds) == 1 else "s" * (level + 1)
+    inner = _comprehension(variable, kinds[1:], idiom, level + 1)
+    match kinds[0]:
+        case "dict" | "OrderedDict" | "defaultdict":
+            return f"{{key: {inner} for key, {variable} in {name}.items()}}"
+        case "list":
+            return f"[{inner} for {variable} in {name}]"
+        case "tuple" | "Size":
+            return f"tuple({inner} for {variable} in {name})"
+        case "deque":
+            return f"deque(({inner} for {variable} in {name}), maxlen={name}.maxlen)"
+    return f"type({name})(*({inner} for {variable} in {name}))"
+
+
+def starts_as_none(scope: ast.AST, name: str) -> bool:
+    """Whether the name may still be None when the loop begins."""
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Assign) and any(spelled(t) == name for t in node.targets):
+            if isinstance(node.value, ast.Constant) and node.value.value is None:
+                return True
+        if isinstance(node, ast.AnnAssign) and spelled(node.target) == name:
+            if isinstance(node.value, ast.Constant) and node.value.value is None:
+                return True
+    return False

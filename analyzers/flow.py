@@ -1,0 +1,152 @@
+"""Small questions about data flow inside one function: who binds a name, who reads it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.source import FUNCTIONS, Loop, Module, assigned, spelled, target_names
+
+STORING_METHODS = frozenset(
+    {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push"}
+)
+
+
+def walk_scope(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a scope in source order, inner functions and classes left out."""
+    for child in ast.iter_child_nodes(scope):
+        yield child
+        if not isinstance(child, (*FUNCTIONS, ast.ClassDef)):
+            yield from walk_scope(child)
+
+
+def bindings(statement: ast.stmt) -> list[str]:
+    """Names and attribute paths that a statement itself binds, with walrus targets; for a store
+    into a container (`xs[i] = y`, `xs.append(y)`) the container's name too."""
+    names = assigned(statement)
+    for name in list(names):
+        if "[" in name:
+            names.append(name[: name.index("[")])
+    if isinstance(statement, ast.Expr) and (stored := stored_into(statement.value)):
+        names.append(stored)
+    for node in own_expressions(statement):
+        if isinstance(node, ast.NamedExpr):
+            names.extend(target_names(node.target))
+    return names
+
+
+def stored_into(node: ast.expr) -> str | None:
+    """`xs` for `xs.append(y)` and its like."""
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in STORING_METHODS
+    ):
+        return spelled(node.func.value)
+    return None
+
+
+def own_expressions(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The nodes of a statement's own expressions, without the statements in its body."""
+    for child in ast.iter_child_nodes(statement):
+        if not isinstance(child, ast.stmt | ast.excepthandler):
+            yield from ast.walk(child)
+
+
+def mentions(node: ast.AST, path: str) -> bool:
+    """Whether the expression reads the name or attribute path (as a whole or by its parts)."""
+    wanted = ast.dump(ast.parse(path, mode="eval").body) if path.isidentifier() is False else ""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and inner.id == path and isinstance(inner.ctx, ast.Load):
+            return True
+        if wanted and isinstance(inner, ast.Attribute | ast.Subscript):
+            if isinstance(inner.ctx, ast.Load) and ast.dump(inner) == wanted:
+                return True
+    return False
+
+
+def reads(node: ast.AST, path: str) -> bool:
+    """Whether a statement (with its body) or expression reads the path."""
+    return mentions(node, path) or any(
+        isinstance(inner, ast.AugAssign) and spelled(inner.target) == path
+        for inner in ast.walk(node)
+    )
+
+
+def names_read(node: ast.AST) -> set[str]:
+    """Plain names that are loaded, and attribute paths of plain names (`self.h`)."""
+    found: set[str] = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
+            found.add(inner.id)
+        elif isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
+            found.add(spelled(inner))
+    return found
+
+
+def backward_calls(node: ast.AST) -> list[ast.Call]:
+    """Calls that walk a graph: `.backward(...)`, `torch.autograd.backward/grad(...)`."""
+    return [
+        inner
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Call) and called_name(inner) in ("backward", "grad")
+    ]
+
+
+def called_name(call: ast.Call) -> str:
+    """The last part of what is called: `step` for `self.optimizer.step()`."""
+    match call.func:
+        case ast.Attribute(attr=attr):
+            return attr
+        case ast.Name(id=name):
+            return name
+    return ""
+
+
+def call_on_line(module: Module, line: int, *names: str) -> ast.Call | None:
+    """The call of one of these names that stands on (or spans) the line."""
+    statement = module.statement_at(line)
+    if statement is None:
+        return None
+    calls = [n for n in ast.walk(statement) if isinstance(n, ast.Call) and called_name(n) in names]
+    around = [c for c in calls if c.lineno <= line <= (c.end_lineno or c.lineno)]
+    return next(iter(around or calls), None)
+
+
+def walked(call: ast.Call) -> ast.expr | None:
+    """The tensor that a backward call walks: its receiver, or its first argument."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
+        receiver = call.func.value
+        if spelled(receiver) not in ("torch.autograd", "autograd"):
+            return receiver
+    for keyword in call.keywords:
+        if keyword.arg in ("outputs", "tensors"):
+            return keyword.value
+    return call.args[0] if call.args else None
+
+
+def enclosing(module: Module, node: ast.AST, loop: Loop) -> ast.stmt | None:
+    """The statement straight in the loop's body that holds the node."""
+    inside = {id(n) for n in ast.walk(loop)}
+    if id(node) not in inside:
+        return None
+    child: ast.AST = node
+    for parent in module.ancestors(node):
+        if parent is loop:
+            return child if isinstance(child, ast.stmt) else None
+        child = parent
+    return None
+
+
+def definitions(scope: ast.AST, name: str) -> list[ast.stmt]:
+    """The statements of a scope that bind the name, in source order."""
+    return [
+        node for node in walk_scope(scope) if isinstance(node, ast.stmt) and name in bindings(node)
+    ]
+
+
+def value_of(statement: ast.stmt) -> ast.expr | None:
+    """What an assignment assigns."""
+    if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
+        return statement.value
+    return None

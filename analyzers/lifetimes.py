@@ -1,0 +1,241 @@
+"""Where a reused graph lived: the frame that both backward calls share, the loop between them,
+and the names that carried the tensor across."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from analyzers.evidence import GraphReuse, Holder, Join, Place, Visit
+from analyzers.flow import bindings, mentions, reads, walk_scope
+from analyzers.pattern import Boundary, Carrier
+from analyzers.source import Loop, Module, Project, Scope, spelled
+
+_SUBSCRIPTS = re.compile(r"(\[[^\[\]]*\])+$")
+
+
+def base(path: str) -> str:
+    """The whole structure that a path leads into: `hidden[0]` → `hidden`."""
+    return _SUBSCRIPTS.sub("", path)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The innermost activation that both calls have in common, and the line of each in it."""
+
+    module: Module
+    scope: Scope
+    freed_line: int
+    reached_line: int
+    frame: int
+    function: str
+
+    @cached_property
+    def freed(self) -> ast.stmt | None:
+        """The statement of this frame that led to the freeing call."""
+        return self.module.statement_at(self.freed_line)
+
+    @cached_property
+    def reached(self) -> ast.stmt | None:
+        """The statement of this frame that led to the failing call."""
+        return self.module.statement_at(self.reached_line)
+
+    @cached_property
+    def loops(self) -> list[Loop]:
+        """The loops around both statements, innermost first."""
+        if self.freed is None or self.reached is None:
+            return []
+        around = self.module.loops_around(self.freed)
+        return [loop for loop in self.module.loops_around(self.reached) if loop in around]
+
+
+class Lifetime:
+    """A piece of `GraphReuse` evidence, laid over the source it speaks of."""
+
+    def __init__(self, reuse: GraphReuse, project: Project) -> None:
+        self.reuse = reuse
+        self.project = project
+
+    @cached_property
+    def shared(self) -> Shared | None:
+        """The innermost frame on both stacks; None when the source is not at hand."""
+        pairs = zip(_stack(self.reuse.freed), _stack(self.reuse.reached), strict=False)
+        for freed, reached in reversed(list(_common(pairs))):
+            module = self.project.module(reached.file)
+            if module is None:
+                continue
+            statement = module.statement_at(reached.line)
+            if statement is None:
+                continue
+            return Shared(
+                module,
+                module.scope_of(statement),
+                freed.line,
+                reached.line,
+                reached.frame,
+                reached.function,
+            )
+        return None
+
+    @cached_property
+    def same_line(self) -> bool:
+        """Whether one and the same line of the shared frame led to both calls."""
+        return self.shared is not None and self.shared.freed_line == self.shared.reached_line
+
+    @cached_property
+    def same_pass(self) -> bool:
+        """Whether both calls belong to one pass over the innermost loop that they share."""
+        shared = self.shared
+        if shared is None or self.same_line:
+            return False
+        return not shared.loops or shared.freed_line < shared.reached_line
+
+    @cached_property
+    def join(self) -> Join | None:
+        """The edge that says most: one whose tensor has a name."""
+        named = [join for join in self.reuse.joins if join.holders]
+        return next(iter(named or self.reuse.joins), None)
+
+    @cached_property
+    def carriers(self) -> tuple[Carrier, ...]:
+        """Every structure that carried the old graph, the best known first."""
+        found: dict[str, Carrier] = {}
+        for join in self.reuse.joins:
+            if join.holders:
+                holder = min(join.holders, key=self._likelihood)
+                name = base(holder.path)
+                if name not in found:
+                    found[name] = Carrier(name, self._taken_on(name, holder, join), holder.kind)
+        return tuple(found.values())
+
+    @cached_property
+    def held(self) -> dict[str, Holder]:
+        """For each carrier, the name it was found under (`hidden[0]` for `hidden`)."""
+        found: dict[str, Holder] = {}
+        for join in self.reuse.joins:
+            if join.holders:
+                holder = min(join.holders, key=self._likelihood)
+                found.setdefault(base(holder.path), holder)
+        return found
+
+    @cached_property
+    def holder(self) -> Holder | None:
+        """The name that the first carrier was found under."""
+        return self.held.get(self.carriers[0].name) if self.carriers else None
+
+    @cached_property
+    def loop(self) -> Loop | None:
+        """The loop whose next pass met the old graph; None when both calls are in one pass."""
+        if self.shared is None or self.same_pass:
+            return None
+        names = [carrier.name for carrier in self.carriers]
+        for loop in self.shared.loops:
+            if not any(_renewed(self.shared.module, loop, name) for name in names):
+                return loop
+        return self.shared.loops[0] if self.shared.loops else None
+
+    @cached_property
+    def boundary(self) -> Boundary:
+        """What the carrier crossed, for people."""
+        if self.loop is not None and self.shared is not None:
+            target = spelled(self.loop.target) if not isinstance(self.loop, ast.While) else ""
+            place = Place(self.shared.module.path, self.loop.lineno, self.shared.function)
+            return Boundary("epoch" if "epoch" in target.lower() else "loop", place)
+        if self.shared is not None and len(self.reuse.reached.stack) > 1 and not self.same_pass:
+            place = Place(self.shared.module.path, self.shared.reached_line, self.shared.function)
+            return Boundary("call", place)
+        return Boundary()
+
+    def _likelihood(self, holder: Holder) -> tuple[int, int, int, int]:
+        """Sort key: the name that a person would point to comes first."""
+        shared = self.shared
+        here = shared is not None and bool(holder.frame) and holder.frame == shared.frame
+        outside = holder.scope in ("<module>", "") or holder.kind in ("global", "attribute")
+        live = 0
+        if shared is not None and here:
+            loop = shared.loops[0] if shared.loops else None
+            region: ast.AST = loop if loop is not None else shared.scope
+            live = 0 if reads(region, base(holder.path)) else 1
+        return (
+            0 if here else 1 if outside else 2,
+            live,
+            _depth(holder.path),
+            len(holder.path),
+        )
+
+    def _taken_on(self, name: str, holder: Holder, join: Join) -> Place:
+        """The line where the name takes on the old graph."""
+        for place in (join.old.at, *(p for p in (join.raising and join.raising.at,) if p)):
+            if place is None or (module := self.project.module(place.file)) is None:
+                continue
+            statement = module.statement_at(place.line)
+            if statement is not None and name in bindings(statement):
+                return place
+        return self._last_binding(name, holder) or join.old.at or self.reuse.reached.at
+
+    def _last_binding(self, name: str, holder: Holder) -> Place | None:
+        for module, scope, function in self._scopes(holder):
+            bound = [
+                statement
+                for statement in walk_scope(scope)
+                if isinstance(statement, ast.stmt) and name in bindings(statement)
+            ]
+            before = [s for s in bound if self._in_freed_pass(module, s)]
+            if bound:
+                chosen = (before or bound)[-1]
+                return Place(module.path, chosen.lineno, function)
+        return None
+
+    def _in_freed_pass(self, module: Module, statement: ast.stmt) -> bool:
+        """Whether the statement ran in the pass that the freeing call ended."""
+        shared = self.shared
+        if shared is None or shared.module is not module or not shared.loops:
+            return True
+        return statement in set(ast.walk(shared.loops[0]))
+
+    def _scopes(self, holder: Holder) -> Iterator[tuple[Module, Scope, str]]:
+        """Where the holder's name is bound, most likely first."""
+        if self.shared is not None and holder.frame == self.shared.frame:
+            yield self.shared.module, self.shared.scope, self.shared.function
+        for module in self.project.modules.values():
+            function = module.function_named(holder.scope) if holder.scope else None
+            if function is not None:
+                yield module, function, holder.scope
+        if self.shared is not None:
+            yield self.shared.module, self.shared.module.tree, "<module>"
+
+
+def _stack(visit: Visit) -> tuple[Place, ...]:
+    return visit.stack or (visit.at,)
+
+
+def _common(pairs: Iterator[tuple[Place, Place]]) -> Iterator[tuple[Place, Place]]:
+    """The leading frames that are the same activation on both stacks."""
+    for freed, reached in pairs:
+        if (freed.file, freed.function, freed.frame) != (
+            reached.file,
+            reached.function,
+            reached.frame,
+        ):
+            return
+        yield freed, reached
+        if freed.line != reached.line and not freed.frame:
+            return
+
+
+def _depth(path: str) -> int:
+    return path.count(".") + path.count("[")
+
+
+def _renewed(module: Module, loop: Loop, name: str) -> bool:
+    """Whether each pass of the loop starts the name afresh: bound, straight in the body, from an
+    expression that does not read it, before anything reads it."""
+    for statement in loop.body:
+        if name in bindings(statement) and isinstance(statement, ast.Assign | ast.AnnAssign):
+            return statement.value is not None and not mentions(statement.value, name)
+        if reads(statement, name):
+            return False
+    return False

@@ -1,0 +1,210 @@
+"""Fixes that make a graph anew in each pass: the forward goes into the loop, or the closure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.edits import Editor
+from analyzers.flow import bindings, called_name, names_read, value_of, walk_scope, walked
+from analyzers.pattern import Proposal
+from analyzers.rewrite import copy_into, head_of, move_into
+from analyzers.source import Module, Project, Scope, spelled
+from analyzers.stories import Story
+
+_DATA = ("rand", "randn", "zeros", "ones", "tensor", "arange", "linspace", "randint", "randperm")
+
+
+def built_by_a_module(story: Story) -> bool:
+    """Whether the carrier's value comes from calling a model on data."""
+    for _, _, statement in story.binders:
+        value = value_of(statement)
+        if value is None:
+            continue
+        for node in ast.walk(value):
+            if isinstance(node, ast.Call) and node.args and _calls_an_object(node):
+                return True
+    return False
+
+
+def _calls_an_object(call: ast.Call) -> bool:
+    """`model(x)` or `self.encoder(x)`, not `torch.exp(x)`, `F.relu(x)` or `x.pow(2)`."""
+    text = spelled(call.func)
+    if text.partition(".")[0] in ("torch", "F", "nn", "np", "math"):
+        return False
+    return isinstance(call.func, ast.Name) or text.startswith("self.")
+
+
+def forward_into_loop(story: Story, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """Move the statements that make the carrier to the head of the loop."""
+    shared = story.shared
+    loop = story.loop or (shared.loops[0] if shared is not None and shared.loops else None)
+    if shared is None or loop is None:
+        return
+    names = {c.name for c in story.carriers} or story.root_names
+    for module, scope in _scopes_around(shared.module, shared.scope):
+        yielded = False
+        for chain in _chains(module, scope, loop, names):
+            yielded = True
+            editor = Editor(module)
+            alone = not _read_elsewhere(scope, chain, loop)
+            edits = (move_into if alone else copy_into)(editor, chain, head_of(loop))
+            what = ", ".join(f"`{n}`" for s in chain for n in bindings(s)[:1])
+            yield Proposal(
+                "forward-into-loop",
+                f"Compute {what} inside the loop",
+                edits,
+                "same",
+                "The forward runs once in each pass.",
+                rank,
+            )
+            rank += 1
+        if yielded:
+            return
+
+
+def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
+    """Move the statements that make the loss into the closure."""
+    module = project.module(story.reuse.reached.at.file)
+    call = story.root_call
+    if module is None or call is None:
+        return
+    closure = module.scope_of(call)
+    statement = module.statement_at(call.lineno)
+    if not isinstance(closure, ast.FunctionDef | ast.AsyncFunctionDef) or statement is None:
+        return
+    root = walked(call)
+    names = (names_read(root) if root is not None else set()) | {c.name for c in story.carriers}
+    needed = _free_names(closure) & _graph_side(module.scope_of(closure), names)
+    rank = 0
+    for chain in _chains(module, module.scope_of(closure), closure, needed or names):
+        editor = Editor(module)
+        alone = not _read_elsewhere(module.scope_of(closure), chain, closure)
+        edits = (move_into if alone else copy_into)(editor, chain, statement)
+        yield Proposal(
+            "forward-into-closure", "Forward and loss inside the closure", edits, "same", "", rank
+        )
+        rank += 1
+
+
+def _free_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    bound = {n for s in walk_scope(function) if isinstance(s, ast.stmt) for n in bindings(s)}
+    return {n for s in function.body for n in names_read(s)} - bound
+
+
+def _graph_side(scope: Scope, names: set[str]) -> set[str]:
+    """The names, and those that they are computed from or into, in the scope."""
+    return names | {
+        name
+        for node in walk_scope(scope)
+        if isinstance(node, ast.stmt) and (value := value_of(node)) is not None
+        for name in bindings(node)
+        if names_read(value) & names or name in names
+    }
+
+
+def _scopes_around(module: Module, scope: Scope) -> Iterator[tuple[Module, Scope]]:
+    """The scope and those around it, innermost first."""
+    yield module, scope
+    node: ast.AST = scope
+    while not isinstance(node, ast.Module):
+        node = module.scope_of(node)
+        assert isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        yield module, node
+
+
+def _chains(
+    module: Module, scope: Scope, before: ast.stmt, names: set[str]
+) -> Iterator[list[ast.stmt]]:
+    """Runs of statements in front of `before` that make the names: with everything that depends
+    on a model or a parameter, then shorter ones down to the last statement alone."""
+    inside = set(ast.walk(before))
+    chain: list[ast.stmt] = []
+    wanted = set(names)
+    candidates = [
+        node
+        for node in walk_scope(scope)
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign)
+        and node not in inside
+        and node.lineno < before.lineno
+    ]
+    for statement in reversed(candidates):
+        value = value_of(statement)
+        if value is None or not set(bindings(statement)) & wanted:
+            continue
+        if not chain or _makes_graph(scope, statement, value):
+            chain.insert(0, statement)
+            wanted |= names_read(value)
+    if not chain:
+        return
+    yield chain
+    if len(chain) > 1:
+        yield chain[-1:]
+
+
+def _makes_graph(scope: Scope, statement: ast.stmt, value: ast.expr) -> bool:
+    """Whether the value depends on a model or a parameter, as far as the text can tell."""
+    for node in ast.walk(value):
+        if not isinstance(node, ast.Call):
+            continue
+        name = called_name(node)
+        if name[:1].isupper() or name in _DATA or name in ("to", "cuda", "manual_seed", "load"):
+            return False
+    if not any(isinstance(node, ast.Call | ast.BinOp) for node in ast.walk(value)):
+        return False
+    return any(_is_learned(scope, name) for name in names_read(value) if not _is_module_alias(name))
+
+
+def _is_module_alias(name: str) -> bool:
+    return name.partition(".")[0] in ("torch", "F", "nn", "np", "math")
+
+
+def _is_learned(scope: Scope, name: str, depth: int = 6) -> bool:
+    """Whether the name is a model, a parameter, or computed from one."""
+    if name.startswith("self."):
+        return True
+    if depth == 0:
+        return True
+    definitions = [
+        value
+        for node in walk_scope(scope)
+        if isinstance(node, ast.stmt) and name in bindings(node)
+        if (value := value_of(node)) is not None
+    ]
+    if not definitions:
+        return not name[:1].isupper()  # an argument or a global may be a model
+    for value in definitions:
+        for node in ast.walk(value):
+            if isinstance(node, ast.Call) and (
+                (called_name(node)[:1].isupper() and "Data" not in called_name(node))
+                or called_name(node) == "requires_grad_"
+                or any(k.arg == "requires_grad" for k in node.keywords)
+            ):
+                return True
+        if any(
+            _is_learned(scope, other, depth - 1)
+            for other in names_read(value)
+            if other != name and not _is_module_alias(other) and "." not in other
+        ) and not _only_data(value):
+            return True
+    return False
+
+
+def _only_data(value: ast.expr) -> bool:
+    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+    return bool(calls) and all(called_name(call) in _DATA for call in calls)
+
+
+def _read_elsewhere(scope: Scope, chain: Sequence[ast.stmt], loop: ast.AST) -> bool:
+    """Whether anything between the chain and the loop reads what the chain makes."""
+    made = {name for statement in chain for name in bindings(statement)}
+    inside = set(ast.walk(loop)) | {n for s in chain for n in ast.walk(s)}
+    line = getattr(loop, "lineno", 0)
+    return any(
+        isinstance(node, ast.Name)
+        and isinstance(node.ctx, ast.Load)
+        and node.id in made
+        and node not in inside
+        and node.lineno < line
+        for node in walk_scope(scope)
+    )

@@ -1,0 +1,70 @@
+"""A running total of losses is walked while it still holds earlier iterations' graphs.
+
+What happens: `total` grows by each iteration's loss, graph included, and `total.backward()` is
+called in every iteration. From the second on it walks losses whose graphs the earlier calls
+have freed.
+
+The fix: walk this iteration's loss, and total up its value with `.item()` or `.detach()`. Or
+leave the total as it is and call `backward()` once, behind the loop.
+
+When this fix is wrong: it is not; which of the two is right depends on where `optimizer.step()`
+stands: inside the loop, the first; behind it, the second.
+
+Broken::
+
+    total = 0
+    for x, y in batches:
+        total = total + criterion(model(x), y)
+        optimizer.zero_grad()
+        total.backward()
+        optimizer.step()
+
+Mended::
+
+    total = 0
+    for x, y in batches:
+        loss = criterion(model(x), y)
+        total = total + loss.detach()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.stories import story_of
+from analyzers.telling import account, matched, story_in
+from analyzers.totals import backward_behind_loop, walk_this_loss
+
+NAME = "accumulated-loss"
+FAMILY = "graph-reuse"
+TITLE = "A running total is walked while it holds earlier graphs"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """The tensor walked is a sum that reaches into earlier passes only through the summing."""
+    story = story_of(evidence, project)
+    if story is None or story.same_pass or story.reuse.same_root or not story.summed:
+        return None
+    return matched(story, NAME, 0.92)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which total holds which graphs."""
+    return (
+        account(match, project)
+        + " The total still holds the graphs of earlier iterations: walk this iteration's loss, "
+        "and keep only values in the total."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Walk the new loss; or one backward behind the loop."""
+    story = story_in(match)
+    yield from walk_this_loss(story, project)
+    yield from backward_behind_loop(story, project)

@@ -1,0 +1,75 @@
+"""A tensor derived from parameters was computed once and is used in every iteration.
+
+What happens: something computed from parameters (a normalised weight, a kernel or covariance,
+a positional table, `exp(log_sigma)`, propagated embeddings) is made once: before the loop, in
+`__init__`, or in a cache. The first `backward()` frees its graph; the second iteration reaches
+it again. A library may hold such a cache for you.
+
+The fix: compute it where it is used, in each iteration, from the parameters as they are now.
+
+When this fix is wrong: when it is meant to be constant. Only then detach it; otherwise the
+parameter behind it stops learning.
+
+Broken::
+
+    scale = torch.exp(log_scale)
+    for x, y in batches:
+        loss = criterion(model(x) * scale, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+Mended::
+
+    for x, y in batches:
+        scale = torch.exp(log_scale)
+        loss = criterion(model(x) * scale, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence
+from analyzers.moving import built_by_a_module, forward_into_loop
+from analyzers.pattern import Match, Proposal
+from analyzers.recomputing import recompute_where_used
+from analyzers.source import Project
+from analyzers.stories import story_of
+from analyzers.telling import account, matched, story_in
+
+NAME = "derived-outside-loop"
+FAMILY = "graph-reuse"
+TITLE = "A tensor derived from parameters is computed once and used in every iteration"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """Each pass uses a tensor made from parameters that no pass makes again."""
+    story = story_of(evidence, project)
+    if story is None or story.from_grad or story.in_closure or story.same_pass:
+        return None
+    if story.reuse.remade or story.reuse.same_root or story.sliced:
+        return None
+    if story.bound_inside and story.binders:
+        return None
+    kept = bool(story.attribute) or (story.holder is not None and story.holder.kind == "closure")
+    confidence = 0.9 if kept else 0.5 if built_by_a_module(story) else 0.85
+    return matched(story, NAME, confidence)
+
+
+def explain(match: Match, project: Project) -> str:
+    """What was derived once, and where it is used again."""
+    return (
+        account(match, project)
+        + " It depends on parameters, so each iteration needs it computed anew."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Recompute it in the loop, or in the method that uses it."""
+    story = story_in(match)
+    yield from recompute_where_used(story, project)
+    yield from forward_into_loop(story, project, rank=1)

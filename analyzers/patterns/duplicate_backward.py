@@ -1,0 +1,82 @@
+"""One loss is walked twice.
+
+What happens: `backward()` is called on the same loss a second time: in the next line, in a
+helper, a logger, a hook or a callback. The first call has freed the graph.
+
+The fix: one call. The second would have added the same gradient again, which is a doubled
+learning rate and nothing else.
+
+When this fix is wrong: when the second call was meant for another loss. Then the name is wrong,
+not the number of calls.
+
+Broken::
+
+    loss = criterion(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    log_gradients(model, loss)      # calls loss.backward() as well
+    optimizer.step()
+
+Mended::
+
+    loss = criterion(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    log_gradients(model, loss)      # reads the gradients that are there
+    optimizer.step()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.edits import Editor
+from analyzers.evidence import Evidence, Visit
+from analyzers.flow import backward_calls
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.stories import story_of
+from analyzers.telling import account, matched, story_in
+
+NAME = "duplicate-backward"
+FAMILY = "graph-reuse"
+TITLE = "The same loss is walked twice"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """The very tensor that is walked was walked before, in the same pass."""
+    story = story_of(evidence, project)
+    if story is None or not story.reuse.same_root or story.from_grad or story.in_closure:
+        return None
+    repeated = story.same_line and bool(story.shared and story.shared.loops)
+    confidence = 0.45 if repeated or story.sliced else 0.95
+    return matched(story, NAME, confidence, story.reuse.reached.at)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Where the two calls stand."""
+    return account(match, project) + " One call is enough: take the other one out."
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Take out the second call; or the first."""
+    reuse = story_in(match).reuse
+    for rank, (visit, which) in enumerate(((reuse.reached, "second"), (reuse.freed, "first"))):
+        edit = _without(visit, project)
+        if edit is not None:
+            yield Proposal(
+                f"drop-{which}-backward",
+                f"Take out the {which} backward of the same loss",
+                edit,
+                "changed",
+                "The original would have counted this loss twice.",
+                rank,
+            )
+
+
+def _without(visit: Visit, project: Project):  # type: ignore[no-untyped-def]
+    module = project.module(visit.at.file)
+    statement = module.statement_at(visit.at.line) if module else None
+    if module is None or statement is None or not backward_calls(statement):
+        return None
+    return (Editor(module).delete(statement),)

@@ -1,0 +1,74 @@
+"""The forward ran once, before the loop that walks its result many times.
+
+What happens: the model's output (or the loss itself) is computed in front of the loop. Each
+pass calls `backward()` on it or on something made from it. The first pass frees the graph; the
+second finds it freed. Even if it did not raise, every pass would train on the output of the
+weights as they were before the first step.
+
+The fix: move the forward into the loop, so that each pass walks a graph of its own, made from
+the current weights.
+
+When this fix is wrong: when the output is meant as a fixed input (features of a frozen
+backbone). Then compute it under `torch.no_grad()`.
+
+Broken::
+
+    output = model(x)
+    for epoch in range(10):
+        loss = criterion(output, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+Mended::
+
+    for epoch in range(10):
+        output = model(x)
+        loss = criterion(output, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence
+from analyzers.moving import built_by_a_module, forward_into_loop
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.stories import story_of
+from analyzers.telling import account, matched, story_in
+
+NAME = "forward-outside-loop"
+FAMILY = "graph-reuse"
+TITLE = "The forward ran once, before the loop that walks it"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """Each pass walks a model's output that no pass renews."""
+    story = story_of(evidence, project)
+    if story is None or story.from_grad or story.in_closure or story.same_pass:
+        return None
+    if story.shared is None or not story.shared.loops or story.reuse.remade:
+        return None
+    if story.bound_inside and story.binders:
+        return None
+    if story.reuse.same_root:
+        return matched(story, NAME, 0.85 if not story.sliced else 0.5)
+    confidence = 0.8 if built_by_a_module(story) else 0.5
+    return matched(story, NAME, confidence if story.steps_inside else confidence - 0.2)
+
+
+def explain(match: Match, project: Project) -> str:
+    """What was computed once, and where it is walked."""
+    return (
+        account(match, project)
+        + " It is computed once and walked in every pass: each pass needs a forward of its own."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Move the forward into the loop."""
+    yield from forward_into_loop(story_in(match), project, rank=0)

@@ -1,0 +1,64 @@
+"""`autograd.grad` freed what a later backward needs.
+
+What happens: `torch.autograd.grad` walks the graph like `backward()` does, and frees it too,
+unless it is told to keep it. A loss that shares a part with it, or a penalty on the gradients,
+is walked afterwards.
+
+The fix: `create_graph=True` on that call where the gradients themselves are part of the loss
+(a gradient penalty); `retain_graph=True` on it where they are only looked at. Here the flag is
+the cure, not a cover: both walks are wanted, once each.
+
+When this fix is wrong: when the same gradients could come from one call for all inputs.
+
+Broken::
+
+    loss = criterion(model(x), y)
+    grads = torch.autograd.grad(loss, model.parameters())
+    norm = sum(g.pow(2).sum() for g in grads).sqrt()
+    loss.backward()
+
+Mended::
+
+    loss = criterion(model(x), y)
+    grads = torch.autograd.grad(loss, model.parameters(), retain_graph=True)
+    norm = sum(g.pow(2).sum() for g in grads).sqrt()
+    loss.backward()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.combining import keep_for_second
+from analyzers.evidence import Evidence
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.stories import story_of
+from analyzers.telling import account, matched, story_in
+
+NAME = "grad-then-backward"
+FAMILY = "graph-reuse"
+TITLE = "autograd.grad freed the graph that a later backward needs"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """The call that freed the graph was `autograd.grad`."""
+    story = story_of(evidence, project)
+    if story is None or not story.from_grad:
+        return None
+    carried = not story.same_pass and story.reuse.remade
+    return matched(story, NAME, 0.55 if carried else 0.92, story.reuse.freed.at)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which call freed it."""
+    return (
+        account(match, project)
+        + " `autograd.grad` frees the graph like `backward()` does: tell it to keep what the "
+        "later call needs."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Keep the graph, or make one of the gradients too."""
+    yield from keep_for_second(story_in(match), project)

@@ -1,0 +1,103 @@
+"""An inner loop's graph is walked by more than one outer backward.
+
+What happens: in MAML, unrolled optimisation and their kin the fast weights carry the graph of
+the inner updates. Each outer loss (one for each task, or query step) walks that graph; the
+first outer `backward()` frees it.
+
+The fix: add the outer losses up and walk them once; `create_graph=True` belongs to the inner
+gradients, so that the outer walk can go through them.
+
+When this fix is wrong: when the tasks share no inner graph. Then each has a graph of its own
+and may be walked by itself.
+
+Broken::
+
+    fast = weight - lr * torch.autograd.grad(inner, weight, create_graph=True)[0]
+    for x, y in query_sets:
+        criterion(x @ fast, y).backward()
+    outer_optimizer.step()
+
+Mended::
+
+    fast = weight - lr * torch.autograd.grad(inner, weight, create_graph=True)[0]
+    total_loss = 0
+    for x, y in query_sets:
+        total_loss = total_loss + criterion(x @ fast, y)
+    total_loss.backward()
+    outer_optimizer.step()
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.combining import keep_for_second, one_backward, retain_on_first, sum_behind_loop
+from analyzers.evidence import Evidence
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.stories import Story, story_of
+from analyzers.telling import account, matched, story_in
+from analyzers.truncation import detach_at_boundary
+
+NAME = "higher-order"
+FAMILY = "graph-reuse"
+TITLE = "An inner loop's graph is walked by more than one outer backward"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """The reused graph holds gradients that were made to be differentiated."""
+    story = story_of(evidence, project)
+    if story is None or story.reuse.same_root or not _through_gradients(story):
+        return None
+    return matched(story, NAME, 0.93)
+
+
+def _through_gradients(story: Story) -> bool:
+    """Whether the carried tensor comes from a `grad(..., create_graph=True)` call."""
+    made = {place.at.file for join in story.reuse.joins for place in (join.old,) if place.at}
+    if not any("create_graph" in story.project.files.get(path, "") for path in made):
+        return False
+    for join in story.reuse.joins:
+        for node in (join.old, join.raising):
+            if node is not None and node.at is not None and _near_inner_update(story, node.at):
+                return True
+    return False
+
+
+def _near_inner_update(story: Story, place):  # type: ignore[no-untyped-def]
+    module = story.project.module(place.file)
+    statement = module.statement_at(place.line) if module else None
+    if module is None or statement is None:
+        return False
+    scope = module.scope_of(statement)
+    inner = [
+        node
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Call)
+        and any(
+            k.arg == "create_graph"
+            and not (isinstance(k.value, ast.Constant) and not k.value.value)
+            for k in node.keywords
+        )
+    ]
+    return any(call.lineno <= place.line for call in inner)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which fast weights are shared."""
+    return (
+        account(match, project)
+        + " The inner updates are one graph for all outer losses: add those up and walk once."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Sum the outer losses; keep the inner graph where a gradient is taken twice."""
+    story = story_in(match)
+    yield from sum_behind_loop(story, project)
+    yield from one_backward(story, project)
+    yield from keep_for_second(story, project)
+    if not story.same_pass and story.bound_inside:
+        yield from detach_at_boundary(story, project, rank=5)
+    yield from retain_on_first(story, project)

@@ -1,0 +1,69 @@
+"""An optimizer calls its closure several times, and the closure walks a loss made outside it.
+
+What happens: LBFGS (and other optimizers that take a closure) evaluate the loss many times in
+one `step`. A closure that only calls `backward()` on a loss computed in front of it walks the
+same graph at each evaluation.
+
+The fix: forward, loss and backward all inside the closure, which returns the loss.
+
+When this fix is wrong: it is not: the optimizer moves the parameters between evaluations, so a
+loss from outside would be stale even if it could be walked again.
+
+Broken::
+
+    loss = criterion(model(x), y)
+
+    def closure():
+        optimizer.zero_grad()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+
+Mended::
+
+    def closure():
+        optimizer.zero_grad()
+        loss = criterion(model(x), y)
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence
+from analyzers.moving import forward_into_closure
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.stories import story_of
+from analyzers.telling import account, matched, story_in
+
+NAME = "lbfgs-closure"
+FAMILY = "graph-reuse"
+TITLE = "The closure walks a loss that was made outside it"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """The failing call was made by a function that an optimizer called."""
+    story = story_of(evidence, project)
+    if story is None or not story.in_closure or story.from_grad:
+        return None
+    return matched(story, NAME, 0.95)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which loss the closure did not make itself."""
+    return (
+        account(match, project)
+        + " The optimizer calls the closure several times in one step: forward and loss belong "
+        "inside it."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Move the forward into the closure."""
+    yield from forward_into_closure(story_in(match), project)

@@ -1,0 +1,114 @@
+"""A hand-written truncated BPTT walks a segment twice.
+
+What happens: a list of states is kept, and gradients are handed from one segment to the one
+before it by `state.backward(gradient)`. A segment that is walked in one pass is still in the
+list in the next, connected to its own past, so it is walked again.
+
+The fix: cut each state from its past when it enters the list, keep no more segments than are
+walked, and walk each of them once; or walk a chunk of steps with one backward and detach the
+state at the chunk's end.
+
+When this fix is wrong: when windows overlap on purpose (each step's loss goes k2 steps back,
+every k1 < k2 steps). Then segments are walked more than once by design, and `retain_graph=True`
+on those walks is right, with the list kept at k2 states.
+
+Broken::
+
+    states = [torch.zeros(1, 8)]
+    for step, x in enumerate(sequence):
+        states.append(cell(x, states[-1]))
+        if (step + 1) % k == 0:
+            states[-1].pow(2).sum().backward()
+
+Mended::
+
+    states = [torch.zeros(1, 8)]
+    for step, x in enumerate(sequence):
+        states.append(cell(x, states[-1]))
+        if (step + 1) % k == 0:
+            states[-1].pow(2).sum().backward()
+            states = [states[-1].detach()]
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.combining import retain_on_first
+from analyzers.evidence import Evidence
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.stories import Story, story_of
+from analyzers.telling import account, matched, story_in
+from analyzers.truncation import cut_window, detach_at_boundary, detach_where_stored
+
+NAME = "manual-tbptt"
+FAMILY = "graph-reuse"
+TITLE = "A hand-written truncated BPTT walks a segment twice"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """States in a list, walked by hand: with a handed-on gradient, or every so many steps."""
+    story = story_of(evidence, project)
+    if story is None or story.from_grad or not story.name:
+        return None
+    if _hands_on_gradients(story):
+        return matched(story, NAME, 0.93)
+    listed = story.holder is not None and story.holder.container.startswith(("list", "deque"))
+    if listed and story.self_fed and not story.same_pass and _windowed(story):
+        return matched(story, NAME, 0.88)
+    if story.self_fed and not story.same_pass and _windowed(story) and story.stored:
+        return matched(story, NAME, 0.8)
+    return None
+
+
+def _hands_on_gradients(story: Story) -> bool:
+    """Whether a backward near the failing one is given another tensor's `.grad`."""
+    if story.shared is None:
+        return False
+    for node in ast.walk(story.shared.scope):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr == "backward" and node.args and _gradient_like(node.args[0], story):
+                return True
+    return False
+
+
+def _gradient_like(argument: ast.expr, story: Story) -> bool:
+    if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(argument)):
+        return True
+    if not isinstance(argument, ast.Name) or story.shared is None:
+        return False
+    return any(
+        isinstance(node, ast.Assign)
+        and any(isinstance(t, ast.Name) and t.id == argument.id for t in node.targets)
+        and any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(node.value))
+        for node in ast.walk(story.shared.scope)
+    )
+
+
+def _windowed(story: Story) -> bool:
+    """Whether the walk happens every so many steps of the loop that it stands in."""
+    if story.shared is None or story.shared.reached is None:
+        return False
+    return any(
+        isinstance(parent, ast.If)
+        and any(
+            isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in ast.walk(parent.test)
+        )
+        for parent in story.shared.module.ancestors(story.shared.reached)
+    )
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which segment was walked twice."""
+    return account(match, project) + " Each segment may be walked once: cut the states behind it."
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Cut the window after its walk; detach where states are stored."""
+    story = story_in(match)
+    yield from cut_window(story, project)
+    yield from detach_at_boundary(story, project, rank=2)
+    yield from detach_where_stored(story, project, rank=3)
+    yield from retain_on_first(story, project)

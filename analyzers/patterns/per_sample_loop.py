@@ -1,0 +1,76 @@
+"""One forward over the batch, then a backward for each sample of it.
+
+What happens: the model runs once over the whole batch, and the loop then takes the loss of one
+sample (or time step, or slice) after the other, each with a backward. All samples hang on one
+graph. The first backward frees it for all.
+
+The fix: add the losses up and walk the graph once. Gradients add up, so nothing changes but
+the number of walks. Where the optimizer steps after each sample, run the forward inside the
+loop instead: each sample then sees the weights that the last step made.
+
+When this fix is wrong: when each sample's gradient is needed by itself (per-example clipping):
+keep the graph for all but the last sample, or use `torch.func.vmap` over `grad`.
+
+A loop over samples that runs its own forward in each pass is legal and needs no fix.
+
+Broken::
+
+    output = model(inputs)
+    for i in range(len(inputs)):
+        loss = criterion(output[i], targets[i])
+        loss.backward()
+    optimizer.step()
+
+Mended::
+
+    output = model(inputs)
+    total_loss = 0
+    for i in range(len(inputs)):
+        loss = criterion(output[i], targets[i])
+        total_loss = total_loss + loss
+    total_loss.backward()
+    optimizer.step()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.combining import retain_on_first, sum_behind_loop
+from analyzers.evidence import Evidence
+from analyzers.moving import forward_into_loop
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.stories import story_of
+from analyzers.telling import account, matched, story_in
+
+NAME = "per-sample-loop"
+FAMILY = "graph-reuse"
+TITLE = "One forward over the batch, a backward for each sample"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """One line walks, pass after pass, parts of a batch output that was made before the loop."""
+    story = story_of(evidence, project)
+    if story is None or story.same_pass or story.from_grad or story.in_closure:
+        return None
+    if story.reuse.remade or not story.sliced:
+        return None
+    return matched(story, NAME, 0.9)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which output the samples share."""
+    return (
+        account(match, project)
+        + " Every sample hangs on that one graph: reduce first and walk it once, or run the "
+        "forward inside the loop."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Sum in the loop and one backward behind it; or the forward inside."""
+    story = story_in(match)
+    yield from sum_behind_loop(story, project)
+    yield from forward_into_loop(story, project, rank=1)
+    yield from retain_on_first(story, project)

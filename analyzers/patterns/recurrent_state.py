@@ -1,0 +1,84 @@
+"""A recurrent state enters the next segment together with the graph of the last one.
+
+What happens: the state (`h`, `(h, c)`, a list, a dict, an attribute, a return value) that one
+pass of the loop leaves behind is the input of the next. It is not only numbers: it carries the
+autograd graph that made it. `backward()` has freed that graph's saved tensors, so the next
+`backward()`, which walks from the new loss through the state into the old graph, raises.
+
+The fix: detach the state where one segment ends and the next begins (truncated
+backpropagation through time). The values go on; the history does not. Detach the whole
+structure, and only at the boundary: between the time steps of one segment the state stays
+connected, or nothing is learnt through time.
+
+When this fix is wrong: when gradients are meant to flow across segments. Then walk the whole
+sequence once, with one `backward()` at its end. `retain_graph=True` is not that: each pass then
+walks every pass before it, memory and time grow, and after `optimizer.step()` the weights that
+those old graphs saved have changed.
+
+Broken::
+
+    hidden = torch.zeros(1, 8, 16)
+    for x, y in batches:
+        out, hidden = rnn(x, hidden)
+        loss = criterion(head(out), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+Mended::
+
+    hidden = torch.zeros(1, 8, 16)
+    for x, y in batches:
+        hidden = hidden.detach()
+        out, hidden = rnn(x, hidden)
+        loss = criterion(head(out), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.stories import story_of
+from analyzers.telling import account, matched, story_in
+from analyzers.truncation import detach_at_boundary, detach_where_stored
+
+NAME = "recurrent-state"
+FAMILY = "graph-reuse"
+TITLE = "A recurrent state carries its graph into the next segment"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """A value made in one pass is, in the next, an input of its own successor."""
+    story = story_of(evidence, project)
+    if story is None or story.same_pass or story.from_grad or not story.name:
+        return None
+    if not story.bound_inside and not story.reuse.remade:
+        return None
+    if story.reuse.same_root or story.summed:
+        return None
+    if story.averaged:
+        return matched(story, NAME, 0.4)
+    if story.self_fed:
+        return matched(story, NAME, 0.75 if story.stored else 0.9)
+    return matched(story, NAME, 0.5 if story.bound_inside else 0.3)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which state crossed which boundary."""
+    return (
+        account(match, project)
+        + " Its values are wanted in the next segment, its history is not: detach it at the "
+        "boundary (truncated backpropagation through time)."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Detach at the head of the loop, behind the backward, or where the state is stored."""
+    yield from detach_at_boundary(story_in(match), project)
+    yield from detach_where_stored(story_in(match), project, rank=3)

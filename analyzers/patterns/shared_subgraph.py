@@ -1,0 +1,77 @@
+"""Two losses share activations, and each has its own backward.
+
+What happens: both losses are computed from one trunk (an encoder's output, say). The first
+`backward()` walks its own branch and the trunk, and frees what they saved. The second one
+walks its branch and then meets the freed trunk.
+
+The fix: one backward of the sum. Gradients add up, so the result is the one that two
+backwards would have given, in one walk over the trunk instead of two. With two optimizers: all
+backwards first, then all steps.
+
+When this fix is wrong: when the two gradients are needed apart (to clip or balance them one by
+one). Then `retain_graph=True` on the first backward, and only there, is right.
+
+Do not detach the trunk to silence the error: it then learns from one loss only.
+
+Broken::
+
+    features = trunk(x)
+    loss_a = criterion(head_a(features), y_a)
+    loss_b = criterion(head_b(features), y_b)
+    optimizer.zero_grad()
+    loss_a.backward()
+    loss_b.backward()
+    optimizer.step()
+
+Mended::
+
+    features = trunk(x)
+    loss_a = criterion(head_a(features), y_a)
+    loss_b = criterion(head_b(features), y_b)
+    optimizer.zero_grad()
+    (loss_a + loss_b).backward()
+    optimizer.step()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.combining import one_backward, retain_on_first, sum_behind_loop
+from analyzers.evidence import Evidence
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.stories import story_of
+from analyzers.telling import account, matched, story_in
+
+NAME = "shared-subgraph"
+FAMILY = "graph-reuse"
+TITLE = "Two losses share activations, each with its own backward"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """Two different walks in one pass meet in an activation that neither renewed."""
+    story = story_of(evidence, project)
+    if story is None or story.reuse.same_root or story.from_grad or story.in_closure:
+        return None
+    if story.same_pass:
+        return matched(story, NAME, 0.75, story.reuse.reached.at)
+    if story.bound_inside or story.reuse.remade or story.steps_inside or story.sliced:
+        return None
+    return matched(story, NAME, 0.7, story.reuse.reached.at)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which activation both losses reach."""
+    return (
+        account(match, project)
+        + " Both losses need that part of the graph: walk it once, for their sum."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """One backward of the sum; all backwards before all steps; at last, keep the first graph."""
+    story = story_in(match)
+    yield from one_backward(story, project)
+    yield from sum_behind_loop(story, project)
+    yield from retain_on_first(story, project)

@@ -1,0 +1,78 @@
+"""Something that is kept across iterations keeps the graph that made it.
+
+What happens: a buffer, memory bank, queue, replay list, running statistic, moving average or
+cache is filled with tensors as they come out of the model. Each brings its autograd graph. A
+later iteration computes its loss from the store, and its `backward()` walks into graphs that
+earlier ones have freed.
+
+The fix: detach when storing. What is kept is then a constant: it can be read in every later
+iteration, and it costs no memory beyond its values.
+
+When this fix is wrong: when the stored tensor should still learn in the iteration that made it.
+Then use the live tensor for this iteration's loss, and put a detached one into the store.
+
+Broken::
+
+    bank = []
+    for x in batches:
+        feature = encoder(x)
+        bank.append(feature)
+        loss = contrast(feature, torch.cat(bank))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+Mended::
+
+    bank = []
+    for x in batches:
+        feature = encoder(x)
+        bank.append(feature.detach())
+        loss = contrast(feature, torch.cat(bank))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.stories import story_of
+from analyzers.telling import account, matched, story_in
+from analyzers.truncation import detach_at_boundary, detach_where_stored
+
+NAME = "stored-graph"
+FAMILY = "graph-reuse"
+TITLE = "A stored tensor keeps the graph that made it"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """A value put into something that outlives the iteration, and read there later."""
+    story = story_of(evidence, project)
+    if story is None or story.same_pass or story.from_grad or not story.name:
+        return None
+    if not story.bound_inside or story.reuse.same_root or story.summed:
+        return None
+    if story.averaged:
+        return matched(story, NAME, 0.9)
+    if story.stored:
+        return matched(story, NAME, 0.7 if story.self_fed else 0.9)
+    return matched(story, NAME, 0.35 if story.self_fed else 0.6)
+
+
+def explain(match: Match, project: Project) -> str:
+    """What is kept, and who walked it again."""
+    return (
+        account(match, project)
+        + " What is kept across iterations should be values only: detach it when it is stored."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Detach what goes into the store; failing that, the store at the boundary."""
+    yield from detach_where_stored(story_in(match), project, rank=0)
+    yield from detach_at_boundary(story_in(match), project, rank=4)

@@ -1,0 +1,73 @@
+"""A value meant as a constant keeps its graph.
+
+What happens: a target (a GAN's fake in the discriminator step, an advantage, an old
+log-probability, a teacher's output, a bootstrapped value) comes from a network and was not
+detached. A loss that only means to read it walks its graph as well: it frees that graph for the
+loss that owns it, or walks it again after its owner did, and sends gradient where none belongs.
+
+The fix: detach the value where it is used as a constant, or compute it under `torch.no_grad()`.
+
+When this fix is wrong: when the value is what should learn. A generator's own loss needs the
+fake with its graph; only the discriminator's loss wants it detached.
+
+Broken::
+
+    fake = generator(noise)
+    d_loss = criterion(discriminator(fake), zeros)
+    d_loss.backward()
+    d_optimizer.step()
+    g_loss = criterion(discriminator(fake), ones)
+    g_loss.backward()
+    g_optimizer.step()
+
+Mended::
+
+    fake = generator(noise)
+    d_loss = criterion(discriminator(fake.detach()), zeros)
+    d_loss.backward()
+    d_optimizer.step()
+    g_loss = criterion(discriminator(fake), ones)
+    g_loss.backward()
+    g_optimizer.step()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.constants import detach_at_definition, detach_at_use, meant_as_constant
+from analyzers.evidence import Evidence
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.stories import story_of
+from analyzers.telling import account, matched, story_in
+
+NAME = "undetached-target"
+FAMILY = "graph-reuse"
+TITLE = "A value meant as a constant keeps its graph"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """One of the two walks only meant to read the value that they share."""
+    story = story_of(evidence, project)
+    if story is None or story.reuse.same_root or story.from_grad or story.in_closure:
+        return None
+    if not story.name or story.sliced:
+        return None
+    confidence = meant_as_constant(story)
+    return matched(story, NAME, confidence) if confidence else None
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which value was meant to be read only."""
+    return (
+        account(match, project)
+        + " One of the two losses only reads that value: give it a detached one."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Detach where it is used as a constant; or where it is made."""
+    story = story_in(match)
+    yield from detach_at_use(story, project)
+    yield from detach_at_definition(story, project)

@@ -1,0 +1,134 @@
+"""Edits that several patterns share: detach at a boundary, one backward of a sum, moved work."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.edits import Edit, Editor
+from analyzers.flow import bindings, called_name, names_read, walk_scope, walked
+from analyzers.source import Loop, Module, Scope, spelled
+
+
+def unused_name(module: Module, wanted: str) -> str:
+    """The name, with a number behind it if the script uses it already."""
+    taken = {node.id for node in ast.walk(module.tree) if isinstance(node, ast.Name)}
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    return name
+
+
+def head_of(loop: Loop) -> ast.stmt:
+    """The statement in front of which new work for each pass goes (behind a docstring)."""
+    first = loop.body[0]
+    if len(loop.body) > 1 and isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+        return loop.body[1]
+    return first
+
+
+def with_keyword(editor: Editor, call: ast.Call, keyword: str, value: str = "True") -> Edit:
+    """The call with a keyword set, in place of the value it may have had."""
+    for given in call.keywords:
+        if given.arg == keyword:
+            return editor.replace(given.value, value)
+    _, end = editor.span(call)
+    inside = editor.module.text[editor.span(call.func)[1] : end]
+    has_arguments = bool(call.args or call.keywords)
+    comma = "" if not has_arguments or inside.rstrip(")").rstrip().endswith(",") else ", "
+    return Edit(editor.module.path, end - 1, end - 1, f"{comma}{keyword}={value}")
+
+
+def calls_named(node: ast.AST, *names: str) -> list[ast.Call]:
+    """Calls of these names, in source order."""
+    found = [n for n in ast.walk(node) if isinstance(n, ast.Call) and called_name(n) in names]
+    return sorted(found, key=lambda call: (call.lineno, call.col_offset))
+
+
+def steps(node: ast.AST) -> list[ast.Call]:
+    """Calls that look like an optimizer's step (`opt.step()`, `scaler.step(opt)`)."""
+    return [
+        call
+        for call in calls_named(node, "step")
+        if isinstance(call.func, ast.Attribute)
+        and "sched" not in spelled(call.func).lower()
+        and len(call.args) <= 1
+    ]
+
+
+def top_level_in(module: Module, node: ast.AST, block: Sequence[ast.stmt]) -> ast.stmt | None:
+    """The statement of the block that holds the node, or is it."""
+    if node in block and isinstance(node, ast.stmt):
+        return node
+    for parent in module.ancestors(node):
+        if parent in block and isinstance(parent, ast.stmt):
+            return parent
+    return None
+
+
+def needed_before(
+    module: Module, scope: Scope, target: ast.stmt, names: set[str], stop: ast.AST | None = None
+) -> list[ast.stmt]:
+    """The statements, in order, by which `names` get their values in front of `target`, as far
+    back as they themselves need (unconditional assignments straight in the same block)."""
+    block = module.block_of(target)
+    before = block[: block.index(target)] if target in block else []
+    chain: list[ast.stmt] = []
+    wanted = set(names)
+    for statement in reversed(before):
+        bound = set(bindings(statement))
+        if bound & wanted and isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            chain.insert(0, statement)
+            wanted |= names_read(statement)
+    return chain
+
+
+def sum_in_loop(
+    editor: Editor, loop: Loop, statement: ast.stmt, call: ast.Call, name: str
+) -> tuple[Edit, ...] | None:
+    """Instead of a backward in each pass: add up, then one backward behind the loop."""
+    loss = walked(call)
+    if loss is None or not isinstance(statement, ast.Expr) or statement.value is not call:
+        return None
+    start, end = editor.span(statement)
+    added = editor.text_of(loss)
+    given = ", ".join(
+        editor.text_of(keyword)
+        for keyword in call.keywords
+        if keyword.arg not in ("retain_graph", "create_graph", "gradient")
+    )
+    return (
+        editor.insert_before(loop, f"{name} = 0"),
+        Edit(editor.module.path, start, end, f"{name} = {name} + {added}"),
+        editor.insert_after(loop, f"{name}.backward({given})"),
+    )
+
+
+def move_into(editor: Editor, chain: Sequence[ast.stmt], head: ast.stmt) -> tuple[Edit, ...]:
+    """Take statements out where they stand and put them in front of `head`, in order."""
+    lines = [line for statement in chain for line in editor.lines_of(statement)]
+    return (*(editor.delete(statement) for statement in chain), editor.insert_before(head, *lines))
+
+
+def copy_into(editor: Editor, chain: Sequence[ast.stmt], head: ast.stmt) -> tuple[Edit, ...]:
+    """As `move_into`, but the first computation stays where it is."""
+    lines = [line for statement in chain for line in editor.lines_of(statement)]
+    return (editor.insert_before(head, *lines),)
+
+
+def read_after(scope: Scope, statement: ast.stmt, names: set[str], skip: ast.AST) -> bool:
+    """Whether the scope reads any of the names behind the statement, outside of `skip`."""
+    inside = {id(node) for node in ast.walk(skip)}
+    return any(
+        isinstance(node, ast.Name)
+        and isinstance(node.ctx, ast.Load)
+        and node.id in names
+        and node.lineno > statement.lineno
+        and id(node) not in inside
+        for node in walk_scope(scope)
+    )
+
+
+def statements_of(scope: ast.AST) -> Iterator[ast.stmt]:
+    """The statements of a scope in source order, inner functions left out."""
+    return (node for node in walk_scope(scope) if isinstance(node, ast.stmt))

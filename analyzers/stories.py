@@ -1,0 +1,316 @@
+"""What a reuse of a graph looks like, in the terms that tell the patterns apart.
+
+A story is read off the evidence first; the source only says how the names in it are bound and
+used. Nothing here looks for an error: that one happened is given.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from analyzers.evidence import GraphReuse
+from analyzers.flow import (
+    bindings,
+    call_on_line,
+    called_name,
+    mentions,
+    names_read,
+    own_expressions,
+    value_of,
+    walk_scope,
+    walked,
+)
+from analyzers.lifetimes import Lifetime
+from analyzers.rewrite import steps
+from analyzers.source import FUNCTIONS, Loop, Module, Project, Scope, spelled, target_names
+
+_SUMMING = ("Add", "Stack", "Cat", "Sum", "Mean")
+_SLICING = ("Select", "Slice", "Index", "Unbind", "Split", "Chunk", "Narrow", "Gather", "Squeeze")
+
+
+class Story(Lifetime):
+    """The lifetime of a reused graph with the features by which patterns are recognised."""
+
+    @cached_property
+    def name(self) -> str:
+        """The first carrier's name; empty when the tensor had none."""
+        return self.carriers[0].name if self.carriers else ""
+
+    @cached_property
+    def attribute(self) -> str:
+        """The last part of an attribute path (`hidden` for `self.model.hidden`)."""
+        return self.name.rpartition(".")[2] if "." in self.name else ""
+
+    @cached_property
+    def root_call(self) -> ast.Call | None:
+        """The failing `backward` or `grad` call in the source."""
+        module = self.project.module(self.reuse.reached.at.file)
+        if module is None:
+            return None
+        return call_on_line(
+            module, self.reuse.reached.at.line, "backward", "grad", "manual_backward"
+        )
+
+    @cached_property
+    def root_names(self) -> set[str]:
+        """Names of the tensor that the failing call walked."""
+        names = {name.partition("[")[0] for name in self.reuse.reached.root}
+        walked_tensor = walked(self.root_call) if self.root_call is not None else None
+        if walked_tensor is not None:
+            names.add(spelled(walked_tensor))
+        return names
+
+    @cached_property
+    def binders(self) -> list[tuple[Module, Scope, ast.stmt]]:
+        """Statements that give the carrier its value: in the shared frame for a plain name, in
+        any method but constructors and resets for an attribute."""
+        found: list[tuple[Module, Scope, ast.stmt]] = []
+        if self.shared is not None and self.name:
+            for node in walk_scope(self.shared.scope):
+                if isinstance(node, ast.stmt) and self.name in bindings(node):
+                    found.append((self.shared.module, self.shared.scope, node))
+        if self.attribute:
+            found += [b for b in self._attribute_binders() if b[2] not in [f[2] for f in found]]
+        return found
+
+    def _attribute_binders(self) -> list[tuple[Module, Scope, ast.stmt]]:
+        own = f"self.{self.attribute}"
+        found: list[tuple[Module, Scope, ast.stmt]] = []
+        for module in self.project.modules.values():
+            for function in ast.walk(module.tree):
+                if isinstance(function, FUNCTIONS[:2]):
+                    for node in walk_scope(function):
+                        if isinstance(node, ast.stmt) and own in bindings(node):
+                            found.append((module, function, node))
+        return found
+
+    @cached_property
+    def bound_inside(self) -> bool:
+        """Whether the carrier gets a new value in the passes between the two calls."""
+        if self.shared is None:
+            return True
+        loop = self.loop
+        for _, scope, statement in self.binders:
+            if scope is self.shared.scope:
+                if loop is None or statement in set(ast.walk(loop)):
+                    return True
+            elif getattr(scope, "name", "") not in ("__init__", "__post_init__", "reset", "setup"):
+                if not _only_when_missing(self.project, statement, self.attribute):
+                    return True
+        return not self.binders
+
+    @cached_property
+    def self_fed(self) -> bool:
+        """Whether the carrier's next value is computed from its last (a recurrence)."""
+        return any(self._feeds(scope, statement) for _, scope, statement in self.binders)
+
+    def _feeds(self, scope: Scope, statement: ast.stmt) -> bool:
+        own = f"self.{self.attribute}" if self.attribute else self.name
+        names = {self.name, own}
+        value = value_of(statement)
+        if value is None:
+            return False
+        return bool(_sources(scope, statement, value) & names) or any(
+            mentions(value, name) for name in names
+        )
+
+    @cached_property
+    def averaged(self) -> bool:
+        """Whether the carrier is a running average with plain coefficients (an EMA)."""
+        return any(
+            _convex(value, {self.name, f"self.{self.attribute}"})
+            for _, _, statement in self.binders
+            if (value := value_of(statement)) is not None
+        ) or any(_lerp(statement, self.attribute or self.name) for _, _, statement in self.binders)
+
+    @cached_property
+    def stored(self) -> bool:
+        """Whether the carrier is kept by being put into a container."""
+        return any(
+            isinstance(statement, ast.Expr)
+            or any("[" in spelled(t) for t in getattr(statement, "targets", []))
+            for _, _, statement in self.binders
+        )
+
+    @cached_property
+    def summed(self) -> bool:
+        """Whether the failing call walks a total that the carrier is, or is summed into."""
+        join = self.join
+        if join is None:
+            return False
+        scalar = join.shape == () or join.shape == (1,)
+        new = join.new.op if join.new is not None else ""
+        adds = new.startswith(_SUMMING)
+        is_root = self.name in self.root_names or any(
+            self.name in _sources_of_call(self, name) for name in self.root_names
+        )
+        return scalar and adds and is_root
+
+    @cached_property
+    def sliced(self) -> bool:
+        """Whether each pass walks one sample, step or slice of the carrier."""
+        loop = self._inner_loop
+        if loop is None or self.shared is None:
+            return False
+        if isinstance(loop, ast.While):
+            return False
+        targets = set(target_names(loop.target))
+        if self.name and mentions(loop.iter, self.name):
+            return True
+        if any(self._made_per_sample(name) for name in names_read(loop.iter)):
+            return True
+        return any(
+            isinstance(node, ast.Subscript)
+            and self.name
+            and spelled(node.value) == self.name
+            and names_read(node.slice) & targets
+            for node in ast.walk(loop)
+        )
+
+    def _made_per_sample(self, name: str) -> bool:
+        """Whether a name is a list (or vector) of losses, one for each part of the carrier."""
+        if self.shared is None or not self.name:
+            return False
+        for node in walk_scope(self.shared.scope):
+            if not isinstance(node, ast.stmt) or name not in bindings(node):
+                continue
+            value = value_of(node) or (node.value if isinstance(node, ast.Expr) else None)
+            if isinstance(value, ast.ListComp) and any(
+                mentions(generator.iter, self.name) for generator in value.generators
+            ):
+                return True
+            if value is not None and any(
+                isinstance(inner, ast.Subscript) and spelled(inner.value) == self.name
+                for inner in ast.walk(value)
+            ):
+                return True
+        return False
+
+    @cached_property
+    def _inner_loop(self) -> Loop | None:
+        return self.shared.loops[0] if self.shared is not None and self.shared.loops else None
+
+    @cached_property
+    def steps_inside(self) -> bool:
+        """Whether the loop between the calls also steps an optimizer."""
+        return self.loop is not None and bool(steps(self.loop))
+
+    @cached_property
+    def from_grad(self) -> bool:
+        """Whether `autograd.grad` freed the graph."""
+        return self.reuse.freed.kind == "grad"
+
+    @cached_property
+    def in_closure(self) -> bool:
+        """Whether an optimizer called the function that walks the graph."""
+        return (
+            any("optim" in frame for frame in self.reuse.reached.library)
+            and self.root_call is not None
+        )
+
+    @cached_property
+    def used_as_target(self) -> bool:
+        """Whether the carrier stands where a loss function expects a constant."""
+        return any(
+            len(call.args) >= 2 and mentions(call.args[1], self.name)
+            for call in _loss_calls(self)
+            if self.name
+        )
+
+
+def _loss_calls(story: Story) -> list[ast.Call]:
+    if story.shared is None:
+        return []
+    return [
+        node
+        for node in walk_scope(story.shared.scope)
+        if isinstance(node, ast.Call)
+        and any(word in called_name(node).lower() for word in ("loss", "criterion", "mse", "kl"))
+    ]
+
+
+def _sources(scope: Scope, statement: ast.stmt, value: ast.expr) -> set[str]:
+    """Names that flow into the value through the scope's own assignments."""
+    wanted = names_read(value)
+    for _ in range(8):
+        more: set[str] = set()
+        for node in walk_scope(scope):
+            if isinstance(node, ast.stmt) and node is not statement:
+                given = value_of(node)
+                if given is not None and set(bindings(node)) & wanted:
+                    more |= names_read(given)
+        if more <= wanted:
+            break
+        wanted |= more
+    return wanted
+
+
+def _sources_of_call(story: Story, name: str) -> set[str]:
+    """Names that the tensor called `name` is computed from, in the shared frame."""
+    if story.shared is None:
+        return set()
+    found: set[str] = set()
+    for node in walk_scope(story.shared.scope):
+        if isinstance(node, ast.stmt) and name in bindings(node):
+            given = value_of(node)
+            if given is not None:
+                found |= names_read(given)
+    root = walked(story.root_call) if story.root_call is not None else None
+    if root is not None and spelled(root) == name:
+        found |= names_read(root)
+    return found
+
+
+def _convex(value: ast.expr, names: set[str]) -> bool:
+    """`a * x + (1 - a) * y` with plain `a`, where x is one of the names."""
+    if not (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)):
+        return False
+    sides = [value.left, value.right]
+    if not all(isinstance(s, ast.BinOp) and isinstance(s.op, ast.Mult) for s in sides):
+        return False
+    factors = [_plain_factor(s) for s in sides if isinstance(s, ast.BinOp)]
+    if None in factors or not any(mentions(s, n) for s in sides for n in names):
+        return False
+    first, second = (f for f in factors if f is not None)
+    if isinstance(first, ast.Constant) and isinstance(second, ast.Constant):
+        pair = (first.value, second.value)
+        return all(isinstance(v, float | int) for v in pair) and abs(sum(pair) - 1) < 1e-6  # type: ignore[arg-type]
+    texts = {spelled(first), spelled(second)}
+    return any(f"1 - {t}" in texts or f"1.0 - {t}" in texts for t in texts)
+
+
+def _plain_factor(product: ast.BinOp) -> ast.expr | None:
+    for side in (product.left, product.right):
+        if isinstance(side, ast.Constant):
+            return side
+    for side in (product.left, product.right):
+        if isinstance(side, ast.BinOp) and isinstance(side.left, ast.Constant):
+            return side
+    for side in (product.left, product.right):
+        if not any(isinstance(n, ast.Call) for n in ast.walk(side)):
+            return side
+    return None
+
+
+def _lerp(statement: ast.stmt, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Call) and called_name(node) == "lerp" and name in spelled(node)
+        for node in own_expressions(statement)
+    )
+
+
+def _only_when_missing(project: Project, statement: ast.stmt, attribute: str) -> bool:
+    """Whether the statement fills a cache: it runs only `if self.x is None` or the like."""
+    for module in project.modules.values():
+        if statement not in module.parents:
+            continue
+        for parent in module.ancestors(statement):
+            if isinstance(parent, ast.If) and attribute in spelled(parent.test):
+                return statement in set(ast.walk(ast.Module(parent.body, [])))
+    return False
+
+
+def story_of(evidence: object, project: Project) -> Story | None:
+    """The story of a reuse; None for other evidence."""
+    return Story(evidence, project) if isinstance(evidence, GraphReuse) else None

@@ -1,0 +1,126 @@
+"""Fixes for a running total that is walked in every pass."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.edits import Edit, Editor
+from analyzers.flow import bindings, call_on_line, stored_into, value_of, walked
+from analyzers.pattern import Proposal
+from analyzers.rewrite import statements_of, steps, unused_name
+from analyzers.source import Project, spelled
+from analyzers.stories import Story
+
+
+def walk_this_loss(story: Story, project: Project) -> Iterator[Proposal]:
+    """Walk the newest loss and keep values in the total; or start the total anew."""
+    shared, call = story.shared, story.root_call
+    if shared is None or call is None or story.loop is None or shared.reached is None:
+        return
+    conditional = shared.module.block_of(shared.reached) is not story.loop.body
+    yield from _reset_total(story, 0 if conditional else 3)
+    editor = Editor(shared.module)
+    for statement in statements_of(story.loop):
+        added = _added(statement, story.name)
+        if added is None:
+            continue
+        total_edits, name = _total_of_values(editor, statement, added)
+        root = walked(call)
+        if root is None:
+            return
+        start, _ = editor.span(root)
+        end = editor.span(root)[1]
+        if isinstance(call.func, ast.Attribute) and call.func.value is root:
+            start, end = editor.span(call)[0], editor.module.text.index(".backward", end)
+        walk = Edit(shared.module.path, start, end, name)
+        yield Proposal(
+            "walk-this-loss",
+            f"Walk `{name}`; keep only values in `{story.name}`",
+            (*total_edits, walk),
+            "changed",
+            "Each pass learns from its own loss, once.",
+            1 if conditional else 0,
+        )
+        return
+
+
+def _added(statement: ast.stmt, total: str) -> ast.expr | None:
+    """What the statement adds to the total."""
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
+        return statement.value if spelled(statement.target) == total else None
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        call = statement.value
+        return call.args[-1] if stored_into(call) == total and call.args else None
+    value = value_of(statement)
+    if total in bindings(statement) and isinstance(value, ast.BinOp):
+        if isinstance(value.op, ast.Add):
+            if spelled(value.left) == total:
+                return value.right
+            if spelled(value.right) == total:
+                return value.left
+    return None
+
+
+def _total_of_values(
+    editor: Editor, statement: ast.stmt, added: ast.expr
+) -> tuple[tuple[Edit, ...], str]:
+    """Edits that let the total take a detached loss, and the name of the live one."""
+    if isinstance(added, ast.Name | ast.Attribute):
+        return (editor.append_to(added, ".detach()"),), editor.text_of(added)
+    name = unused_name(editor.module, "loss")
+    return (
+        editor.insert_before(statement, f"{name} = {editor.text_of(added)}"),
+        editor.replace(added, f"{name}.detach()"),
+    ), name
+
+
+def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:
+    """Behind the walk, begin a new total (gradient accumulation by summed losses)."""
+    shared = story.shared
+    assert shared is not None
+    if story.loop is None or shared.reached is None:
+        return
+    inside = set(ast.walk(story.loop))
+    first = [
+        s
+        for s in statements_of(shared.scope)
+        if s not in inside and story.name in bindings(s) and isinstance(s, ast.Assign)
+    ]
+    if not first:
+        return
+    editor = Editor(shared.module)
+    value = value_of(first[-1])
+    assert value is not None
+    block = shared.module.block_of(shared.reached)
+    later = [s for s in block[block.index(shared.reached) :] if isinstance(s, ast.Expr)]
+    after = next((s for s in reversed(later) if steps(s)), shared.reached)
+    yield Proposal(
+        "reset-total",
+        f"Begin `{story.name}` anew behind its backward",
+        (editor.insert_after(after, f"{story.name} = {editor.text_of(value)}"),),
+        "truncated",
+        "The total then holds the losses since the last step only.",
+        rank,
+    )
+
+
+def backward_behind_loop(story: Story, project: Project) -> Iterator[Proposal]:
+    """One backward of the whole total, behind the loop."""
+    shared = story.shared
+    if shared is None or story.loop is None or shared.reached is None or steps(story.loop):
+        return
+    call = call_on_line(shared.module, shared.reached_line, "backward", "manual_backward")
+    statement = shared.reached
+    if call is None or not isinstance(statement, ast.Expr) or statement.value is not call:
+        return
+    editor = Editor(shared.module)
+    text = editor.text_of(statement)
+    yield Proposal(
+        "backward-behind-loop",
+        "One backward of the total, behind the loop",
+        (editor.delete(statement), editor.insert_after(story.loop, text)),
+        "changed",
+        "Each loss counts once.",
+        0,
+    )

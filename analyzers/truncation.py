@@ -1,0 +1,236 @@
+"""Fixes that cut a carried structure from its history: at the boundary, or where it is stored."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.detaching import Idiom, detached, idiom_for, starts_as_none
+from analyzers.edits import Edit, Editor
+from analyzers.flow import backward_calls, mentions, value_of
+from analyzers.pattern import Proposal
+from analyzers.rewrite import head_of
+from analyzers.source import Module, Project, Scope, spelled
+from analyzers.stories import Story
+
+_TRADEOFF = "Gradients stop at the boundary: nothing is learnt from what lies before it."
+
+
+def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """Detach the carriers behind the walk, and at the head of the loop (or before the call)."""
+    shared = story.shared
+    if shared is None or shared.freed is None or shared.reached is None:
+        return
+    names = _visible(story)
+    if not names:
+        return
+    editor = Editor(shared.module)
+    idiom = idiom_for(story.reuse, project)
+    plain = _assignment(story, names, idiom)
+    what = " and ".join(f"`{name}`" for name in names)
+    if story.loop is None:
+        edit = editor.insert_before(shared.reached, *plain)
+        yield _cut("detach-before-call", f"Detach {what} before the next call", (edit,), rank)
+        return
+    straight = shared.module.block_of(shared.freed) is story.loop.body
+    head = editor.insert_before(head_of(story.loop), *_guarded(story, names, plain))
+    behind = editor.insert_after(_walk_statement(story), *plain)
+    yield _cut(
+        "detach-at-head",
+        f"Detach {what} at the head of the loop",
+        (head,),
+        rank if straight else rank + 1,
+    )
+    yield _cut(
+        "detach-behind-backward",
+        f"Detach {what} behind the backward",
+        (behind,),
+        rank + 1 if straight else rank,
+    )
+
+
+def _walk_statement(story: Story) -> ast.stmt:
+    """The statement behind which the walked graph is no longer needed: the last one of the same
+    block that walks or steps."""
+    assert story.shared is not None
+    assert story.shared.freed is not None
+    block = story.shared.module.block_of(story.shared.freed)
+    last = story.shared.freed
+    for statement in block[block.index(last) :] if last in block else []:
+        steps = any(isinstance(n, ast.Attribute) and n.attr == "step" for n in ast.walk(statement))
+        if (steps and isinstance(statement, ast.Expr)) or backward_calls(statement):
+            last = statement
+    return last
+
+
+def _visible(story: Story) -> list[str]:
+    """The carriers that the shared frame can name, best first."""
+    shared = story.shared
+    assert shared is not None
+    names = []
+    for name, holder in story.held.items():
+        here = holder.frame == shared.frame or holder.scope == shared.function
+        if here or (holder.scope == "<module>" and shared.scope is shared.module.tree):
+            names.append(name)
+    return names
+
+
+def _assignment(story: Story, names: list[str], idiom: Idiom) -> list[str]:
+    values = [detached(name, story.held[name], idiom) for name in names]
+    if len(names) > 1 and all("for " not in value for value in values):
+        return [f"{', '.join(names)} = {', '.join(values)}"]
+    return [f"{name} = {value}" for name, value in zip(names, values, strict=True)]
+
+
+def _guarded(story: Story, names: list[str], lines: list[str]) -> list[str]:
+    """The lines under `if x is not None:` where the first pass may find None."""
+    shared = story.shared
+    assert shared is not None
+    scope: ast.AST = shared.scope
+    own = names[0]
+    if "." in own:
+        scope, own = shared.module.tree, f"self.{own.rpartition('.')[2]}"
+    if starts_as_none(scope, own) or starts_as_none(scope, names[0]):
+        return [f"if {names[0]} is not None:", *(f"    {line}" for line in lines)]
+    return lines
+
+
+def _cut(strategy: str, title: str, edits: tuple[Edit, ...], rank: int) -> Proposal:
+    return Proposal(strategy, title, edits, "truncated", _TRADEOFF, rank)
+
+
+def detach_where_stored(story: Story, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """Detach what the statement stores; or only the old part of what it computes."""
+    idiom = idiom_for(story.reuse, project)
+    stores = [b for b in story.binders if _may_store(b[1]) and _in_loop(story, b[1], b[2])]
+    whole = [
+        edit
+        for module, _, statement in stores
+        for edit in _store_edits(Editor(module), statement, story, idiom)
+    ]
+    if whole:
+        yield _cut("detach-when-stored", f"Detach what `{story.name}` stores", tuple(whole), rank)
+    old = [
+        edit
+        for module, _, statement in stores
+        for edit in _old_part_edits(Editor(module), statement, story, idiom)
+    ]
+    if old:
+        yield _cut(
+            "detach-old-part", f"Detach the old value of `{story.name}`", tuple(old), rank + 1
+        )
+
+
+def _may_store(scope: Scope) -> bool:
+    return getattr(scope, "name", "") not in ("__init__", "__post_init__")
+
+
+def _in_loop(story: Story, scope: Scope, statement: ast.stmt) -> bool:
+    if story.shared is None or scope is not story.shared.scope or story.loop is None:
+        return True
+    return statement in set(ast.walk(story.loop))
+
+
+def _names(story: Story) -> set[str]:
+    return {story.name, f"self.{story.attribute}" if story.attribute else story.name}
+
+
+def _store_edits(editor: Editor, statement: ast.stmt, story: Story, idiom: Idiom) -> Iterator[Edit]:
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        for argument in statement.value.args[-1:]:
+            yield from _detached_value(editor, argument, story, idiom)
+        return
+    value = value_of(statement)
+    if value is None:
+        return
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    if any(isinstance(target, ast.Tuple | ast.List) for target in targets):
+        name = next((n for n in sorted(_names(story)) if _binds(statement, n)), story.name)
+        line = f"{name} = {detached(name, _renamed(story, name), idiom)}"
+        yield editor.insert_after(statement, line)
+        return
+    yield from _detached_value(editor, value, story, idiom, stored=True)
+
+
+def _binds(statement: ast.stmt, name: str) -> bool:
+    return any(
+        isinstance(node, ast.expr) and spelled(node) == name
+        for target in getattr(statement, "targets", [])
+        for node in ast.walk(target)
+    )
+
+
+def _renamed(story: Story, name: str):  # type: ignore[no-untyped-def]
+    """The carrier's holder, spelled as the storing scope spells it."""
+    holder = story.holder
+    if holder is None or not holder.path.startswith(story.name):
+        return None
+    from dataclasses import replace
+
+    return replace(holder, path=name + holder.path[len(story.name) :])
+
+
+def _detached_value(
+    editor: Editor, value: ast.expr, story: Story, idiom: Idiom, stored: bool = False
+) -> Iterator[Edit]:
+    """Edits that detach a stored expression: each element of a literal, or the whole."""
+    if isinstance(value, ast.Tuple | ast.List):
+        for element in value.elts:
+            yield editor.replace(element, idiom.of(_atom(editor, element)))
+        return
+    if isinstance(value, ast.Dict):
+        for item in value.values:
+            yield editor.replace(item, idiom.of(_atom(editor, item)))
+        return
+    holder = story.holder
+    structured = stored and holder is not None and holder.path.startswith(story.name + "[")
+    if structured and not _element_store(editor.module, value):
+        assert holder is not None
+        text = editor.text_of(value)
+        inner = _renamed(story, text)
+        yield editor.replace(value, detached(text, inner, idiom))
+        return
+    yield editor.replace(value, idiom.of(_atom(editor, value)))
+
+
+def _element_store(module: Module, value: ast.expr) -> bool:
+    """Whether the value goes into one place of a container (`xs[i] = value`)."""
+    parent = module.parents.get(value)
+    return isinstance(parent, ast.Assign) and any(
+        isinstance(target, ast.Subscript) for target in parent.targets
+    )
+
+
+def _atom(editor: Editor, node: ast.expr) -> str:
+    text = editor.text_of(node)
+    simple = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    return text if simple else f"({text})"
+
+
+def _old_part_edits(
+    editor: Editor, statement: ast.stmt, story: Story, idiom: Idiom
+) -> Iterator[Edit]:
+    value = value_of(statement)
+    if value is None:
+        return
+    for name in _names(story):
+        if not mentions(value, name):
+            continue
+        for node in ast.walk(value):
+            if isinstance(node, ast.Name | ast.Attribute) and spelled(node) == name:
+                holder = _renamed(story, name)
+                if holder is None or holder.path == name:
+                    yield editor.replace(node, idiom.of(name))
+
+
+def cut_window(story: Story, project: Project) -> Iterator[Proposal]:
+    """Behind the walk, keep the last state only, cut from its past."""
+    shared, holder = story.shared, story.holder
+    if shared is None or holder is None or not holder.container.startswith("list"):
+        return
+    idiom = idiom_for(story.reuse, project)
+    if story.name not in _visible(story):
+        return
+    line = f"{story.name} = [{idiom.of(f'{story.name}[-1]')}]"
+    edit = Editor(shared.module).insert_after(_walk_statement(story), line)
+    yield _cut("cut-window", f"Keep the last of `{story.name}`, detached", (edit,), 0)
