@@ -1,0 +1,25 @@
+# expect: pattern = recurrent-state
+# expect: raises = RuntimeError: Trying to backward through the graph a second time
+# expect: carrier = h
+import torch
+import torch.nn as nn
+
+torch.manual_seed(9)
+rnn = nn.RNN(input_size=4, hidden_size=12, num_layers=2)
+readout = nn.Linear(12, 4)
+params = list(rnn.parameters()) + list(readout.parameters())
+optimizer = torch.optim.Adagrad(params, lr=0.05)
+loss_fn = nn.SmoothL1Loss()
+
+series = torch.cumsum(torch.randn(60, 3, 4) * 0.2, dim=0)
+h = torch.zeros(2, 3, 12)
+
+for start in range(0, 50, 10):
+    h.detach()  # expect: place
+    chunk = series[start : start + 10]
+    target = series[start + 1 : start + 11]
+    y, h = rnn(chunk, h)  # expect: place
+    loss = loss_fn(readout(y), target)
+    optimizer.zero_grad()
+    loss.backward()  # expect: place
+    optimizer.step()
