@@ -1,0 +1,169 @@
+"""Watches every call of `backward` and `autograd.grad`."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any, Protocol
+
+import torch
+import torch.autograd.graph
+
+from . import frames
+from .frames import Json
+from .graph import Node, Root, executed, roots_of
+from .stamps import Clock, Stamps
+
+
+@dataclass
+class Call:
+    """One walk over a graph: who asked for it, and what it walks.
+
+    `nodes` are those that the engine runs, known once it has run.
+    """
+
+    n: int
+    frame: FrameType | None
+    iteration: int
+    kind: str
+    retain: bool
+    create_graph: bool
+    outputs: tuple[Any, ...]
+    inputs: tuple[Any, ...]
+    roots: list[Root]
+    names: list[str] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    _record: Json | None = None
+
+    def record(self) -> Json:
+        """The call as records tell it."""
+        if self._record is None:
+            stack = frames.stack(self.frame)
+            self._record = {
+                "n": self.n,
+                "at": stack[-1] if stack else {"file": "", "line": 0},
+                "stack": stack,
+                "library": frames.libraries(sys._getframe(1)),
+                "iteration": self.iteration,
+                "kind": self.kind,
+                "retain": self.retain,
+                "create_graph": self.create_graph,
+            }
+        return {**self._record, "root": self.names[:8]}
+
+
+class Observer(Protocol):
+    """Something that looks at calls. Its own errors never reach the script."""
+
+    def before(self, call: Call) -> None: ...
+
+    def after(self, call: Call) -> None: ...
+
+    def failed(self, call: Call, error: Exception) -> None: ...
+
+
+class Stopped(BaseException):
+    """Enough backward calls have been seen; the run ends well."""
+
+
+@dataclass
+class Engine:
+    """The wrapped engine.
+
+    `keep_graphs` keeps the graph at every call; `stop_after` ends the run when one more call
+    than that begins. `notes` collects what went wrong in an observer, by its name.
+    """
+
+    stamps: Stamps
+    observers: Sequence[Observer]
+    keep_graphs: bool = False
+    stop_after: int | None = None
+    notes: list[str] = field(default_factory=list)
+    _original: Any = None
+    _per_line: Counter[tuple[str, int]] = field(default_factory=Counter)
+    _thread: threading.local = field(default_factory=threading.local)
+
+    def install(self) -> None:
+        """Take the place of the function through which torch enters its engine."""
+        self._original = torch.autograd.graph._engine_run_backward
+        torch.autograd.graph._engine_run_backward = self.run
+        torch.autograd._engine_run_backward = self.run  # type: ignore[attr-defined]
+
+    def installed(self) -> bool:
+        """Whether the script has left the wrapper where it was."""
+        return (
+            torch.autograd.graph._engine_run_backward == self.run
+            and torch.autograd._engine_run_backward == self.run  # type: ignore[attr-defined]
+        )
+
+    def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+        """Run the engine as asked. Calls within a call (checkpoints) are part of it."""
+        if getattr(self._thread, "inside", False) or _is_traced(outputs):
+            return self._original(outputs, *args, **kwargs)
+        if self.stop_after is not None and Clock.visits >= self.stop_after:
+            raise Stopped
+        self._thread.inside = True
+        try:
+            return self._watched(self._begin(outputs, args, kwargs), outputs, args, kwargs)
+        finally:
+            self._thread.inside = False
+
+    def _watched(
+        self, call: Call, outputs: Sequence[Any], args: tuple[Any, ...], kwargs: Json
+    ) -> Any:
+        for observer in self.observers:
+            self._tell(observer, "before", call)
+        if self.keep_graphs:
+            args = (args[0], True, *args[2:])
+        if not call.create_graph:
+            self.stamps.pause()  # errors then read as without stamps
+        try:
+            result = self._original(outputs, *args, **kwargs)
+        except Exception as error:
+            call.nodes = executed(call.roots, call.inputs)
+            for observer in self.observers:
+                self._tell(observer, "failed", call, error)
+            Clock.visits += 1
+            raise
+        finally:
+            self.stamps.resume()
+        call.nodes = executed(call.roots, call.inputs)
+        Clock.visits += 1
+        for observer in self.observers:
+            self._tell(observer, "after", call)
+        return result
+
+    def _begin(self, outputs: Sequence[Any], args: tuple[Any, ...], kwargs: Json) -> Call:
+        frame = frames.user_frame(sys._getframe(2))
+        line = (frame.f_code.co_filename, frame.f_lineno or 0) if frame else ("", 0)
+        self._per_line[line] += 1
+        return Call(
+            n=Clock.visits + 1,
+            frame=frame,
+            iteration=self._per_line[line],
+            kind="backward" if kwargs.get("accumulate_grad", True) else "grad",
+            retain=bool(args[1]) or self.keep_graphs,
+            create_graph=bool(args[2]),
+            outputs=tuple(outputs),
+            inputs=tuple(args[3] if len(args) > 3 else ()),
+            roots=roots_of(outputs),
+        )
+
+    def _tell(self, observer: Observer, what: str, *news: Any) -> None:
+        try:
+            getattr(observer, what)(*news)
+        except Exception as error:
+            note = f"{type(observer).__name__}.{what}: {type(error).__name__}: {error}"
+            if len(self.notes) < 8 and note not in self.notes:
+                self.notes.append(note)
+
+
+def _is_traced(outputs: Sequence[Any]) -> bool:
+    """Whether the tensors only stand for values: in a compiler's tracing or a transform."""
+    if torch._C._functorch.peek_interpreter_stack() is not None:
+        return True
+    return any(type(t).__name__ in ("FakeTensor", "FunctionalTensor") for t in outputs)

@@ -1,0 +1,192 @@
+"""Whose code a frame runs, and what its lines are called.
+
+Files of the user are spelled relative to the directory the run started in; files of libraries by
+their module path (`torch/nn/modules/rnn.py`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType
+from typing import Any
+
+Json = dict[str, Any]
+
+USER, LIBRARY, INNER = "user", "library", "inner"
+
+_OWN = os.path.dirname(os.path.abspath(__file__))
+_PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_STDLIB = tuple(
+    os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib")
+)
+_roots: list[str] = [os.getcwd()]
+_owners: dict[CodeType, str] = {}
+
+
+class Activation:
+    """One call of a user's function.
+
+    It rides on the frame as its trace function, which Python keeps per frame and never looks at
+    unless a debugger is on: the only place where a mark on a frame can live and die with it.
+    """
+
+    __slots__ = ("after", "number", "stamps")
+    made = 0
+    on_line: Callable[[FrameType], None] | None = None  # the fallback that follows lines
+
+    def __init__(self) -> None:
+        Activation.made += 1
+        self.number = Activation.made
+        self.after = -1
+        self.stamps: dict[object, Any] = {}
+
+    def __call__(self, frame: FrameType, event: str, arg: Any) -> Activation:
+        if event == "line" and Activation.on_line is not None:
+            Activation.on_line(frame)
+        return self
+
+
+def activation(frame: FrameType) -> Activation:
+    """The mark of this call; a fresh one that does not stick while a debugger owns the frame."""
+    mark = frame.f_trace
+    if isinstance(mark, Activation):
+        return mark
+    mark_new = Activation()
+    if mark is None:
+        frame.f_trace = mark_new
+    return mark_new
+
+
+def start_in(*roots: str) -> None:
+    """Say which directories hold the user's code; names are relative to the first that fits."""
+    _roots[:] = [os.path.realpath(root) for root in roots]
+    _owners.clear()
+
+
+def owner(code: CodeType) -> str:
+    """`user`, `library`, or `inner` for torch, the standard library and the tracer itself."""
+    found = _owners.get(code)
+    if found is None:
+        found = _owners[code] = _owner_of(code.co_filename)
+    return found
+
+
+def _owner_of(filename: str) -> str:
+    if filename.startswith("<"):
+        return INNER
+    path = os.path.realpath(filename)
+    if path.startswith(_OWN + os.sep):
+        return INNER
+    for packages in _PACKAGES:
+        if packages in path:
+            top = path.rpartition(packages)[2].split(os.sep)[0]
+            return INNER if top == "torch" else LIBRARY
+    if any(path.startswith(root.rstrip(os.sep) + os.sep) for root in _roots):
+        return USER
+    return INNER if path.startswith(_STDLIB) else USER
+
+
+def is_user_module(module: Any) -> bool:
+    """Whether a module (or what `sys.modules` holds under its name) is a file of the user."""
+    if getattr(module, "__name__", None) == "__main__":
+        return True
+    filename = getattr(module, "__file__", None)
+    return isinstance(filename, str) and _owner_of(filename) == USER
+
+
+def is_user_class(kind: type) -> bool:
+    """Whether the class was defined in the user's code."""
+    return is_user_module(sys.modules.get(kind.__module__))
+
+
+def file_name(filename: str) -> str:
+    """The file as records spell it."""
+    path = os.path.realpath(filename) if not filename.startswith("<") else filename
+    for packages in _PACKAGES:
+        if packages in path:
+            return path.rpartition(packages)[2]
+    for root in (*_roots, *_STDLIB):
+        if path.startswith(root.rstrip(os.sep) + os.sep):
+            return path[len(root.rstrip(os.sep)) + 1 :]
+    return filename
+
+
+def function_name(code: CodeType) -> str:
+    """The qualified name, where this Python knows it."""
+    return str(getattr(code, "co_qualname", code.co_name))
+
+
+def place(frame: FrameType) -> Json:
+    """The line that the frame is at, with the number of its activation."""
+    code = frame.f_code
+    return {
+        "file": file_name(code.co_filename),
+        "line": frame.f_lineno or 0,
+        "function": function_name(code),
+        "frame": activation(frame).number,
+    }
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame, from this one outward, that runs the user's code."""
+    while frame is not None and owner(frame.f_code) != USER:
+        frame = frame.f_back
+    return frame
+
+
+def user_frames(frame: FrameType | None) -> Iterator[FrameType]:
+    """The user's frames from this one outward."""
+    while (frame := user_frame(frame)) is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def local_values(frame: FrameType) -> list[tuple[str, Any]]:
+    """The names and values of a frame, leaving no reference behind.
+
+    Before Python 3.13 a frame keeps the dictionary it hands out, and with it every tensor that
+    had a name then; it is emptied again unless the script holds it too (by `locals()`).
+    """
+    names = frame.f_locals
+    values = list(names.items())
+    ours_alone = sys.getrefcount(names) <= 3
+    if frame.f_code.co_flags & inspect.CO_OPTIMIZED and type(names) is dict and ours_alone:
+        names.clear()
+    return values
+
+
+def stack(frame: FrameType | None) -> list[Json]:
+    """The user's frames, outermost first, at most the innermost 40."""
+    return [place(found) for found in user_frames(frame)][:40][::-1]
+
+
+def library_name(frame: FrameType) -> str:
+    """A library's frame in one line: `torch/optim/lbfgs.py:421 in step`."""
+    code = frame.f_code
+    return f"{file_name(code.co_filename)}:{frame.f_lineno or 0} in {function_name(code)}"
+
+
+def libraries(frame: FrameType | None) -> list[str]:
+    """Library frames that were called by user code and lead here, innermost last.
+
+    The engine's own frames (`torch/_tensor.py`, `torch/autograd`) are left out; frames that lie
+    between two frames of the user (a trainer, an optimizer calling a closure) are in.
+    """
+    names: list[str] = []
+    while frame is not None and len(names) < 12:
+        code = frame.f_code
+        if owner(code) != USER and not code.co_filename.startswith("<"):
+            name = file_name(code.co_filename)
+            if not os.path.isabs(name) and not _is_plumbing(name) and user_frame(frame):
+                names.append(library_name(frame))
+        frame = frame.f_back
+    return names[::-1]
+
+
+def _is_plumbing(name: str) -> bool:
+    parts = ("torch/_tensor.py", "torch/autograd/", "torch/overrides.py", "runpy.py", "sandbox/")
+    return name.startswith(parts) or name in ("contextlib.py", "functools.py")

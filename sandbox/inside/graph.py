@@ -1,0 +1,141 @@
+"""Walks over autograd graphs, and what can be asked of their nodes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import torch
+
+Node = Any  # torch.autograd.graph.Node; its private parts are needed
+Root = tuple[Node, int]
+
+VISITED = "visited_by"  # metadata: the number of the call that walked and freed the node
+LIMIT = 1_000_000
+
+
+def accumulator_type() -> type:
+    """The class of the nodes that add a gradient to a leaf."""
+    node: Node = torch.ones((), requires_grad=True).view(()).grad_fn
+    return type(node.next_functions[0][0])
+
+
+ACCUMULATE = accumulator_type()
+
+
+def roots_of(outputs: Iterable[Any]) -> list[Root]:
+    """The nodes that a backward over these tensors (or gradient edges) begins at."""
+    found: list[Root] = []
+    for output in outputs:
+        if isinstance(output, torch.Tensor):
+            if output.grad_fn is not None:
+                found.append((output.grad_fn, output.output_nr))
+        elif getattr(output, "node", None) is not None:
+            found.append((output.node, output.output_nr))
+    return found
+
+
+def reached(roots: Iterable[Root]) -> list[Node]:
+    """Every node below, each once, the roots first."""
+    order: list[Node] = []
+    seen = {node for node, _ in roots}
+    pending = list(seen)
+    while pending and len(order) < LIMIT:
+        node = pending.pop()
+        order.append(node)
+        for below, _ in node.next_functions:
+            if below is not None and below not in seen:
+                seen.add(below)
+                pending.append(below)
+    return order
+
+
+def executed(roots: Iterable[Root], inputs: Iterable[Any]) -> list[Node]:
+    """The nodes that the engine runs: all, or those on a path to one of the inputs."""
+    order = reached(roots)
+    targets = {node for node, _ in roots_of(inputs)}
+    leaves = {id(t) for t in inputs if isinstance(t, torch.Tensor) and t.grad_fn is None}
+    if not targets and not leaves:
+        return order
+    above: dict[Node, list[Node]] = defaultdict(list)
+    pending: list[Node] = []
+    for node in order:
+        if node in targets or (type(node) is ACCUMULATE and id(node.variable) in leaves):
+            pending.append(node)
+        for below, _ in node.next_functions:
+            if below is not None:
+                above[below].append(node)
+    needed: set[Node] = set()
+    while pending:
+        for node in above[pending.pop()]:
+            if node not in needed:
+                needed.add(node)
+                pending.append(node)
+    return [node for node in order if node in needed]
+
+
+def output_nodes(value: torch.Tensor) -> Root:
+    """The edge by which a tensor hangs on its graph."""
+    return value.grad_fn, value.output_nr
+
+
+_saved: dict[type, tuple[str, ...]] = {}
+
+
+def saved_names(node: Node) -> tuple[str, ...]:
+    """The attributes by which a node shows what it saved."""
+    kind = type(node)
+    names = _saved.get(kind)
+    if names is None:
+        known = set(dir(kind))
+        names = tuple(
+            sorted(
+                name
+                for name in known
+                if name == "saved_tensors"
+                or (name.startswith("_saved_") and f"_raw{name}" in known)
+            )
+        )
+        _saved[kind] = names
+    return names
+
+
+def is_freed(node: Node) -> bool:
+    """Whether a backward has freed what the node saved.
+
+    Ask only of nodes that a freeing call ran: reading what is still saved may run unpack hooks.
+    """
+    for name in saved_names(node):
+        try:
+            getattr(node, name)
+        except RuntimeError as error:
+            if _says_freed(error):
+                return True
+    return False
+
+
+def _says_freed(error: BaseException) -> bool:
+    return "second time" in str(error)
+
+
+def says_reused(error: BaseException) -> bool:
+    """Whether the error is about a graph (or a checkpoint) that was walked before."""
+    text = str(error)
+    return "second time" in text or "already unpacked once" in text
+
+
+def op_name(node: Node) -> str:
+    """`MulBackward0`, or the class of a custom function."""
+    return str(node.name()).rpartition("::")[2]
+
+
+def shape_at(node: Node, output: int) -> list[int]:
+    """The shape of one output of the node, where torch still knows it."""
+    known = getattr(node, "_input_metadata", None) or ()
+    return [int(n) for n in known[output].shape] if output < len(known) else []
+
+
+def edges(node: Node) -> Iterator[Root]:
+    """The edges downward that lead anywhere."""
+    return ((below, number) for below, number in node.next_functions if below is not None)

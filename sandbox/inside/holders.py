@@ -1,0 +1,201 @@
+"""Finds the names that hold a tensor, spelled as the script spells them."""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import CellType, FrameType, FunctionType, GeneratorType, ModuleType
+from typing import Any
+
+import torch
+
+from .frames import (
+    Json,
+    activation,
+    function_name,
+    is_user_class,
+    is_user_module,
+    local_values,
+    user_frames,
+)
+
+_PLAIN = (int, float, str, bool, bytes, complex, type(None), type, ModuleType, torch.dtype)
+_HIDDEN = frozenset({"_parameters", "_non_persistent_buffers_set"})
+
+
+@dataclass(frozen=True)
+class Name:
+    """A path to a value: where it starts, what it goes through."""
+
+    scope: str
+    path: str
+    kind: str
+    frame: int = 0
+    containers: tuple[str, ...] = ()
+
+    def attribute(self, name: str) -> Name:
+        return Name(self.scope, f"{self.path}.{name}", "attribute", self.frame)
+
+    def item(self, key: object, container: str) -> Name:
+        kind = "item" if self.kind in ("local", "global") else self.kind
+        inside = (*self.containers, container)
+        return Name(self.scope, f"{self.path}[{key!r}]", kind, self.frame, inside)
+
+    def record(self, when: str) -> Json:
+        container = "Tensor"
+        if self.containers:
+            container = "[".join(self.containers) + "]" * (len(self.containers) - 1)
+        return {
+            "scope": self.scope,
+            "path": self.path,
+            "kind": self.kind,
+            "container": container,
+            "when": when,
+            "frame": self.frame,
+        }
+
+
+@dataclass
+class Search:
+    """A bounded walk over the values that names stand for.
+
+    `wanted` says which tensors count. `deep` also looks into objects of library classes,
+    functions' defaults and closures, and caches: for the one look after an error.
+    """
+
+    wanted: Callable[[torch.Tensor], bool]
+    budget: int = 400
+    depth: int = 3
+    deep: bool = False
+    _seen: set[int] = field(default_factory=set)
+
+    def around(self, frame: FrameType | None) -> Iterator[tuple[Name, torch.Tensor]]:
+        """Every wanted tensor that the user's frames and their modules name, innermost first."""
+        globals_seen: dict[int, tuple[Mapping[str, Any], int]] = {}
+        for found in user_frames(frame):
+            number = activation(found).number
+            if found.f_code.co_name == "<module>":
+                globals_seen[id(found.f_globals)] = (found.f_globals, number)
+            else:
+                globals_seen.setdefault(id(found.f_globals), (found.f_globals, 0))
+                yield from self._locals(found, number)
+        for names, number in globals_seen.values():
+            yield from self.namespace(names, "<module>", "global", number)
+
+    def _locals(self, frame: FrameType, number: int) -> Iterator[tuple[Name, torch.Tensor]]:
+        scope = function_name(frame.f_code)
+        free = set(frame.f_code.co_freevars)
+        for name, value in local_values(frame):
+            if not isinstance(value, _PLAIN) and not name.startswith("__"):
+                kind = "closure" if name in free else "local"
+                yield from self.inside(Name(scope, name, kind, number), value, self.depth)
+
+    def namespace(
+        self, names: Mapping[str, Any], scope: str, kind: str, number: int = 0
+    ) -> Iterator[tuple[Name, torch.Tensor]]:
+        """Every wanted tensor under the names of a module."""
+        for name, value in list(names.items()):
+            if isinstance(name, str) and not name.startswith("__"):
+                if isinstance(value, ModuleType) and self.deep and is_user_module(value):
+                    if id(value) not in self._seen:
+                        self._seen.add(id(value))
+                        yield from self.namespace(vars(value), "<module>", "global")
+                elif not isinstance(value, _PLAIN):
+                    yield from self.inside(Name(scope, name, kind, number), value, self.depth)
+
+    def inside(self, name: Name, value: Any, depth: int) -> Iterator[tuple[Name, torch.Tensor]]:
+        """Every wanted tensor that the value is or holds."""
+        if isinstance(value, torch.Tensor):
+            if self.wanted(value):
+                yield name, value
+            return
+        if depth <= 0 or self.budget <= 0 or id(value) in self._seen:
+            return
+        self._seen.add(id(value))
+        for part, held in self._parts(name, value):
+            self.budget -= 1
+            if not isinstance(held, _PLAIN):
+                below = depth if isinstance(held, torch.nn.Module) else depth - 1
+                yield from self.inside(part, held, below)
+
+    def _parts(self, name: Name, value: Any) -> Iterator[tuple[Name, Any]]:
+        kind = type(value).__name__
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            yield from ((name.attribute(key), getattr(value, key)) for key in value._fields)
+        elif isinstance(value, list | tuple | deque):
+            yield from ((name.item(i, kind), item) for i, item in _ends(value))
+        elif isinstance(value, dict):
+            entries = list(value.items())[:64]
+            yield from ((name.item(key, kind), item) for key, item in entries)
+        elif isinstance(value, set | frozenset):
+            yield from ((name.item("…", kind), item) for item in list(value)[:16])
+        elif isinstance(value, torch.nn.Module):
+            yield from _module_parts(name, value)
+        elif isinstance(value, FunctionType | functools.partial):
+            yield from self._function_parts(name, value)
+        elif isinstance(value, GeneratorType):
+            names = value.gi_frame.f_locals if value.gi_frame is not None else {}
+            yield from ((name.attribute(key), item) for key, item in list(names.items()))
+        elif self.deep or is_user_class(type(value)):
+            yield from ((name.attribute(k), v) for k, v in _attributes(value))
+
+    def _function_parts(self, name: Name, value: Any) -> Iterator[tuple[Name, Any]]:
+        if not self.deep:
+            return
+        if isinstance(value, functools.partial):
+            yield name.attribute("args"), value.args
+            yield name.attribute("keywords"), value.keywords
+            return
+        yield from ((name.attribute(k), v) for k, v in list(vars(value).items()))
+        if value.__defaults__:
+            arguments = value.__code__.co_varnames[: value.__code__.co_argcount]
+            for key, item in zip(arguments[::-1], value.__defaults__[::-1], strict=False):
+                yield Name(function_name(value.__code__), key, "local"), item
+        for key, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=False):
+            if isinstance(cell, CellType) and not _is_empty(cell):
+                yield Name(function_name(value.__code__), key, "closure"), cell.cell_contents
+
+
+def _is_empty(cell: CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return True
+    return False
+
+
+def _ends(value: Any) -> list[tuple[int, Any]]:
+    """The first and last eight items; the last item is the one that scripts call `[-1]`."""
+    size = len(value)
+    if size <= 16:
+        numbers = list(range(size))
+    else:
+        numbers = [*range(8), *range(size - 8, size)]
+    growing = not isinstance(value, tuple)
+    return [(-1 if growing and i == size - 1 and size > 1 else i, value[i]) for i in numbers]
+
+
+def _module_parts(name: Name, value: torch.nn.Module) -> Iterator[tuple[Name, Any]]:
+    for key, held in list(vars(value).items()):
+        if key in ("_modules", "_buffers"):
+            yield from ((name.attribute(k), v) for k, v in list(held.items()))
+        elif key not in _HIDDEN and not key.endswith("_hooks"):
+            yield name.attribute(key), held
+
+
+def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
+    yield from list(getattr(value, "__dict__", {}).items())
+    for kind in type(value).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for key in (slots,) if isinstance(slots, str) else tuple(slots):
+            if not key.startswith("__") and (held := _slot(value, key)) is not None:
+                yield key, held
+
+
+def _slot(value: Any, key: str) -> Any:
+    try:
+        return object.__getattribute__(value, key)
+    except AttributeError:
+        return None

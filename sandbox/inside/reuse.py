@@ -1,0 +1,198 @@
+"""Explains a second walk over a freed graph: what made it, freed it, carried it, joined it."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import torch
+
+from .emitter import Emitter
+from .engine import Call
+from .frames import Json
+from .graph import ACCUMULATE, VISITED, Node, edges, is_freed, op_name, reached, says_reused
+from .graph import shape_at
+from .holders import Name, Search
+from .stamps import Stamps
+
+SERIAL, ROOT_OF = "serial", "root_of"
+KEPT = 4096
+
+Key = tuple[int, int]
+Edge = tuple[Node | None, Node, int]  # the consumer, the producer, the producer's output
+
+
+class ReuseWatch:
+    """Remembers who freed what and which names outlived it; tells the story at the error."""
+
+    def __init__(self, emitter: Emitter, stamps: Stamps) -> None:
+        self._emitter = emitter
+        self._stamps = stamps
+        self._serials = itertools.count(1)
+        self._freeing: dict[int, Json] = {}
+        self._names: dict[int, dict[Key, list[Name]]] = {}
+        self.told = False
+
+    def before(self, call: Call) -> None:
+        """Note the names of graph-carrying tensors: they may be bound anew by the error."""
+        names = self._held_around(call, Search(_has_graph))
+        call.names = [
+            name.path
+            for node, number in call.roots
+            for name in names.get((self._serial(node), number), [])
+        ]
+        if not call.retain:
+            self._names[call.n] = names
+            if len(self._names) > KEPT // 8:
+                del self._names[next(iter(self._names))]
+
+    def after(self, call: Call) -> None:
+        """Mark every node that this call has freed."""
+        for node, _ in call.roots:
+            node.metadata.setdefault(ROOT_OF, call.n)
+        if call.retain:
+            return
+        for node in call.nodes:
+            if type(node) is not ACCUMULATE:
+                node.metadata.setdefault(VISITED, call.n)
+        self._freeing[call.n] = call.record()
+        if len(self._freeing) > KEPT:
+            del self._freeing[next(iter(self._freeing))]
+
+    def failed(self, call: Call, error: Exception) -> None:
+        """Tell the first second walk of the run."""
+        if says_reused(error) and not self.told:
+            self.told = True
+            self._emitter.emit(self._story(call, error))
+        elif not call.retain:
+            self.after(call)
+
+    def _held_around(self, call: Call, search: Search) -> dict[Key, list[Name]]:
+        held: dict[Key, list[Name]] = {}
+        for name, tensor in search.around(call.frame):
+            held.setdefault((self._serial(tensor.grad_fn), tensor.output_nr), []).append(name)
+        return held
+
+    def _serial(self, node: Node) -> int:
+        serial = node.metadata.get(SERIAL)
+        if serial is None:
+            serial = node.metadata[SERIAL] = next(self._serials)
+        return int(serial)
+
+    def _story(self, call: Call, error: Exception) -> Json:
+        old, new, joining = _split(call)
+        now = self._held_around(call, Search(_has_graph, budget=20_000, depth=5, deep=True))
+        joins = self._joins(call, old, joining, now)
+        freed = joins[0]["freed"] if joins else self._last_freeing(call)
+        new_lines = {_line(self._stamps, node) for node in new} - {None}
+        reused_lines = {_line(self._stamps, node) for node in old if is_freed(node)}
+        return {
+            "t": "reuse",
+            "message": str(error),
+            "freed": self._freeing.get(freed, call.record()),
+            "reached": call.record(),
+            "same_root": any(ROOT_OF in node.metadata for node, _ in call.roots),
+            "remade": bool(new_lines & reused_lines),
+            "new_nodes": len(new),
+            "joins": joins[:16],
+        }
+
+    def _last_freeing(self, call: Call) -> int:
+        return max(self._freeing, default=call.n)
+
+    def _joins(
+        self, call: Call, old: dict[Node, int], joining: list[Edge], now: dict[Key, list[Name]]
+    ) -> list[Json]:
+        """The edges below which something was freed, the one that raised first."""
+        raising = max(filter(is_freed, old), key=lambda n: int(n._sequence_nr()), default=None)
+        found: dict[tuple[int, int, int], tuple[bool, int, Json]] = {}
+        for consumer, producer, number in joining:
+            below = [node for node in reached([(producer, number)]) if node in old]
+            freed = sorted(filter(is_freed, below), key=lambda n: -int(n._sequence_nr()))
+            key = (self._serial(producer), number, 0 if consumer is None else id(consumer))
+            if not freed or key in found:
+                continue
+            visit = old[freed[0]]
+            holders = self._holders(call, visit, (key[0], number), now)
+            join = {
+                "new": self._node(consumer),
+                "old": self._node(producer),
+                "raising": self._node(freed[0]),
+                "freed": visit,
+                "holders": holders,
+                "shape": shape_at(producer, number),
+                "freed_nodes": len(freed),
+            }
+            found[key] = (raising not in freed, -int(producer._sequence_nr()), join)
+        return [join for _, _, join in sorted(found.values(), key=lambda item: item[:2])]
+
+    def _node(self, node: Node | None) -> Json | None:
+        if node is None:
+            return None
+        stamp = self._stamps.of(node)
+        told: Json = {"op": op_name(node)}
+        if stamp is not None:
+            told |= {"at": stamp.at, "library": stamp.library, "made_after": stamp.after}
+        return told
+
+    def _holders(self, call: Call, visit: int, key: Key, now: dict[Key, list[Name]]) -> list[Json]:
+        reached_by = [place["frame"] for place in call.record()["stack"]]
+        freed_by = [place["frame"] for place in self._freeing.get(visit, {}).get("stack", [])]
+        shared = [frame for frame in reached_by if frame in freed_by][::-1]
+
+        def likelihood(holder: Json) -> tuple[int, int, int, bool]:
+            frame = holder["frame"]
+            depth = holder["path"].count(".") + holder["path"].count("[")
+            near = shared.index(frame) if frame in shared else len(shared)
+            return near, depth, len(holder["path"]), holder["when"] == "freed"
+
+        held = [name.record("now") for name in now.get(key, [])]
+        held += [name.record("freed") for name in self._names.get(visit, {}).get(key, [])]
+        return sorted(held, key=likelihood)[:32]
+
+
+def _has_graph(tensor: torch.Tensor) -> bool:
+    return tensor.grad_fn is not None
+
+
+def _line(stamps: Stamps, node: Node) -> Any:
+    stamp = stamps.of(node)
+    return (stamp.at["file"], stamp.at["line"]) if stamp is not None and stamp.at else None
+
+
+def _split(call: Call) -> tuple[dict[Node, int], list[Node], list[Edge]]:
+    """The failing graph: old nodes with the call that freed them, new nodes, edges between."""
+    old = {
+        node: int(node.metadata[VISITED])
+        for node in reached(call.roots)
+        if type(node) is not ACCUMULATE and VISITED in node.metadata
+    }
+    new: list[Node] = []
+    joining: list[Edge] = []
+    above: dict[Node, Edge] = {}
+    pending: list[Edge] = [(None, node, number) for node, number in call.roots]
+    while pending:
+        consumer, node, number = pending.pop()
+        if node in old:
+            joining.append(_crossing((consumer, node, number), old[node], above))
+        elif node not in above and type(node) is not ACCUMULATE:
+            above[node] = (consumer, node, number)
+            new.append(node)
+            pending += [(node, below, output) for below, output in edges(node)]
+    return old, new, joining
+
+
+def _crossing(edge: Edge, freed: int, above: dict[Node, Edge]) -> Edge:
+    """Climb from a node that was made before the freeing call, yet not run by it, to the edge
+    into what was made after: its tensor is the one that was carried over."""
+    from .stamps import ORIGIN, Stamp
+
+    best = edge
+    consumer = edge[0]
+    while consumer is not None:
+        stamp = consumer.metadata.get(ORIGIN)
+        if not isinstance(stamp, Stamp) or stamp.after >= freed:
+            return best
+        best = above[consumer]
+        consumer = best[0]
+    return edge

@@ -1,0 +1,32 @@
+"""What a warm parent does before it forks runs: import, exercise, freeze."""
+
+from __future__ import annotations
+
+import gc
+
+
+def warm_up() -> None:
+    """Import what scripts import, run a small LSTM both ways, keep the result out of the GC.
+
+    Leaves torch's global state as a fresh interpreter has it, but for what is loaded.
+    """
+    import numpy  # noqa: F401
+    import torch
+    import torch._dynamo
+    import torch.fx.traceback
+    import torch.optim
+    import torch.utils.data
+    from torch import nn
+
+    from . import session  # noqa: F401
+
+    torch.set_num_threads(1)
+    state = torch.get_rng_state()
+    lstm, head = nn.LSTM(4, 8), nn.Linear(8, 1)
+    optimizer = torch.optim.Adam([*lstm.parameters(), *head.parameters()])
+    out, _ = lstm(torch.ones(3, 2, 4))
+    head(out).square().mean().backward()
+    optimizer.step()
+    torch.set_rng_state(state)
+    gc.collect()
+    gc.freeze()
