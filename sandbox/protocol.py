@@ -35,7 +35,9 @@ class Job(BaseModel):
     stop_after_backwards: int | None = Field(
         None, ge=1, description="end the run, successfully, after so many backward calls"
     )
-    stop_after_error: bool = True
+    patience_s: float = Field(
+        0.0, ge=0, description="…but only once so many seconds of the run have passed"
+    )
     time_limit_s: float = Field(20.0, gt=0, le=60)
     memory_mib: int = Field(2048, ge=64)
     output_bytes: int = Field(65536, ge=1024)

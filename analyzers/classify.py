@@ -1,0 +1,172 @@
+"""From evidence to named causes, each with candidate patches as whole files.
+
+The results hold plain values only, so that they can cross from the worker process that reads
+hostile source to the server.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from analyzers.edits import EditConflict, apply
+from analyzers.evidence import Engine, Evidence, GraphReuse, How, Node, Place, Visit
+from analyzers.pattern import Boundary, Carrier, Gradients, Match, Pattern, Proposal, patterns
+from analyzers.source import Project
+
+MAX_CAUSES = 4
+MAX_CANDIDATES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A patched project, not yet run; `files` holds the files that changed."""
+
+    pattern: str
+    strategy: str
+    title: str
+    files: dict[str, str]
+    gradients: Gradients
+    tradeoff: str
+    confidence: float
+    rank: int
+    last_resort: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something that happened to a graph on a line."""
+
+    place: Place
+    code: str = ""
+    iteration: int | None = None
+    op: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A cause, told with the script's own names and lines."""
+
+    pattern: str
+    family: str
+    title: str
+    confidence: float
+    how: How
+    engine: Engine
+    location: Place
+    code: str
+    carrier: Carrier | None
+    boundary: Boundary
+    created: Happening | None
+    freed_by: Happening | None
+    reached_again_by: Happening | None
+    explanation: str
+    candidates: list[Candidate] = field(default_factory=list)
+
+
+def classify(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
+    """The causes behind the evidence, the surest first."""
+    found: list[tuple[Match, Pattern]] = []
+    for piece in evidence:
+        for pattern in patterns().values():
+            match = pattern.match(piece, project)
+            if match is not None:
+                found.append((match, pattern))
+    found.sort(key=lambda pair: -pair[0].confidence)
+    return [_explained(match, pattern, project) for match, pattern in found[:MAX_CAUSES]]
+
+
+def _explained(match: Match, pattern: Pattern, project: Project) -> Explained:
+    evidence = match.evidence
+    created, freed, reached = _happenings(evidence, project)
+    return Explained(
+        pattern=match.pattern,
+        family=pattern.FAMILY,
+        title=pattern.TITLE,
+        confidence=match.confidence,
+        how=evidence.how,
+        engine=evidence.engine if isinstance(evidence, GraphReuse) else "torch",
+        location=match.location,
+        code=project.code(match.location.file, match.location.line),
+        carrier=match.carrier,
+        boundary=match.boundary,
+        created=created,
+        freed_by=freed,
+        reached_again_by=reached,
+        explanation=pattern.explain(match, project),
+        candidates=_candidates(match, pattern, project),
+    )
+
+
+def _candidates(match: Match, pattern: Pattern, project: Project) -> list[Candidate]:
+    """The pattern's proposals as patched files; those that cannot be made are left out."""
+    found: list[Candidate] = []
+    for proposal in pattern.fixes(match, project):
+        files = patched(project, proposal)
+        if files and all(other.files != files for other in found):
+            found.append(
+                Candidate(
+                    match.pattern,
+                    proposal.strategy,
+                    proposal.title,
+                    files,
+                    proposal.gradients,
+                    proposal.tradeoff,
+                    match.confidence,
+                    proposal.rank,
+                    proposal.last_resort,
+                )
+            )
+        if len(found) == MAX_CANDIDATES:
+            break
+    return sorted(found, key=lambda candidate: candidate.rank)
+
+
+def patched(project: Project, proposal: Proposal) -> dict[str, str]:
+    """The files that the proposal changes, changed; empty when its edits clash, change nothing
+    or do not leave Python behind."""
+    files: dict[str, str] = {}
+    for path in {edit.path for edit in proposal.edits}:
+        edits = [edit for edit in proposal.edits if edit.path == path]
+        try:
+            text = apply(project.files[path], edits)
+            ast.parse(text)
+        except (EditConflict, SyntaxError, ValueError):
+            return {}
+        if text != project.files[path]:
+            files[path] = text
+    return files
+
+
+def _happenings(
+    evidence: Evidence, project: Project
+) -> tuple[Happening | None, Happening | None, Happening | None]:
+    """Made, freed (or changed, or lost), reached again."""
+    if isinstance(evidence, GraphReuse):
+        join = next((j for j in evidence.joins if j.holders), next(iter(evidence.joins), None))
+        made = _node(join.old, project) if join is not None else None
+        return made, _visit(evidence.freed, project), _visit(evidence.reached, project)
+    node = getattr(evidence, "node", None)
+    made = _node(node, project) if isinstance(node, Node) else None
+    changes = getattr(evidence, "changes", ())
+    changed = changes[-1] if changes else None
+    ended = changed.at if changed is not None else getattr(evidence, "ended_at", None)
+    op = changed.op if changed is not None else getattr(evidence, "lost_by", None)
+    freed = Happening(ended, project.code(ended.file, ended.line), None, op) if ended else None
+    reached = getattr(evidence, "reached", None) or getattr(evidence, "visit", None)
+    at = evidence.at
+    if isinstance(reached, Visit):
+        return made, freed, _visit(reached, project)
+    return made, freed, Happening(at, project.code(at.file, at.line)) if at else None
+
+
+def _node(node: Node, project: Project) -> Happening | None:
+    if node.at is None:
+        return None
+    return Happening(node.at, project.code(node.at.file, node.at.line), None, node.op or None)
+
+
+def _visit(visit: Visit, project: Project) -> Happening:
+    code = project.code(visit.at.file, visit.at.line)
+    return Happening(visit.at, code, visit.iteration, visit.kind)

@@ -1,0 +1,62 @@
+"""What was sent, read: the project, the traceback, and what reading predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from analyzers.tracebacks import ParsedTraceback
+from sandbox.collect import collect
+
+from analyzers.evidence import Reading
+from analyzers.examine import Examined, examine
+from analyzers.source import Project
+from app.reader import Reader, ReadingLimit
+from app.schemas import DiagnosisRequest
+from sandbox.records import Trace
+
+READING_LIMIT_S = 10.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A request as the analyses see it. `problem` says why the source could not be read."""
+
+    project: Project
+    traceback: ParsedTraceback | None
+    reading: Reading
+    time_limit_s: float
+    trace: Trace | None = None
+    problem: str | None = None
+    cells: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def runnable(self) -> bool:
+        """Whether there is a script that can be given to the sandbox."""
+        return self.problem is None and bool(self.project.files.get(self.project.entry, "").strip())
+
+
+async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
+    """Read everything that was sent, in a bounded worker."""
+    files = {file.path: file.content for file in request.files}
+    trace = collect(request.trace) if request.trace.strip() else None
+    try:
+        read: Examined = await reader.call(
+            examine,
+            request.script,
+            request.filename,
+            files,
+            request.traceback,
+            timeout=READING_LIMIT_S,
+        )
+    except ReadingLimit as limit:
+        project = Project({request.filename: request.script, **files}, request.filename)
+        return Case(project, None, Reading(), request.time_limit_s, trace, str(limit))
+    return Case(
+        Project(read.files, read.entry),
+        read.traceback,
+        read.reading,
+        request.time_limit_s,
+        trace,
+        read.problem,
+        read.cells,
+    )

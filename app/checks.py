@@ -1,0 +1,236 @@
+"""What a patched run must show. Each check compares traces that the host itself collected."""
+
+from __future__ import annotations
+
+import difflib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Set
+
+from app.schemas import Check
+from sandbox.protocol import RunResult
+from sandbox.records import Backward, Gradient, Step, Trace
+
+TOLERANCE = 1e-4  # relative to the gradient's norm: sums in another order differ by less
+MIN_CALLS_TO_SEE_GROWTH = 5
+MAX_CHANGED_LINES = 40
+
+
+def runs(result: RunResult, failing_call: int, silent: Set[str] = frozenset()) -> Check:
+    """The patched script ends, or goes on at least three backward calls past the failure, and
+    none of the silent faults that the original showed is left."""
+    calls = len_backwards(result)
+    left = {record.kind for record in result.trace.silent} & silent if result.trace else set()
+    if left:
+        return Check(name="runs", status="failed", detail=f"still shows {', '.join(sorted(left))}")
+    if result.status == "finished":
+        return Check(
+            name="runs", status="passed", detail=f"ended by itself, {calls} backward calls"
+        )
+    if result.status in ("stopped", "timed_out") and calls >= failing_call + 3:
+        beyond = calls - failing_call
+        return Check(
+            name="runs", status="passed", detail=f"{beyond} backward calls past the failure"
+        )
+    return Check(name="runs", status="failed", detail=ending(result))
+
+
+def ending(result: RunResult) -> str:
+    """How a run ended, in a few words."""
+    if result.raised is not None:
+        return f"{result.raised.type}: {result.raised.message.splitlines()[0] if result.raised.message else ''}"
+    return result.limit or result.reason or result.status.replace("_", " ")
+
+
+def len_backwards(result: RunResult) -> int:
+    """How many backward calls a run completed."""
+    trace = result.trace
+    if trace is None:
+        return 0
+    if trace.ended is not None:
+        return trace.ended.backwards
+    return sum(1 for record in trace.backwards if record.outcome == "ok")
+
+
+def learns(reference: Trace | None, candidate: Trace | None) -> Check:
+    """No parameter loses its gradient, and none gains one that the original's mathematics did
+    not give it, optimizer by optimizer."""
+    if candidate is None:
+        return Check(name="learns", status="failed", detail="the run left no records")
+    given = _fed(candidate)
+    if reference is None or not (wanted := _fed(reference)):
+        return _learns_without_reference(candidate, given)
+    names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
+    lost = {p for o, params in wanted.items() for p in params - given.get(o, set())}
+    gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o]}
+    if lost:
+        return Check(
+            name="learns", status="failed", detail=f"no gradient any more: {_some(lost, names)}"
+        )
+    if gained:
+        return Check(
+            name="learns",
+            status="failed",
+            detail=f"a gradient from elsewhere: {_some(gained, names)}",
+        )
+    count = len({p for params in wanted.values() for p in params})
+    return Check(
+        name="learns", status="passed", detail=f"{count} of {count} parameters get a gradient"
+    )
+
+
+def _learns_without_reference(candidate: Trace, given: Mapping[int, set[int]]) -> Check:
+    """Where the original's own gradients cannot be had: every parameter in an optimizer."""
+    owned = {p.id for p in candidate.parameters if p.optimizer is not None and p.requires_grad}
+    fed = {p for params in given.values() for p in params}
+    if not owned and not fed:
+        return Check(name="learns", status="not_run", detail="no parameter was seen")
+    names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
+    if missing := owned - fed:
+        return Check(name="learns", status="failed", detail=f"no gradient: {_some(missing, names)}")
+    return Check(name="learns", status="passed", detail=f"{len(fed)} parameters get a gradient")
+
+
+def _some(params: Iterable[int], names: Mapping[int, str]) -> str:
+    listed = sorted(names.get(p, str(p)) for p in params)
+    return ", ".join(listed[:4]) + (f" and {len(listed) - 4} more" if len(listed) > 4 else "")
+
+
+def _fed(trace: Trace) -> dict[int, set[int]]:
+    """For each optimizer, the parameters that ever stepped with a gradient that is not zero. A
+    script without optimizers is judged by the gradients at its end."""
+    fed: dict[int, set[int]] = defaultdict(set)
+    steps = [s for s in trace.steps if s.optimizer >= 0] or trace.steps
+    for step in steps:
+        for gradient in step.gradients:
+            if not gradient.none and gradient.norm > 0:
+                fed[step.optimizer].add(gradient.param)
+    return fed
+
+
+def same_gradient(
+    reference: Trace | None, candidate: Trace | None, *, first_only: bool = False
+) -> Check:
+    """Gradients at each step equal the reference's: the original at fixed parameters, with every
+    graph kept. `first_only` looks at the first step of each optimizer (up to the boundary)."""
+    if reference is None:
+        return _not_compared("the original could not be run to its gradients")
+    if candidate is None:
+        return _not_compared("the patched script could not be run at fixed parameters")
+    pairs = list(_pairs(reference, candidate, first_only))
+    if not pairs:
+        return _not_compared("no step was seen in both runs")
+    worst = 0.0
+    for ours, theirs in pairs:
+        difference = _difference(ours, theirs)
+        if difference > TOLERANCE:
+            return Check(
+                name="same_gradient",
+                status="failed",
+                detail=f"step {ours.n}: gradients differ by {difference:.1e} of their norm",
+            )
+        worst = max(worst, difference)
+    where = "before the boundary" if first_only else f"over {len(pairs)} steps"
+    return Check(
+        name="same_gradient",
+        status="passed",
+        detail=f"equal within {max(worst, 1e-7):.0e} {where} (reference: the original at fixed "
+        "parameters, every graph kept)",
+    )
+
+
+def _not_compared(why: str) -> Check:
+    return Check(name="same_gradient", status="not_run", detail=why)
+
+
+def _pairs(one: Trace, other: Trace, first_only: bool) -> Iterable[tuple[Step, Step]]:
+    """The k-th step of each optimizer in both runs, where both carry gradients."""
+    left, right = _by_optimizer(one), _by_optimizer(other)
+    for optimizer in left:
+        count = 1 if first_only else None
+        for ours, theirs in zip(left[optimizer][:count], right.get(optimizer, []), strict=False):
+            if ours.gradients or theirs.gradients:
+                yield ours, theirs
+
+
+def _by_optimizer(trace: Trace) -> dict[int, list[Step]]:
+    steps: dict[int, list[Step]] = defaultdict(list)
+    chosen = [s for s in trace.steps if s.optimizer >= 0] or trace.steps
+    for step in chosen:
+        steps[step.optimizer].append(step)
+    return steps
+
+
+def _difference(one: Step, other: Step) -> float:
+    """The largest distance between two gradients of one parameter, as a share of the norm."""
+    left = {g.param: g for g in one.gradients if not g.none}
+    right = {g.param: g for g in other.gradients if not g.none}
+    worst = 0.0
+    scale = max((g.norm for g in (*left.values(), *right.values())), default=0.0)
+    for param in left.keys() | right.keys():
+        worst = max(worst, _distance(left.get(param), right.get(param), scale))
+    return worst
+
+
+def _distance(one: Gradient | None, other: Gradient | None, scale: float) -> float:
+    zeros = Gradient(param=0, norm=0.0, projections=[0.0] * 4)
+    a, b = one or zeros, other or zeros
+    floor = max(a.norm, b.norm, 1e-3 * scale, 1e-12)
+    gaps = [abs(x - y) for x, y in zip(a.projections, b.projections, strict=False)]
+    return max([abs(a.norm - b.norm), *gaps]) / floor
+
+
+def fresh(candidate: Trace | None) -> Check:
+    """No step walks a graph made before the last step from parameters that it changed."""
+    if candidate is None or not candidate.backwards:
+        return Check(name="fresh", status="not_run", detail="no backward call was seen")
+    stale = [record for record in candidate.backwards if record.stale]
+    if stale:
+        line = stale[0].visit.at.line
+        return Check(
+            name="fresh",
+            status="failed",
+            detail=f"line {line} walks a graph made before the last step changed its parameters",
+        )
+    return Check(name="fresh", status="passed", detail="each walk was made from current parameters")
+
+
+def bounded(candidate: Trace | None) -> Check:
+    """The graph behind a backward does not grow with the number of calls from its line."""
+    if candidate is None:
+        return Check(name="bounded", status="not_run", detail="the run left no records")
+    lines: dict[tuple[str, int], list[Backward]] = defaultdict(list)
+    for record in candidate.backwards:
+        lines[record.visit.at.file, record.visit.at.line].append(record)
+    longest = max(lines.values(), key=len, default=[])
+    if len(longest) < MIN_CALLS_TO_SEE_GROWTH:
+        return Check(
+            name="bounded", status="not_run", detail=f"only {len(longest)} calls from one line"
+        )
+    for records in lines.values():
+        if len(records) >= MIN_CALLS_TO_SEE_GROWTH and _grows(records):
+            counts = ", ".join(str(r.nodes) for r in records[:6])
+            return Check(name="bounded", status="failed", detail=f"nodes per call grow: {counts}")
+    counts = ", ".join(str(r.nodes) for r in longest[-3:])
+    return Check(name="bounded", status="passed", detail=f"nodes per call: {counts}")
+
+
+def _grows(records: list[Backward]) -> bool:
+    """Whether each call reaches further back than the last, to the end of what was seen."""
+    tail = records[-MIN_CALLS_TO_SEE_GROWTH:]
+    further = all(a.reach < b.reach for a, b in zip(tail, tail[1:], strict=False))
+    larger = all(a.nodes < b.nodes for a, b in zip(tail, tail[1:], strict=False))
+    return larger and (further or tail[-1].reach > len(tail))
+
+
+def minimal(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Check, int]:
+    """How many lines the patch changes."""
+    changed = 0
+    for path, text in after.items():
+        old, new = before.get(path, "").splitlines(), text.splitlines()
+        matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+        changed += sum(
+            max(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in matcher.get_opcodes() if tag != "equal"
+        )
+    status = "passed" if 0 < changed <= MAX_CHANGED_LINES else "failed"
+    plural = "line" if changed == 1 else "lines"
+    return Check(name="minimal", status=status, detail=f"{changed} {plural} changed"), changed

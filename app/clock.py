@@ -1,0 +1,33 @@
+"""Where the time of a diagnosis went."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from app.schemas import Timings
+
+
+class Clock:
+    """Adds up milliseconds by stage."""
+
+    def __init__(self) -> None:
+        self._started = time.perf_counter()
+        self._spent: dict[str, float] = defaultdict(float)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Count the time of the block to a stage of `Timings`."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._spent[name] += 1000 * (time.perf_counter() - began)
+
+    def timings(self) -> Timings:
+        """What was spent so far, in ms."""
+        total = 1000 * (time.perf_counter() - self._started)
+        rounded = {name: round(spent, 1) for name, spent in self._spent.items()}
+        return Timings(**rounded, total=round(total, 1))

@@ -1,0 +1,72 @@
+"""One request, from what was sent to what was found.
+
+read → reproduce → explain → propose → verify, and again on the patched script while another
+fault stands behind the one that was mended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+from analyzers.classify import Explained
+from app import report
+from app.case import Case, read_case
+from app.clock import Clock
+from app.mend import Mended, mend
+from app.reader import Reader
+from app.reproduce import Observation, explain, observe
+from app.schemas import Cause, DiagnosisRequest, Findings, Patch
+from sandbox.protocol import Sandbox
+
+
+class Progress(Protocol):
+    """Who is told how far a diagnosis has come."""
+
+    async def stage(self, stage: str, done: int, total: int, message: str) -> None: ...
+
+    async def cause(self, cause: Cause) -> None: ...
+
+    async def patch(self, patch: Patch) -> None: ...
+
+
+async def diagnose(
+    request: DiagnosisRequest, *, sandbox: Sandbox | None, reader: Reader, progress: Progress
+) -> Findings:
+    """Diagnose one request. `sandbox=None` stops after reading.
+
+    Never raises for anything the request holds: what cannot be read or run is said in the
+    findings. Cancelling the task ends every run that it started.
+    """
+    clock = Clock()
+    await progress.stage("reading", 0, 1, "Reading the script")
+    with clock.stage("read"):
+        case = await read_case(request, reader)
+    if request.run == "never":
+        sandbox = None
+    await progress.stage("reproducing", 0, 1, "Running the script")
+    with clock.stage("reproduce"):
+        seen = await observe(case, sandbox)
+    with clock.stage("read"):
+        causes = await explain(case, seen, reader)
+    for cause in causes:
+        await progress.cause(report.cause(cause, case))
+    with clock.stage("verify"):
+        mended = await _mend(case, seen, causes, sandbox, reader, progress)
+    return report.findings(case, seen, mended, clock)
+
+
+async def _mend(
+    case: Case,
+    seen: Observation,
+    causes: list[Explained],
+    sandbox: Sandbox | None,
+    reader: Reader,
+    progress: Progress,
+) -> Mended:
+    """Try the candidates, telling each patch as it is settled."""
+    mended = await mend(case, seen, causes, sandbox, reader, progress.stage)
+    for patch in report.patches(case, mended):
+        await progress.patch(patch)
+        await asyncio.sleep(0)
+    return mended

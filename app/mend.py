@@ -1,0 +1,138 @@
+"""Rounds of candidates: diagnose, patch, run again, while another fault stands behind the first."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from analyzers.classify import Candidate, Explained, classify
+from analyzers.source import Project
+from app.case import READING_LIMIT_S, Case
+from app.checks import len_backwards
+from app.reader import Reader, ReadingLimit
+from app.reproduce import Observation
+from app.verify import Original, Trial, reference_of, try_out
+from app.witness import observed
+from sandbox.protocol import Sandbox
+
+MAX_ROUNDS = 3
+MAX_CANDIDATES = 8
+
+Stage = Callable[[str, int, int, str], Awaitable[None]]
+
+
+@dataclass
+class Mended:
+    """Every cause that was found, and the candidates with what their runs showed."""
+
+    causes: list[Explained]
+    trials: list[Trial] = field(default_factory=list)
+    untried: list[Candidate] = field(default_factory=list)
+
+
+async def mend(
+    case: Case,
+    seen: Observation,
+    causes: list[Explained],
+    sandbox: Sandbox | None,
+    reader: Reader,
+    stage: Stage,
+) -> Mended:
+    """Try the candidates of all causes. Where none can be run they are returned untried."""
+    candidates = _distinct(causes)
+    run = seen.run
+    if sandbox is None or run is None or not seen.from_run or not candidates:
+        return Mended(causes, untried=candidates)
+    await stage("verifying", 0, len(candidates), f"Trying {len(candidates)} patches")
+    files, entry = case.project.files, case.project.entry
+    reference = await reference_of(files, entry, run, sandbox, case.time_limit_s)
+    original = Original(files, entry, run, reference, case.time_limit_s)
+    mended = Mended(causes)
+    for round_ in range(MAX_ROUNDS):
+        trials = await try_out(original, candidates, sandbox)
+        mended.trials += trials
+        await stage("verifying", len(trials), len(trials), f"Tried {len(mended.trials)} patches")
+        if any(trial.status == "passed" for trial in trials) or round_ == MAX_ROUNDS - 1:
+            break
+        found = await _behind(trials, original, reader)
+        if found is None:
+            break
+        further, candidates = found
+        mended.causes = _with(mended.causes, further)
+    mended.trials.sort(key=lambda trial: trial.order)
+    mended.causes = _led_by_winner(mended)
+    return mended
+
+
+def _distinct(causes: list[Explained]) -> list[Candidate]:
+    """The candidates of all causes, surest and most idiomatic first, no patch twice."""
+    chosen: list[Candidate] = []
+    for cause in causes:
+        for candidate in cause.candidates:
+            if all(candidate.files != other.files for other in chosen):
+                chosen.append(candidate)
+    chosen.sort(key=lambda c: (c.last_resort, -c.confidence, c.rank))
+    return chosen[:MAX_CANDIDATES]
+
+
+async def _behind(
+    trials: list[Trial], original: Original, reader: Reader
+) -> tuple[list[Explained], list[Candidate]] | None:
+    """The fault that stands behind the mended one: the best candidate got further, or met
+    another fault; its own patches go on top of it."""
+    for trial in trials:
+        trace = trial.run.trace
+        if trial.candidate.last_resort or trace is None or trial.run.status != "raised":
+            continue
+        evidence = observed(trace)
+        if not evidence or len_backwards(trial.run) < original.failing_call:
+            continue
+        files = {**original.files, **trial.candidate.files}
+        try:
+            causes = await reader.call(
+                classify, Project(files, original.entry), evidence, timeout=READING_LIMIT_S
+            )
+        except ReadingLimit:
+            continue
+        candidates = [_on_top(trial.candidate, c) for c in _distinct(causes) if not c.last_resort]
+        if candidates:
+            return causes, candidates
+    return None
+
+
+def _on_top(first: Candidate, second: Candidate) -> Candidate:
+    """Two patches as one."""
+    return replace(
+        second,
+        files=_over(first.files, second.files),
+        title=f"{first.title}; {second.title[:1].lower()}{second.title[1:]}",
+        strategy=f"{first.strategy}+{second.strategy}",
+        gradients=max(first.gradients, second.gradients, key=_LOOSENESS.index),
+        tradeoff=" ".join(filter(None, dict.fromkeys((first.tradeoff, second.tradeoff)))),
+        rank=first.rank + second.rank,
+    )
+
+
+_LOOSENESS = ["same", "truncated", "changed", "unknown"]
+
+
+def _over(first: Mapping[str, str], second: Mapping[str, str]) -> dict[str, str]:
+    return {**first, **second}
+
+
+def _with(causes: list[Explained], further: list[Explained]) -> list[Explained]:
+    """Causes of a later round behind those of the first, none twice."""
+    known = {(cause.pattern, cause.location.line) for cause in causes}
+    new = [c for c in further[:1] if (c.pattern, c.location.line) not in known]
+    return [*causes, *new]
+
+
+def _led_by_winner(mended: Mended) -> list[Explained]:
+    """The cause whose patch passed comes before one that was a little surer and whose patch
+    did not."""
+    winner = next((t.candidate.pattern for t in mended.trials if t.status == "passed"), None)
+
+    def order(cause: Explained) -> float:
+        return -(cause.confidence + (0.2 if cause.pattern == winner else 0.0))
+
+    return sorted(mended.causes, key=order)

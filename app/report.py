@@ -1,0 +1,223 @@
+"""The findings as a client reads them."""
+
+from __future__ import annotations
+
+from analyzers.classify import Explained, Happening
+from analyzers.edits import unified_diff
+from app import verdict
+from app.case import Case
+from app.checks import len_backwards
+from app.clock import Clock
+from app.mend import Mended
+from app.reproduce import Observation
+from app.schemas import (
+    Boundary,
+    Carrier,
+    Cause,
+    ErrorFrame,
+    ErrorReport,
+    Event,
+    Findings,
+    Patch,
+    PatchedFile,
+    RunReport,
+    SandboxReport,
+    Spot,
+    Verification,
+)
+from app.snippets import snippet_of
+from app.verify import Trial
+from sandbox.protocol import RunResult
+
+MAX_PATCHES = 6
+
+
+def findings(case: Case, seen: Observation, mended: Mended, clock: Clock) -> Findings:
+    """Everything that was found, with the verdict and one sentence about it."""
+    reported = [cause(c, case) for c in mended.causes]
+    if seen.ran_clean and not seen.from_run:
+        reported = []
+    listed = patches(case, mended) if reported else []
+    error = error_report(case, seen, reported)
+    decided = verdict.decide(case, seen, reported)
+    return Findings(
+        verdict=decided,
+        summary=verdict.summary(decided, case, seen, reported, listed),
+        error=error,
+        causes=reported,
+        patches=listed,
+        run=run_report(seen, case),
+        timings_ms=clock.timings(),
+        truncated=[*case.reading.incomplete, *_cut(seen)],
+    )
+
+
+def _cut(seen: Observation) -> list[str]:
+    cut: list[str] = []
+    if seen.trace is not None and seen.trace.truncated:
+        cut.append("records of the traced run beyond the limit")
+    if seen.trace is not None and seen.trace.ended is not None:
+        cut += seen.trace.ended.truncated
+    return cut
+
+
+def cause(explained: Explained, case: Case) -> Cause:
+    """One cause, in the contract's terms."""
+    place = explained.location
+    return Cause(
+        pattern=explained.pattern,
+        title=explained.title,
+        engine=explained.engine,
+        confidence=round(min(explained.confidence, 0.99), 2),
+        source={"predicted": "reading", "observed": "trace", "confirmed": "both"}[explained.how],
+        location=Spot(file=place.file, line=place.line, end_line=place.line, code=explained.code),
+        carrier=Carrier(
+            name=explained.carrier.name,
+            file=explained.carrier.place.file,
+            line=explained.carrier.place.line,
+            kind=explained.carrier.kind,
+        )
+        if explained.carrier is not None
+        else None,
+        created=_event(explained.created),
+        freed_by=_event(explained.freed_by),
+        reached_again_by=_event(explained.reached_again_by),
+        boundary=Boundary(
+            kind=explained.boundary.kind,
+            file=explained.boundary.place.file if explained.boundary.place else "",
+            line=explained.boundary.place.line if explained.boundary.place else 0,
+        ),
+        explanation=_in_cells(explained, case),
+        learn_more=f"/patterns/{explained.pattern}",
+    )
+
+
+def _in_cells(explained: Explained, case: Case) -> str:
+    """The explanation; for a notebook, with the cell of the line to look at."""
+    cell = case.cells.get(explained.location.line)
+    return explained.explanation + (f" In the notebook that is {cell}." if cell else "")
+
+
+def _event(happening: Happening | None) -> Event | None:
+    if happening is None:
+        return None
+    return Event(
+        file=happening.place.file,
+        line=happening.place.line,
+        end_line=happening.place.line,
+        code=happening.code,
+        iteration=happening.iteration,
+        op=happening.op,
+    )
+
+
+def patches(case: Case, mended: Mended) -> list[Patch]:
+    """Patches, best first: those that passed, then those not run, then failures with their
+    failure shown; a failed one never leads."""
+    passed = [t for t in mended.trials if t.status == "passed"]
+    failed = [t for t in mended.trials if t.status != "passed"]
+    listed = [_tried(t, case) for t in passed]
+    listed += [_untried(c, case) for c in mended.untried]
+    if listed:
+        listed += [_tried(t, case) for t in failed]
+    kept = listed[:MAX_PATCHES]
+    return [patch.model_copy(update={"n": n}) for n, patch in enumerate(kept, 1)]
+
+
+def _tried(trial: Trial, case: Case) -> Patch:
+    patch = _untried(trial.candidate, case)
+    return patch.model_copy(
+        update={
+            "gradients": trial.gradients,
+            "verification": Verification(status=trial.status, checks=trial.checks),
+        }
+    )
+
+
+def _untried(candidate, case: Case) -> Patch:  # type: ignore[no-untyped-def]
+    before = case.project.files
+    diffs = [
+        unified_diff(path, before.get(path, ""), text)
+        for path, text in sorted(candidate.files.items())
+    ]
+    entry = case.project.entry
+    return Patch(
+        n=1,
+        strategy=candidate.strategy,
+        title=candidate.title,
+        diff="".join(diffs),
+        script=candidate.files.get(entry, before.get(entry, "")),
+        snippet="\n\n".join(
+            snippet_of(before.get(path, ""), text) for path, text in sorted(candidate.files.items())
+        ),
+        files=[PatchedFile(path=p, content=t) for p, t in candidate.files.items() if p != entry],
+        gradients=candidate.gradients,
+        tradeoff=candidate.tradeoff,
+        verification=Verification(status="not_run"),
+    )
+
+
+def error_report(case: Case, seen: Observation, causes: list[Cause]) -> ErrorReport | None:
+    """The error of the traceback given, else of the run."""
+    hint = causes[0].pattern if causes else None
+    given = case.traceback
+    if given is not None and given.exception:
+        return ErrorReport(
+            family=given.family,
+            pattern_hint=given.pattern_hint or hint,
+            exception=given.exception,
+            message=given.message,
+            location=_own_line(given.frames, case),
+            frames=[
+                ErrorFrame(file=f.file, line=f.line, code=f.code, function=f.function)
+                for f in given.frames
+            ],
+        )
+    raised = seen.run.raised if seen.run is not None else None
+    if raised is None:
+        return None
+    frames = [
+        ErrorFrame(file=f.file, line=f.line, code=f.code, function=f.function)
+        for f in raised.frames
+    ]
+    own = [f for f in frames if f.file in case.project.files]
+    return ErrorReport(
+        family=verdict.family_of(raised.message, raised.type),
+        pattern_hint=hint,
+        exception=raised.type,
+        message=raised.message,
+        location=Spot(**own[-1].model_dump(exclude={"function"})) if own else None,
+        frames=frames,
+    )
+
+
+def _own_line(frames, case: Case) -> Spot | None:  # type: ignore[no-untyped-def]
+    own = [f for f in frames if not f.is_library] or list(frames)
+    return Spot(file=own[-1].file, line=own[-1].line, code=own[-1].code) if own else None
+
+
+def run_report(seen: Observation, case: Case) -> RunReport | None:
+    """What the sandboxed run did."""
+    run = seen.run
+    if run is None:
+        return None
+    return RunReport(
+        status=_status(run, seen, case),
+        exception=f"{run.raised.type}: {run.raised.message}" if run.raised is not None else None,
+        stdout_tail=run.stdout_tail,
+        stderr_tail=run.stderr_tail,
+        duration_s=round(run.duration_s, 3),
+        backward_calls=len_backwards(run),
+        peak_memory_mib=round(run.peak_memory_mib, 1),
+        stand_ins=[s.name for s in run.trace.stand_ins] if run.trace is not None else [],
+        sandbox=SandboxReport(backend=run.backend, walls=run.walls),
+    )
+
+
+def _status(run: RunResult, seen: Observation, case: Case):  # type: ignore[no-untyped-def]
+    match run.status:
+        case "finished" | "stopped":
+            return "ran_clean"
+        case "timed_out" | "limit_hit" | "unavailable":
+            return run.status
+    return "reproduced" if verdict.reproduced(run, seen, case) else "other_error"

@@ -1,0 +1,105 @@
+"""Run the original once, traced, and put what was seen beside what reading predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analyzers.classify import Explained, classify
+from analyzers.evidence import Evidence, GraphReuse
+from app.case import READING_LIMIT_S, Case
+from app.reader import Reader, ReadingLimit
+from app.witness import merged, observed
+from sandbox.protocol import Job, RunResult, Sandbox
+from sandbox.records import Trace
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What is known before any patch. `run` is None when nothing was run; `why_not` says why."""
+
+    run: RunResult | None
+    trace: Trace | None
+    evidence: tuple[Evidence, ...]
+    why_not: str = ""
+
+    @property
+    def from_run(self) -> bool:
+        """Whether the evidence was observed, here or by the user's own traced run."""
+        return any(piece.how != "predicted" for piece in self.evidence)
+
+    @property
+    def ran_clean(self) -> bool:
+        """Whether the script ran here to its end without an exception."""
+        return self.run is not None and self.run.status == "finished"
+
+
+async def observe(case: Case, sandbox: Sandbox | None) -> Observation:
+    """Reproduce in the sandbox; or take the user's own trace; or stay with the reading."""
+    predicted = case.reading.evidence
+    if case.problem is not None:
+        return Observation(None, case.trace, _own(case) or (), case.problem)
+    if case.trace is not None and (own := _own(case)):
+        return Observation(None, case.trace, own)
+    if sandbox is None:
+        return Observation(None, None, _relevant(case), "it was not run")
+    if not case.runnable:
+        return Observation(None, None, _relevant(case), "there is no script to run")
+    run = await _run(case, sandbox, "trace")
+    if run.trace is not None and run.trace.inplace is not None:
+        run = await _run_for_changes(case, run, sandbox)
+    seen = observed(run.trace) if run.trace is not None else ()
+    evidence = merged(seen, predicted)
+    if not evidence and run.status not in ("finished", "stopped"):
+        evidence = _relevant(case)
+    return Observation(run, run.trace, evidence)
+
+
+def _own(case: Case) -> tuple[Evidence, ...]:
+    """Evidence in the trace that the user sent."""
+    return merged(observed(case.trace), case.reading.evidence) if case.trace else ()
+
+
+async def _run(case: Case, sandbox: Sandbox, mode: str) -> RunResult:
+    return await sandbox.run(
+        Job.model_validate(
+            {
+                "files": dict(case.project.files),
+                "entry": case.project.entry,
+                "mode": mode,
+                "gradients": True,
+                "time_limit_s": case.time_limit_s,
+            }
+        )
+    )
+
+
+async def _run_for_changes(case: Case, first: RunResult, sandbox: Sandbox) -> RunResult:
+    """A second, slower run that logs which line changed the stale tensor."""
+    second = await _run(case, sandbox, "inplace")
+    same = second.trace is not None and second.trace.inplace is not None
+    if not same or second.trace is None or first.trace is None:
+        return first
+    trace = first.trace.model_copy(update={"inplace": second.trace.inplace})
+    return first.model_copy(update={"trace": trace})
+
+
+def _relevant(case: Case) -> tuple[Evidence, ...]:
+    """What reading predicts, those pieces first that the traceback points to."""
+    lines = {frame.line for frame in case.traceback.frames} if case.traceback else set()
+    return tuple(sorted(case.reading.evidence, key=lambda piece: _failing_line(piece) not in lines))
+
+
+def _failing_line(piece: Evidence) -> int | None:
+    if isinstance(piece, GraphReuse):
+        return piece.reached.at.line
+    return piece.at.line if piece.at is not None else None
+
+
+async def explain(case: Case, seen: Observation, reader: Reader) -> list[Explained]:
+    """Name the causes, with candidate patches, in a bounded worker."""
+    if not seen.evidence:
+        return []
+    try:
+        return await reader.call(classify, case.project, seen.evidence, timeout=READING_LIMIT_S)
+    except ReadingLimit:
+        return []

@@ -1,0 +1,105 @@
+"""The verdict on a diagnosis, and one sentence that a tired person understands."""
+
+from __future__ import annotations
+
+from analyzers.tracebacks import family_of
+
+from app.case import Case
+from app.checks import ending, len_backwards
+from app.reproduce import Observation
+from app.schemas import Cause, Patch, Verdict
+from sandbox.protocol import RunResult
+
+__all__ = ["decide", "family_of", "reproduced", "summary"]
+
+
+def reproduced(run: RunResult, seen: Observation, case: Case) -> bool:
+    """Whether the run raised the error in question: the traceback's, else one of ours."""
+    if run.raised is None:
+        return False
+    family = family_of(run.raised.message, run.raised.type)
+    given = case.traceback
+    if given is not None and given.exception and given.family != "other":
+        return given.family == family or (seen.from_run and family != "other")
+    return seen.from_run or family != "other"
+
+
+def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
+    """Which of the five words fits what was seen."""
+    run = seen.run
+    if run is not None and seen.ran_clean:
+        if causes and seen.from_run:
+            return "confirmed"
+        given = case.traceback is not None and bool(case.traceback.exception)
+        return "unreproduced" if given else "healthy"
+    if causes and seen.from_run and (run is None or reproduced(run, seen, case)):
+        return "confirmed"
+    return "likely" if causes else "inconclusive"
+
+
+def summary(
+    decided: Verdict, case: Case, seen: Observation, causes: list[Cause], patches: list[Patch]
+) -> str:
+    """One sentence: what is wrong, where, and whether a patch was run."""
+    if decided == "healthy":
+        calls = len_backwards(seen.run) if seen.run is not None else 0
+        return f"The script runs clean ({calls} backward calls), and nothing in it needs mending."
+    if decided == "unreproduced":
+        return (
+            "The script ran clean here, so the error in the traceback comes from something that "
+            "differs: data, arguments, versions, hardware, or another file."
+        )
+    if not causes:
+        return _why_inconclusive(case, seen)
+    first = causes[0]
+    what = f"`{first.carrier.name}`: " if first.carrier is not None else ""
+    told = f"{what}{first.title[:1].lower() + first.title[1:] if what else first.title}"
+    told += f" (line {first.location.line})."
+    best = patches[0] if patches else None
+    if best is not None and best.verification.status == "passed":
+        return f"{told} A patch was run and checked: {best.title[:1].lower()}{best.title[1:]}."
+    if decided == "likely":
+        return f"{told} This comes from reading the source{_because(seen)}."
+    return f"{told} No patch passed its checks."
+
+
+def _because(seen: Observation) -> str:
+    if seen.why_not:
+        return f"; {seen.why_not}"
+    if seen.run is None:
+        return ""
+    return f"; the run here ended early ({_needs(seen) or ending(seen.run)})"
+
+
+def _needs(seen: Observation) -> str:
+    needs = seen.trace.needs if seen.trace is not None else []
+    return "; ".join(
+        f"needs {n.name}: {n.detail}" if n.detail else f"needs {n.name}" for n in needs[:3]
+    )
+
+
+def _why_inconclusive(case: Case, seen: Observation) -> str:
+    if case.problem is not None:
+        return f"The script could not be read: {case.problem}."
+    if not any(text.strip() for text in case.project.files.values()):
+        return (
+            "A traceback alone: the script would show which tensor carried the old graph. "
+            "Send it along to get a patch."
+        )
+    if needs := _needs(seen):
+        return f"The script could not be run to the error: it {needs}."
+    run = seen.run
+    if run is None:
+        return f"Reading alone found no cause; {seen.why_not or 'it was not run'}."
+    match run.status:
+        case "unavailable":
+            return f"The script was not run: {run.reason or 'the sandbox is not available'}."
+        case "timed_out":
+            calls = len_backwards(run)
+            return (
+                f"No error within the time limit ({calls} backward calls ran clean): raise "
+                "`time_limit_s`, or send a smaller run."
+            )
+        case "limit_hit":
+            return f"The run met a limit of the sandbox ({run.limit}) before the error showed."
+    return f"The script raised something else here: {ending(run)}."

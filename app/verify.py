@@ -1,0 +1,203 @@
+"""Candidate patches compete in the sandbox: all plausible ones run, the best checked comes first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from analyzers.classify import Candidate
+from app import checks
+from app.schemas import Check, CheckStatus
+from sandbox.protocol import Job, RunResult, Sandbox
+from sandbox.records import Trace
+
+PATIENCE_S = 0.6  # a run past the failing point goes on for so long, then has shown enough
+_KINDS: Mapping[str, int] = {"same": 0, "truncated": 1, "changed": 2, "unknown": 3}
+
+
+@dataclass(frozen=True)
+class Original:
+    """The script as it was sent, and what its own runs showed."""
+
+    files: Mapping[str, str]
+    entry: str
+    run: RunResult
+    reference: Trace | None
+    time_limit_s: float
+
+    @property
+    def failing_call(self) -> int:
+        """Backward calls that the original completed before it failed."""
+        return checks.len_backwards(self.run)
+
+
+@dataclass
+class Trial:
+    """A candidate with what its runs showed."""
+
+    candidate: Candidate
+    run: RunResult
+    checks: list[Check] = field(default_factory=list)
+    gradients: str = "unknown"
+    lines: int = 0
+    kept: int = 0
+
+    @property
+    def status(self) -> CheckStatus:
+        """Failed if any check failed; passed if the patched script was seen to run."""
+        if any(check.status == "failed" for check in self.checks):
+            return "failed"
+        ran = any(check.name == "runs" and check.status == "passed" for check in self.checks)
+        return "passed" if ran else "not_run"
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """Sort key: checks passed, no last resort, the surest cause, most gradient kept, the
+        idiomatic edit, the smallest."""
+        failed = sum(check.status == "failed" for check in self.checks)
+        return (
+            failed > 0,
+            self.candidate.last_resort,
+            -round(self.candidate.confidence, 1) if failed == 0 else failed,
+            _KINDS[self.gradients],
+            -self.kept,
+            self.candidate.rank,
+            self.lines,
+        )
+
+
+async def reference_of(
+    files: Mapping[str, str], entry: str, run: RunResult, sandbox: Sandbox, time_limit_s: float
+) -> Trace | None:
+    """The gradients of the original's own mathematics: parameters held fixed, every graph kept.
+    None where the original, even so, does not get past the call that failed."""
+    calls = checks.len_backwards(run)
+    needed = calls + 1 if run.status == "raised" else calls
+    result = await sandbox.run(
+        Job(
+            files=dict(files),
+            entry=entry,
+            reference=True,
+            gradients=True,
+            stop_after_backwards=_enough(calls),
+            patience_s=PATIENCE_S,
+            time_limit_s=time_limit_s,
+        )
+    )
+    return result.trace if checks.len_backwards(result) >= max(needed, 1) else None
+
+
+def _enough(calls: int) -> int:
+    return max(2 * calls + 8, 24)
+
+
+async def try_out(
+    original: Original, candidates: Sequence[Candidate], sandbox: Sandbox
+) -> list[Trial]:
+    """Run every candidate, best first; the launcher bounds how many run at once."""
+    trials = await asyncio.gather(*(_trial(original, c, sandbox) for c in candidates))
+    ordered = sorted(trials, key=lambda trial: trial.order)
+    for trial in ordered:
+        if trial.status == "passed":
+            await _run_plain(original, trial, sandbox)
+            if trial.status == "passed":
+                break
+    return sorted(ordered, key=lambda trial: trial.order)
+
+
+async def _trial(original: Original, candidate: Candidate, sandbox: Sandbox) -> Trial:
+    files = {**original.files, **candidate.files}
+    job = Job(
+        files=files,
+        entry=original.entry,
+        gradients=True,
+        stop_after_backwards=_enough(original.failing_call),
+        patience_s=PATIENCE_S,
+        time_limit_s=original.time_limit_s,
+    )
+    result = await sandbox.run(job)
+    minimal, lines = checks.minimal(original.files, candidate.files)
+    trial = Trial(candidate, result, lines=lines, gradients=candidate.gradients)
+    trial.checks = [
+        Check(
+            name="reproduced",
+            status="passed",
+            detail="the original raised it in the same sandbox",
+        )
+        if original.run.status == "raised"
+        else Check(name="reproduced", status="not_run", detail="the original raised nothing"),
+        checks.runs(result, original.failing_call, _silent_kinds(original.run)),
+    ]
+    if trial.status == "passed":
+        fixed = None
+        if original.reference is not None:
+            fixed = await sandbox.run(job.model_copy(update={"frozen_steps": True}))
+        trial.checks += _compared(original, trial, fixed)
+        trial.checks += [checks.fresh(result.trace), checks.bounded(result.trace)]
+        trial.kept = _nodes_kept(fixed or result)
+    trial.checks.append(minimal)
+    return trial
+
+
+def _silent_kinds(result: RunResult) -> set[str]:
+    """The silent faults that a run showed."""
+    return {record.kind for record in result.trace.silent} if result.trace else set()
+
+
+def _nodes_kept(result: RunResult) -> int:
+    """How much graph the walks still reach: of two cuts, the later one keeps more."""
+    return sum(record.nodes for record in result.trace.backwards[:24]) if result.trace else 0
+
+
+def _compared(original: Original, trial: Trial, fixed: RunResult | None) -> list[Check]:
+    """`learns` and `same_gradient`, at fixed parameters where the reference could be run."""
+    fixed_trace = fixed.trace if fixed is not None and checks.len_backwards(fixed) else None
+    learning = checks.learns(
+        original.reference if fixed_trace else None, fixed_trace or trial.run.trace
+    )
+    match trial.candidate.gradients:
+        case "same":
+            same = checks.same_gradient(original.reference, fixed_trace)
+            if same.status == "failed" and learning.status == "passed" and _is_cut(trial.candidate):
+                trial.gradients = "changed"
+                same = _not_compared("the leaked gradient is meant to go")
+            elif same.status == "not_run":
+                trial.gradients = "unknown"
+        case "truncated":
+            same = checks.same_gradient(original.reference, fixed_trace, first_only=True)
+        case _:
+            same = _not_compared("this patch changes gradients on purpose")
+    return [learning, same]
+
+
+def _is_cut(candidate: Candidate) -> bool:
+    """Whether the patch detaches a value that the script itself treats as a constant."""
+    return candidate.pattern == "undetached-target" and candidate.confidence >= 0.85
+
+
+def _not_compared(why: str) -> Check:
+    return Check(name="same_gradient", status="not_run", detail=why)
+
+
+async def _run_plain(original: Original, trial: Trial, sandbox: Sandbox) -> None:
+    """A last run without the tracer: what the user will see."""
+    result = await sandbox.run(
+        Job(
+            files={**original.files, **trial.candidate.files},
+            entry=original.entry,
+            mode="plain",
+            stop_after_backwards=_enough(original.failing_call),
+            patience_s=PATIENCE_S,
+            time_limit_s=original.time_limit_s,
+        )
+    )
+    position = next(i for i, check in enumerate(trial.checks) if check.name == "runs")
+    if result.status not in ("finished", "stopped", "timed_out"):
+        detail = f"without the tracer: {checks.ending(result)}"
+        trial.checks[position] = Check(name="runs", status="failed", detail=detail)
+    else:
+        seen = trial.checks[position].detail
+        trial.checks[position] = Check(
+            name="runs", status="passed", detail=f"{seen}; again without the tracer"
+        )

@@ -1,0 +1,144 @@
+"""What a run observed, in the terms of the analyses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from analyzers import evidence as ev
+from sandbox import records as rec
+
+
+def observed(trace: rec.Trace) -> tuple[ev.Evidence, ...]:
+    """The evidence in a trace: what raised first, then what went wrong silently."""
+    raised: list[ev.Evidence] = []
+    if trace.reuse is not None:
+        raised.append(_reuse(trace.reuse))
+    if trace.inplace is not None:
+        raised.append(_inplace(trace.inplace))
+    if trace.missing is not None:
+        raised.append(_missing(trace.missing))
+    return (*raised, *(_silent(record) for record in trace.silent))
+
+
+def merged(
+    observed: Sequence[ev.Evidence], predicted: Sequence[ev.Evidence]
+) -> tuple[ev.Evidence, ...]:
+    """What the run observed, marked `confirmed` where reading had predicted it. The run wins:
+    what only reading predicted is dropped."""
+    return tuple(
+        replace(piece, how="confirmed") if any(_agree(piece, p) for p in predicted) else piece
+        for piece in observed
+    )
+
+
+def _agree(one: ev.Evidence, other: ev.Evidence) -> bool:
+    if isinstance(one, ev.GraphReuse) and isinstance(other, ev.GraphReuse):
+        return one.reached.at.line == other.reached.at.line
+    return type(one) is type(other) and _line(one) == _line(other)
+
+
+def _line(piece: ev.Evidence) -> int | None:
+    at = None if isinstance(piece, ev.GraphReuse) else piece.at
+    return at.line if at is not None else None
+
+
+def _place(place: rec.Place) -> ev.Place:
+    return ev.Place(place.file, place.line, place.function, place.frame)
+
+
+def _maybe(place: rec.Place | None) -> ev.Place | None:
+    return _place(place) if place is not None else None
+
+
+def _visit(visit: rec.Visit) -> ev.Visit:
+    return ev.Visit(
+        at=_place(visit.at),
+        n=visit.n,
+        stack=tuple(_place(place) for place in visit.stack),
+        library=tuple(visit.library),
+        iteration=visit.iteration,
+        kind=visit.kind,
+        retain=visit.retain,
+        create_graph=visit.create_graph,
+        root=tuple(visit.root),
+    )
+
+
+def _node(node: rec.NodeAt) -> ev.Node:
+    return ev.Node(node.op, _maybe(node.at), node.library, node.made_after)
+
+
+def _holders(holders: Sequence[rec.Holder]) -> tuple[ev.Holder, ...]:
+    return tuple(ev.Holder(h.path, h.scope, h.kind, h.container, h.when, h.frame) for h in holders)
+
+
+def _join(join: rec.Join) -> ev.Join:
+    return ev.Join(
+        old=_node(join.old),
+        new=_node(join.new) if join.new is not None else None,
+        raising=_node(join.raising) if join.raising is not None else None,
+        freed=join.freed,
+        holders=_holders(join.holders),
+        shape=tuple(join.shape),
+        freed_nodes=join.freed_nodes,
+    )
+
+
+def _reuse(record: rec.Reuse) -> ev.GraphReuse:
+    return ev.GraphReuse(
+        freed=_visit(record.freed),
+        reached=_visit(record.reached),
+        how="observed",
+        message=record.message,
+        same_root=record.same_root,
+        remade=record.remade,
+        joins=tuple(_join(join) for join in record.joins),
+        engine=record.engine,
+        engine_class=record.engine_class,
+    )
+
+
+def _inplace(record: rec.Inplace) -> ev.InplaceChange:
+    return ev.InplaceChange(
+        kind=record.kind,
+        how="observed",
+        message=record.message,
+        reached=_visit(record.reached) if record.reached is not None else None,
+        at=_maybe(record.at),
+        node=_node(record.node) if record.node is not None else None,
+        holders=_holders(record.holders),
+        parameter=record.parameter,
+        is_parameter=record.is_parameter,
+        shape=tuple(record.shape),
+        changes=tuple(
+            ev.Change(_maybe(c.at), c.op, c.library, c.version, c.after) for c in record.changes
+        ),
+    )
+
+
+def _missing(record: rec.Missing) -> ev.MissingGraph:
+    return ev.MissingGraph(
+        how="observed",
+        message=record.message,
+        at=_maybe(record.at),
+        stack=tuple(_place(place) for place in record.stack),
+        holders=_holders(record.holders),
+        ended_at=_maybe(record.ended_at),
+        lost_by=record.how,
+        op=record.op,
+        shape=tuple(record.shape),
+    )
+
+
+def _silent(record: rec.Silent) -> ev.SilentFault:
+    return ev.SilentFault(
+        kind=record.kind,
+        how="observed",
+        at=_maybe(record.at),
+        holders=_holders(record.holders),
+        params=tuple(record.params),
+        figures=tuple(record.figures),
+        visit=_visit(record.visit) if record.visit is not None else None,
+        detail=record.detail,
+    )
