@@ -1,0 +1,31 @@
+# expect: pattern = leaf-rebound
+# expect: raises = AttributeError: 'NoneType' object has no attribute 'sign'
+# expect: carrier = delta
+import torch
+from torch import nn
+
+torch.manual_seed(7)
+model = nn.Sequential(nn.Linear(12, 24), nn.ReLU(), nn.Linear(24, 3))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+loss_fn = nn.CrossEntropyLoss()
+
+
+def attack(model, x, y, radius=0.3, step=0.1, n_iter=4):
+    delta = torch.zeros_like(x, requires_grad=True)
+    for _ in range(n_iter):
+        loss = loss_fn(model(x + delta), y)
+        loss.backward()
+        delta = delta + step * delta.grad.sign()  # expect: place
+        delta = delta.clamp(-radius, radius)  # expect: place
+    return (x + delta).detach()
+
+
+for it in range(4):
+    x = torch.randn(16, 12)
+    y = x[:, :3].argmax(1)
+    x_adv = attack(model, x, y)
+    opt.zero_grad()
+    loss = loss_fn(model(x_adv), y)
+    loss.backward()
+    opt.step()
+    print(it, loss.item())

@@ -1,0 +1,26 @@
+import torch
+
+
+def make_momentum(weights, lr=0.05, beta=0.9):
+    velocity = [torch.zeros_like(w) for w in weights]
+
+    def step():
+        for i, w in enumerate(weights):
+            grad = torch.zeros_like(w) if w.grad is None else w.grad
+            velocity[i] = beta * velocity[i] + grad
+            weights[i] = w - lr * velocity[i]
+
+    return step
+
+
+torch.manual_seed(3)
+weights = [torch.randn(1, 10, requires_grad=True), torch.randn(10, 1, requires_grad=True)]
+step = make_momentum(weights)
+x = torch.linspace(-1, 1, 30).unsqueeze(1)
+target = x ** 3
+for epoch in range(5):
+    prediction = torch.tanh(x @ weights[0]) @ weights[1]
+    loss = (prediction - target).square().mean()
+    loss.backward()
+    step()
+    print(epoch, loss.item())
