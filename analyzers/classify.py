@@ -145,7 +145,9 @@ def _happenings(
     """Made, freed (or changed, or lost), reached again."""
     if isinstance(evidence, GraphReuse):
         join = next((j for j in evidence.joins if j.holders), next(iter(evidence.joins), None))
-        made = _node(join.old, project) if join is not None else None
+        # Lines that ran again before the failing walk made the freed graph in the freeing pass.
+        when = evidence.freed.iteration if evidence.remade else None
+        made = _node(join.old, project, when) if join is not None else None
         return made, _visit(evidence.freed, project), _visit(evidence.reached, project)
     node = getattr(evidence, "node", None)
     made = _node(node, project) if isinstance(node, Node) else None
@@ -161,10 +163,11 @@ def _happenings(
     return made, freed, Happening(at, project.code(at.file, at.line)) if at else None
 
 
-def _node(node: Node, project: Project) -> Happening | None:
+def _node(node: Node, project: Project, iteration: int | None = None) -> Happening | None:
     if node.at is None:
         return None
-    return Happening(node.at, project.code(node.at.file, node.at.line), None, node.op or None)
+    code = project.code(node.at.file, node.at.line)
+    return Happening(node.at, code, iteration, node.op or None)
 
 
 def _visit(visit: Visit, project: Project) -> Happening:
