@@ -113,6 +113,8 @@ class Parameter(Record):
 
 
 class Parameters(Record):
+    """What is new about parameters; an entry replaces an earlier one of the same id."""
+
     t: Literal["parameters"]
     params: list[Parameter] = Field([], max_length=4096)
 
@@ -149,7 +151,8 @@ class Gradient(Record):
 
 
 class Step(Record):
-    """One `optimizer.step()` (or, at `at=None`, the end of the run)."""
+    """One `optimizer.step()`; `optimizer=-1, at=None` is the end of the run, and
+    `optimizer=-1` with a place a backward of a script that has no optimizer (yet)."""
 
     t: Literal["step"]
     n: Count
@@ -263,6 +266,21 @@ class Needs(Record):
     detail: Text = ""
 
 
+class FailedAt(Place):
+    """A frame of a traceback, the user's or a library's; `code` is the line's text."""
+
+    code: Text = ""
+
+
+class Failed(Record):
+    """The exception that ended the script. `frames` are outermost first."""
+
+    t: Literal["raised"]
+    type: Text
+    message: Annotated[str, Field(max_length=4000)] = ""
+    frames: list[FailedAt] = Field([], max_length=64)
+
+
 class Ended(Record):
     t: Literal["end"]
     reason: Literal["finished", "stopped", "raised"]
@@ -283,6 +301,7 @@ class Trace(BaseModel):
     reuse: Reuse | None = None
     inplace: Inplace | None = None
     missing: Missing | None = None
+    failed: Failed | None = None
     silent: list[Silent] = []
     stand_ins: list[StandIn] = []
     needs: list[Needs] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Protocol
@@ -15,15 +15,17 @@ import torch.autograd.graph
 
 from . import frames
 from .frames import Json
-from .graph import Node, Root, executed, roots_of
+from .graph import Root, Walk, executed, roots_of
 from .stamps import Clock, Stamps
+
+_autograd: Any = torch.autograd  # its entry to the engine is private
 
 
 @dataclass
 class Call:
     """One walk over a graph: who asked for it, and what it walks.
 
-    `nodes` are those that the engine runs, known once it has run.
+    `walk` is what the engine runs, known once it has run.
     """
 
     n: int
@@ -36,7 +38,7 @@ class Call:
     inputs: tuple[Any, ...]
     roots: list[Root]
     names: list[str] = field(default_factory=list)
-    nodes: list[Node] = field(default_factory=list)
+    walk: Walk = field(default_factory=Walk)
     _record: Json | None = None
 
     def record(self) -> Json:
@@ -74,14 +76,14 @@ class Stopped(BaseException):
 class Engine:
     """The wrapped engine.
 
-    `keep_graphs` keeps the graph at every call; `stop_after` ends the run when one more call
-    than that begins. `notes` collects what went wrong in an observer, by its name.
+    `keep_graphs` keeps the graph at every call. `enough` is asked as each call begins, with the
+    number of completed ones: true ends the run. `notes` collects errors of observers.
     """
 
     stamps: Stamps
     observers: Sequence[Observer]
     keep_graphs: bool = False
-    stop_after: int | None = None
+    enough: Callable[[int], bool] = lambda visits: False
     notes: list[str] = field(default_factory=list)
     _original: Any = None
     _per_line: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -89,22 +91,22 @@ class Engine:
 
     def install(self) -> None:
         """Take the place of the function through which torch enters its engine."""
-        self._original = torch.autograd.graph._engine_run_backward
-        torch.autograd.graph._engine_run_backward = self.run
-        torch.autograd._engine_run_backward = self.run  # type: ignore[attr-defined]
+        self._original = _autograd.graph._engine_run_backward
+        _autograd.graph._engine_run_backward = self.run
+        _autograd._engine_run_backward = self.run
 
     def installed(self) -> bool:
         """Whether the script has left the wrapper where it was."""
-        return (
-            torch.autograd.graph._engine_run_backward == self.run
-            and torch.autograd._engine_run_backward == self.run  # type: ignore[attr-defined]
+        return bool(
+            _autograd.graph._engine_run_backward == self.run
+            and _autograd._engine_run_backward == self.run
         )
 
     def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """Run the engine as asked. Calls within a call (checkpoints) are part of it."""
         if getattr(self._thread, "inside", False) or _is_traced(outputs):
             return self._original(outputs, *args, **kwargs)
-        if self.stop_after is not None and Clock.visits >= self.stop_after:
+        if self.enough(Clock.visits):
             raise Stopped
         self._thread.inside = True
         try:
@@ -124,14 +126,14 @@ class Engine:
         try:
             result = self._original(outputs, *args, **kwargs)
         except Exception as error:
-            call.nodes = executed(call.roots, call.inputs)
+            call.walk = executed(call.roots, call.inputs)
             for observer in self.observers:
                 self._tell(observer, "failed", call, error)
             Clock.visits += 1
             raise
         finally:
             self.stamps.resume()
-        call.nodes = executed(call.roots, call.inputs)
+        call.walk = executed(call.roots, call.inputs)
         Clock.visits += 1
         for observer in self.observers:
             self._tell(observer, "after", call)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -36,48 +37,51 @@ def roots_of(outputs: Iterable[Any]) -> list[Root]:
     return found
 
 
-def reached(roots: Iterable[Root]) -> list[Node]:
-    """Every node below, each once, the roots first."""
-    order: list[Node] = []
+@dataclass
+class Walk:
+    """What lies below some roots: the nodes, the roots first, and the edges into leaves."""
+
+    nodes: list[Node] = field(default_factory=list)
+    leaves: list[tuple[Node, Node]] = field(default_factory=list)
+
+
+def walk(roots: Sequence[Root]) -> Walk:
+    """Everything below, each node once."""
+    found = Walk()
     seen = {node for node, _ in roots}
     pending = list(seen)
-    while pending and len(order) < LIMIT:
+    while pending and len(found.nodes) < LIMIT:
         node = pending.pop()
-        order.append(node)
+        found.nodes.append(node)
         for below, _ in node.next_functions:
-            if below is not None and below not in seen:
+            if type(below) is ACCUMULATE:
+                found.leaves.append((node, below))
+            elif below is not None and below not in seen:
                 seen.add(below)
                 pending.append(below)
-    return order
+    return found
 
 
-def executed(roots: Iterable[Root], inputs: Iterable[Any]) -> list[Node]:
-    """The nodes that the engine runs: all, or those on a path to one of the inputs."""
-    order = reached(roots)
+def executed(roots: Sequence[Root], inputs: Sequence[Any]) -> Walk:
+    """What the engine runs: all, or the paths to the inputs where some are given."""
+    below = walk(roots)
     targets = {node for node, _ in roots_of(inputs)}
     leaves = {id(t) for t in inputs if isinstance(t, torch.Tensor) and t.grad_fn is None}
     if not targets and not leaves:
-        return order
+        return below
     above: dict[Node, list[Node]] = defaultdict(list)
-    pending: list[Node] = []
-    for node in order:
-        if node in targets or (type(node) is ACCUMULATE and id(node.variable) in leaves):
-            pending.append(node)
-        for below, _ in node.next_functions:
-            if below is not None:
-                above[below].append(node)
+    for node in below.nodes:
+        for under, _ in edges(node):
+            above[under].append(node)
+    asked = [edge for edge in below.leaves if id(edge[1].variable) in leaves]
+    pending = [node for node in below.nodes if node in targets] + [leaf for _, leaf in asked]
     needed: set[Node] = set()
     while pending:
         for node in above[pending.pop()]:
             if node not in needed:
                 needed.add(node)
                 pending.append(node)
-    return [node for node in order if node in needed]
-
-
-def output_nodes(value: torch.Tensor) -> Root:
-    """The edge by which a tensor hangs on its graph."""
-    return value.grad_fn, value.output_nr
+    return Walk([node for node in below.nodes if node in needed], asked)
 
 
 _saved: dict[type, tuple[str, ...]] = {}

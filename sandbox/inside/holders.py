@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -62,13 +63,15 @@ class Search:
     """A bounded walk over the values that names stand for.
 
     `wanted` says which tensors count. `deep` also looks into objects of library classes,
-    functions' defaults and closures, and caches: for the one look after an error.
+    functions' defaults and closures, and caches: for the one look after an error. `leaves` also
+    looks at the parameters of modules, which never carry a graph.
     """
 
     wanted: Callable[[torch.Tensor], bool]
     budget: int = 400
     depth: int = 3
     deep: bool = False
+    leaves: bool = False
     _seen: set[int] = field(default_factory=set)
 
     def around(self, frame: FrameType | None) -> Iterator[tuple[Name, torch.Tensor]]:
@@ -81,6 +84,8 @@ class Search:
             else:
                 globals_seen.setdefault(id(found.f_globals), (found.f_globals, 0))
                 yield from self._locals(found, number)
+        main = vars(sys.modules["__main__"])
+        globals_seen.setdefault(id(main), (main, 0))
         for names, number in globals_seen.values():
             yield from self.namespace(names, "<module>", "global", number)
 
@@ -132,7 +137,7 @@ class Search:
         elif isinstance(value, set | frozenset):
             yield from ((name.item("…", kind), item) for item in list(value)[:16])
         elif isinstance(value, torch.nn.Module):
-            yield from _module_parts(name, value)
+            yield from _module_parts(name, value, self.leaves)
         elif isinstance(value, FunctionType | functools.partial):
             yield from self._function_parts(name, value)
         elif isinstance(value, GeneratorType):
@@ -169,17 +174,14 @@ def _is_empty(cell: CellType) -> bool:
 def _ends(value: Any) -> list[tuple[int, Any]]:
     """The first and last eight items; the last item is the one that scripts call `[-1]`."""
     size = len(value)
-    if size <= 16:
-        numbers = list(range(size))
-    else:
-        numbers = [*range(8), *range(size - 8, size)]
+    numbers = list(range(size)) if size <= 16 else [*range(8), *range(size - 8, size)]
     growing = not isinstance(value, tuple)
     return [(-1 if growing and i == size - 1 and size > 1 else i, value[i]) for i in numbers]
 
 
-def _module_parts(name: Name, value: torch.nn.Module) -> Iterator[tuple[Name, Any]]:
+def _module_parts(name: Name, value: torch.nn.Module, leaves: bool) -> Iterator[tuple[Name, Any]]:
     for key, held in list(vars(value).items()):
-        if key in ("_modules", "_buffers"):
+        if key in ("_modules", "_buffers") or (leaves and key == "_parameters"):
             yield from ((name.attribute(k), v) for k, v in list(held.items()))
         elif key not in _HIDDEN and not key.endswith("_hooks"):
             yield name.attribute(key), held

@@ -10,8 +10,7 @@ import torch
 from .emitter import Emitter
 from .engine import Call
 from .frames import Json
-from .graph import ACCUMULATE, VISITED, Node, edges, is_freed, op_name, reached, says_reused
-from .graph import shape_at
+from .graph import ACCUMULATE, VISITED, Node, edges, is_freed, op_name, says_reused, shape_at, walk
 from .holders import Name, Search
 from .stamps import Stamps
 
@@ -52,9 +51,8 @@ class ReuseWatch:
             node.metadata.setdefault(ROOT_OF, call.n)
         if call.retain:
             return
-        for node in call.nodes:
-            if type(node) is not ACCUMULATE:
-                node.metadata.setdefault(VISITED, call.n)
+        for node in call.walk.nodes:
+            node.metadata.setdefault(VISITED, call.n)
         self._freeing[call.n] = call.record()
         if len(self._freeing) > KEPT:
             del self._freeing[next(iter(self._freeing))]
@@ -80,7 +78,7 @@ class ReuseWatch:
         return int(serial)
 
     def _story(self, call: Call, error: Exception) -> Json:
-        old, new, joining = _split(call)
+        old, new, joining = _split(self._stamps, call)
         now = self._held_around(call, Search(_has_graph, budget=20_000, depth=5, deep=True))
         joins = self._joins(call, old, joining, now)
         freed = joins[0]["freed"] if joins else self._last_freeing(call)
@@ -107,7 +105,7 @@ class ReuseWatch:
         raising = max(filter(is_freed, old), key=lambda n: int(n._sequence_nr()), default=None)
         found: dict[tuple[int, int, int], tuple[bool, int, Json]] = {}
         for consumer, producer, number in joining:
-            below = [node for node in reached([(producer, number)]) if node in old]
+            below = [node for node in walk([(producer, number)]).nodes if node in old]
             freed = sorted(filter(is_freed, below), key=lambda n: -int(n._sequence_nr()))
             key = (self._serial(producer), number, 0 if consumer is None else id(consumer))
             if not freed or key in found:
@@ -160,12 +158,12 @@ def _line(stamps: Stamps, node: Node) -> Any:
     return (stamp.at["file"], stamp.at["line"]) if stamp is not None and stamp.at else None
 
 
-def _split(call: Call) -> tuple[dict[Node, int], list[Node], list[Edge]]:
+def _split(stamps: Stamps, call: Call) -> tuple[dict[Node, int], list[Node], list[Edge]]:
     """The failing graph: old nodes with the call that freed them, new nodes, edges between."""
     old = {
         node: int(node.metadata[VISITED])
-        for node in reached(call.roots)
-        if type(node) is not ACCUMULATE and VISITED in node.metadata
+        for node in walk(call.roots).nodes
+        if VISITED in node.metadata
     }
     new: list[Node] = []
     joining: list[Edge] = []
@@ -174,7 +172,7 @@ def _split(call: Call) -> tuple[dict[Node, int], list[Node], list[Edge]]:
     while pending:
         consumer, node, number = pending.pop()
         if node in old:
-            joining.append(_crossing((consumer, node, number), old[node], above))
+            joining.append(_crossing(stamps, (consumer, node, number), old[node], above))
         elif node not in above and type(node) is not ACCUMULATE:
             above[node] = (consumer, node, number)
             new.append(node)
@@ -182,16 +180,14 @@ def _split(call: Call) -> tuple[dict[Node, int], list[Node], list[Edge]]:
     return old, new, joining
 
 
-def _crossing(edge: Edge, freed: int, above: dict[Node, Edge]) -> Edge:
+def _crossing(stamps: Stamps, edge: Edge, freed: int, above: dict[Node, Edge]) -> Edge:
     """Climb from a node that was made before the freeing call, yet not run by it, to the edge
     into what was made after: its tensor is the one that was carried over."""
-    from .stamps import ORIGIN, Stamp
-
     best = edge
     consumer = edge[0]
     while consumer is not None:
-        stamp = consumer.metadata.get(ORIGIN)
-        if not isinstance(stamp, Stamp) or stamp.after >= freed:
+        stamp = stamps.of(consumer)
+        if stamp is None or stamp.after >= freed:
             return best
         best = above[consumer]
         consumer = best[0]

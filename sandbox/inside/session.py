@@ -6,6 +6,7 @@ import os
 import platform
 import random
 import sys
+import time
 import traceback
 from types import ModuleType
 from typing import Any
@@ -16,8 +17,11 @@ from . import frames
 from .emitter import Emitter
 from .engine import Engine, Stopped
 from .frames import Json
+from .parameters import Parameters
 from .reuse import ReuseWatch
 from .stamps import Clock, Stamps
+from .steps import StepWatch
+from .visits import VisitWatch
 
 
 class Session:
@@ -29,6 +33,8 @@ class Session:
         self.emitter = Emitter(emit_fd)
         self.stamps = Stamps()
         self.engine: Engine | None = None
+        self._clock = time.monotonic  # a script may replace it later
+        self._begun = self._clock()
 
     def run(self) -> int:
         """The exit code of the script."""
@@ -47,6 +53,8 @@ class Session:
             }
         )
         reason, code = self._run_script()
+        if self.engine is not None:
+            self._tell_parameters()
         self.emitter.emit(
             {
                 "t": "end",
@@ -59,14 +67,37 @@ class Session:
         return code
 
     def _install(self) -> None:
-        self.stamps.install()
+        job, emitter, stamps = self.job, self.emitter, self.stamps
+        reference = bool(job.get("reference"))
+        stamps.install()
+        self.parameters = Parameters(emitter)
+        self.steps = StepWatch(
+            emitter,
+            self.parameters,
+            gradients=reference or bool(job.get("gradients")),
+            frozen=reference or bool(job.get("frozen_steps")),
+        )
+        self.steps.install()
         self.engine = Engine(
-            self.stamps,
-            [ReuseWatch(self.emitter, self.stamps)],
-            keep_graphs=bool(self.job.get("keep_graphs") or self.job.get("reference")),
-            stop_after=self.job.get("stop_after_backwards"),
+            stamps,
+            [ReuseWatch(emitter, stamps), VisitWatch(emitter, stamps, self.parameters)],
+            keep_graphs=reference or bool(job.get("keep_graphs")),
+            enough=self._enough,
         )
         self.engine.install()
+
+    def _tell_parameters(self) -> None:
+        """Name what can be named now, and tell the gradients that are left."""
+        self.parameters.name_again(None)
+        self.parameters.tell()
+        if self.steps.gradients:
+            self.steps.emit_step(-1, None, self.steps.read(self.parameters.known))
+
+    def _enough(self, visits: int) -> bool:
+        """Whether the run has shown what was asked of it."""
+        wanted = int(self.job.get("stop_after_backwards") or 0)
+        patience = float(self.job.get("patience_s") or 0.0)
+        return bool(wanted) and visits >= wanted and self._clock() - self._begun >= patience
 
     def _run_script(self) -> tuple[str, int]:
         try:

@@ -71,7 +71,7 @@ def make_stamp() -> list[str]:
     if stamp is None:
         library = library_name(maker) if maker is not None else None
         stamp = mark.stamps[key] = Stamp(place(frame), library)
-    return stamp  # type: ignore[no-any-return]
+    return stamp
 
 
 class Stamps:
@@ -123,9 +123,9 @@ class Stamps:
         """Ask a real node for its stamp."""
         leaf = torch.ones((), requires_grad=True)
         with torch.enable_grad():
-            node = (leaf * 2).grad_fn
+            node: Any = (leaf * 2).grad_fn
         try:
-            return isinstance(node.metadata.get(ORIGIN), Stamp)  # type: ignore[union-attr]
+            return isinstance(node.metadata.get(ORIGIN), Stamp)
         except AttributeError:
             return False
 
@@ -136,7 +136,7 @@ class Stamps:
             self._check_nan = mode and check_nan
             self._set_anomaly(True, self._check_nan)
 
-        torch.set_anomaly_enabled = set_anomaly_enabled
+        setattr(torch, "set_anomaly_enabled", set_anomaly_enabled)  # noqa: B010
 
 
 class _Lines:

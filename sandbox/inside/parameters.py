@@ -1,0 +1,114 @@
+"""Keeps one stable number for every parameter of a run, and the name its script knows it by."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from types import FrameType
+
+import torch
+
+from .emitter import Emitter
+from .frames import Json
+from .holders import Search
+
+LIMIT = 4096
+
+
+@dataclass
+class Known:
+    """One parameter. `tensor` is the latest that played its part."""
+
+    id: int
+    tensor: weakref.ref[torch.Tensor]
+    shape: list[int]
+    name: str = ""
+    optimizer: int | None = None
+    changed_by: int = 0  # the last step that changed it
+    receipts: int = 0  # backward calls that gave it a gradient
+
+    def record(self) -> Json:
+        tensor = self.tensor()
+        return {
+            "id": self.id,
+            "name": self.name,
+            "shape": self.shape,
+            "optimizer": self.optimizer,
+            "requires_grad": tensor is None or tensor.requires_grad,
+        }
+
+
+class Parameters:
+    """Numbers parameters by first appearance: as an optimizer takes them, or as a backward
+    leaves a gradient in them."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        self._emitter = emitter
+        self._by_tensor: dict[int, Known] = {}
+        self._news: dict[int, Known] = {}
+        self.known: list[Known] = []
+
+    def find(self, tensor: torch.Tensor) -> Known | None:
+        """What is known of the tensor, if it is a known parameter."""
+        known = self._by_tensor.get(id(tensor))
+        return known if known is not None and known.tensor() is tensor else None
+
+    def meet(
+        self, tensors: list[torch.Tensor], frame: FrameType | None, optimizer: int | None = None
+    ) -> list[Known]:
+        """The parameters that these tensors are; new ones are numbered, named, and told."""
+        strangers = {id(t): t for t in tensors if self.find(t) is None}
+        names = names_of(strangers, frame) if strangers else {}
+        for key, tensor in strangers.items():
+            self._admit(tensor, names.get(key, ""))
+        met = [known for t in tensors if (known := self.find(t)) is not None]
+        for known in met:
+            if optimizer is not None and known.optimizer is None:
+                known.optimizer = optimizer
+                self._news[known.id] = known
+        return met
+
+    def _admit(self, tensor: torch.Tensor, name: str) -> None:
+        """Number a tensor, or let it take the place of one that had its name and shape."""
+        shape = [int(n) for n in tensor.shape][:16]
+        for known in self.known if name else []:
+            if known.name == name and known.shape == shape and known.optimizer is None:
+                known.tensor = weakref.ref(tensor)
+                self._by_tensor[id(tensor)] = known
+                return
+        if len(self.known) < LIMIT:
+            known = Known(len(self.known), weakref.ref(tensor), shape, name)
+            self.known.append(known)
+            self._by_tensor[id(tensor)] = known
+            self._news[known.id] = known
+
+    def name_again(self, frame: FrameType | None) -> None:
+        """Look for the names of parameters that had none where they first appeared."""
+        unnamed = {id(t): k for k in self.known if not k.name and (t := k.tensor()) is not None}
+        tensors = {key: t for key, k in unnamed.items() if (t := k.tensor()) is not None}
+        for key, name in (names_of(tensors, frame) if tensors else {}).items():
+            unnamed[key].name = name
+            self._news[unnamed[key].id] = unnamed[key]
+
+    def tell(self) -> None:
+        """Emit what is new since the last time; a later entry replaces an earlier one."""
+        if self._news:
+            news, self._news = list(self._news.values()), {}
+            for start in range(0, len(news), 1024):
+                told = [known.record() for known in news[start : start + 1024]]
+                self._emitter.emit({"t": "parameters", "params": told})
+
+
+def names_of(tensors: dict[int, torch.Tensor], frame: FrameType | None) -> dict[int, str]:
+    """The shortest plain path from the user's names to each tensor, by its `id`."""
+    found: dict[int, str] = {}
+    search = Search(lambda t: id(t) in tensors, budget=20_000, depth=4, leaves=True)
+    for name, tensor in search.around(frame):
+        best = found.get(id(tensor))
+        if best is None or _effort(name.path) < _effort(best):
+            found[id(tensor)] = name.path
+    return found
+
+
+def _effort(path: str) -> tuple[int, int]:
+    return path.count("["), len(path)

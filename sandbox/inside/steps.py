@@ -1,0 +1,164 @@
+"""Watches optimizers: who owns which parameter, what each step found and changed."""
+
+from __future__ import annotations
+
+import sys
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.optim import Optimizer
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+from . import frames
+from .emitter import Emitter
+from .frames import Json
+from .gradients import fingerprint
+from .parameters import Known, Parameters
+from .sampling import sampled
+from .stamps import Clock
+
+OnStep = Callable[[int, list[Known], Json | None], None]
+_class: Any = Optimizer
+
+
+class StepWatch:
+    """Records every step. `frozen` steps read the gradients and change nothing.
+
+    `on_step` is told of each: optimizer, its parameters, the user's line.
+    """
+
+    def __init__(
+        self, emitter: Emitter, parameters: Parameters, *, gradients: bool, frozen: bool
+    ) -> None:
+        self._emitter = emitter
+        self._parameters = parameters
+        self.gradients = gradients
+        self._frozen = frozen
+        self._numbers: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
+        self._versions: dict[int, list[int]] = {}
+        self._read: dict[int, list[Json]] = {}
+        self.on_step: list[OnStep] = []
+        self.made = 0
+
+    def install(self) -> None:
+        """Meet every optimizer as it takes its parameters, and hook every step."""
+        add_param_group = Optimizer.add_param_group
+
+        def meeting(optimizer: Optimizer, group: dict[str, Any]) -> None:
+            add_param_group(optimizer, group)
+            self._meet(optimizer)
+
+        _class.add_param_group = meeting
+        register_optimizer_step_pre_hook(self._before)
+        register_optimizer_step_post_hook(self._after)
+
+    def _meet(self, optimizer: Optimizer) -> None:
+        if optimizer not in self._numbers:
+            self._numbers[optimizer] = self.made
+            self.made += 1
+            if self._frozen:
+                watch = self
+
+                def step(optimizer: Optimizer, closure: Any = None) -> Any:
+                    return watch._frozen_step(optimizer, closure)
+
+                vars(optimizer)["step"] = types.MethodType(step, optimizer)
+        frame = frames.user_frame(sys._getframe(2))
+        self._parameters.meet(_owned(optimizer), frame, self._numbers[optimizer])
+        self._parameters.tell()
+
+    def _frozen_step(self, optimizer: Optimizer, closure: Any) -> Any:
+        """Everything that a step does but changing values: the closure runs once."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        Clock.steps += 1
+        self._tell(optimizer, self._gradients_of(optimizer), 0)
+        return loss
+
+    def _before(
+        self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any, Any] | None:
+        """Read gradients before a plain step; of a closure's, those of its first call."""
+        self._versions[id(optimizer)] = [p._version for p in _owned(optimizer)]
+        closure = args[1] if len(args) > 1 else kwargs.get("closure")
+        if not self.gradients or not callable(closure):
+            self._read[id(optimizer)] = self._gradients_of(optimizer)
+            return None
+        self._read.pop(id(optimizer), None)
+
+        def reading() -> Any:
+            loss = closure()
+            if id(optimizer) not in self._read:
+                self._read[id(optimizer)] = self._gradients_of(optimizer)
+            return loss
+
+        if len(args) > 1:
+            return (args[0], reading, *args[2:]), kwargs
+        return args, {**kwargs, "closure": reading}
+
+    def _after(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+        Clock.steps += 1
+        owned = _owned(optimizer)
+        before = self._versions.pop(id(optimizer), [])
+        changed = 0
+        for tensor, version in zip(owned, before, strict=False):
+            if tensor._version != version:
+                changed += 1
+                if (known := self._parameters.find(tensor)) is not None:
+                    known.changed_by = Clock.steps
+        self._tell(optimizer, self._read.pop(id(optimizer), []), changed)
+
+    def _gradients_of(self, optimizer: Optimizer) -> list[Json]:
+        if not self.gradients or not sampled(Clock.steps + 1):
+            return []
+        return self.read(self._parameters.meet(_owned(optimizer), None))
+
+    @staticmethod
+    def read(parameters: list[Known]) -> list[Json]:
+        """The fingerprints of the gradients that these parameters hold now."""
+        alive = [(known, known.tensor()) for known in parameters]
+        return [
+            {"param": known.id, **fingerprint(tensor.grad if tensor.is_leaf else None)}
+            for known, tensor in alive
+            if tensor is not None
+        ]
+
+    def _tell(self, optimizer: Optimizer, gradients: list[Json], changed: int) -> None:
+        frame = frames.user_frame(sys._getframe(1))
+        at = frames.place(frame) if frame is not None else None
+        number = self._numbers.get(optimizer, -1)
+        if Clock.steps <= 2:
+            self._parameters.name_again(frame)
+            self._parameters.tell()
+        for listener in self.on_step:
+            listener(number, self._parameters.meet(_owned(optimizer), None), at)
+        if sampled(Clock.steps):
+            self.emit_step(number, at, gradients, changed)
+
+    def emit_step(
+        self, optimizer: int, at: Json | None, gradients: list[Json], changed: int = 0
+    ) -> None:
+        """Write one `step` record."""
+        self._emitter.emit(
+            {
+                "t": "step",
+                "n": Clock.steps,
+                "optimizer": optimizer,
+                "at": at,
+                "after": Clock.visits,
+                "gradients": gradients,
+                "changed": changed,
+            }
+        )
+
+
+def _owned(optimizer: Optimizer) -> list[torch.Tensor]:
+    return [tensor for group in optimizer.param_groups for tensor in group["params"]]

@@ -1,0 +1,77 @@
+"""Tells of every backward: how much it walked, how far back, what it gave gradients to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .emitter import Emitter
+from .engine import Call
+from .frames import Json
+from .parameters import Known, Parameters
+from .sampling import sampled
+from .stamps import Clock, Stamps
+
+
+class VisitWatch:
+    """Emits a `backward` record a call, all at first, a sample later, the failing one always."""
+
+    def __init__(self, emitter: Emitter, stamps: Stamps, parameters: Parameters) -> None:
+        self._emitter = emitter
+        self._stamps = stamps
+        self._parameters = parameters
+        self.lengths: dict[int, tuple[int, int]] = {}
+
+    def before(self, call: Call) -> None:
+        """Nothing to see yet."""
+
+    def after(self, call: Call) -> None:
+        """Record the call, if it is one of the sample."""
+        received = self._receive(call)
+        if sampled(call.n):
+            self._parameters.tell()
+            self._emit(call, "ok", received)
+
+    def failed(self, call: Call, error: Exception) -> None:
+        """Record the call; who received what is unknown."""
+        self._emit(call, "raised", [])
+
+    def _receive(self, call: Call) -> list[Known]:
+        leaves: list[torch.Tensor] = list(
+            {id(leaf): leaf.variable for _, leaf in call.walk.leaves}.values()
+        )
+        known = self._parameters.meet(leaves, call.frame)
+        for one in known:
+            one.receipts += 1
+        return known
+
+    def _emit(self, call: Call, outcome: str, received: list[Known]) -> None:
+        begun = call.n - 1
+        stamps = [stamp.after for node in call.walk.nodes if (stamp := self._stamps.of(node))]
+        reach = begun - min(stamps, default=begun)
+        self._emitter.emit(
+            {
+                "t": "backward",
+                "visit": call.record(),
+                "outcome": outcome,
+                "nodes": len(call.walk.nodes),
+                "reach": max(reach, 0),
+                "received": sorted({known.id for known in received}),
+                "stale": self._stale(call)[:16],
+            }
+        )
+
+    def _stale(self, call: Call) -> list[Json]:
+        """Parameters that a step changed after the graph walked now had used them."""
+        found: dict[int, Json] = {}
+        for consumer, leaf in call.walk.leaves:
+            known = self._parameters.find(leaf.variable)
+            stamp: Any = self._stamps.of(consumer)
+            if known is None or stamp is None or stamp.steps >= known.changed_by:
+                continue
+            found.setdefault(
+                known.id,
+                {"param": known.id, "made_at": stamp.at, "changed_by": known.changed_by},
+            )
+        return list(found.values()) if Clock.steps else []
