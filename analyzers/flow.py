@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 
 from analyzers.source import FUNCTIONS, Loop, Module, assigned, spelled, target_names
 
@@ -55,7 +56,7 @@ def own_expressions(statement: ast.stmt) -> Iterator[ast.AST]:
 
 def mentions(node: ast.AST, path: str) -> bool:
     """Whether the expression reads the name or attribute path (as a whole or by its parts)."""
-    wanted = ast.dump(ast.parse(path, mode="eval").body) if path.isidentifier() is False else ""
+    wanted = "" if path.isidentifier() else _dumped(path)
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and inner.id == path and isinstance(inner.ctx, ast.Load):
             return True
@@ -63,6 +64,15 @@ def mentions(node: ast.AST, path: str) -> bool:
             if isinstance(inner.ctx, ast.Load) and ast.dump(inner) == wanted:
                 return True
     return False
+
+
+@cache
+def _dumped(path: str) -> str:
+    """The syntax tree of an attribute path as text; nothing for what is not an expression."""
+    try:
+        return ast.dump(ast.parse(path, mode="eval").body)
+    except SyntaxError:
+        return ""
 
 
 def reads(node: ast.AST, path: str) -> bool:
@@ -74,14 +84,20 @@ def reads(node: ast.AST, path: str) -> bool:
 
 
 def names_read(node: ast.AST) -> set[str]:
-    """Plain names that are loaded, and attribute paths of plain names (`self.h`)."""
+    """Plain names that are loaded, and dotted paths (`self.h`, `self.state.h`)."""
     found: set[str] = set()
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             found.add(inner.id)
-        elif isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
+        elif isinstance(inner, ast.Attribute) and _is_dotted(inner):
             found.add(spelled(inner))
     return found
+
+
+def _is_dotted(node: ast.expr) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
 
 
 def backward_calls(node: ast.AST) -> list[ast.Call]:

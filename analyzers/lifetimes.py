@@ -149,22 +149,23 @@ class Lifetime:
             return Boundary("call", place)
         return Boundary()
 
-    def _likelihood(self, holder: Holder) -> tuple[int, int, int, int]:
-        """Sort key: the name that a person would point to comes first."""
+    def _likelihood(self, holder: Holder) -> tuple[int, ...]:
+        """Sort key: the name that a person would point to comes first: one that outlives the
+        pass, in the frame that both calls share, read there."""
         shared = self.shared
+        name = base(holder.path)
         here = shared is not None and bool(holder.frame) and holder.frame == shared.frame
         outside = holder.scope in ("<module>", "") or holder.kind in ("global", "attribute")
-        live = 0
+        fleeting = unread = 0
         if shared is not None and here:
             loop = shared.loops[0] if shared.loops else None
-            region: ast.AST = loop if loop is not None else shared.scope
-            live = 0 if reads(region, base(holder.path)) else 1
-        return (
-            0 if here else 1 if outside else 2,
-            live,
-            _depth(holder.path),
-            len(holder.path),
-        )
+            fleeting = int(
+                loop is not None and not self.same_pass and _renewed(shared.module, loop, name)
+            )
+            unread = 0 if reads(loop or shared.scope, name) else 1
+        elif not outside:
+            fleeting = 1
+        return (fleeting, 0 if here else 1, unread, _depth(holder.path), len(holder.path))
 
     def _taken_on(self, name: str, holder: Holder, join: Join) -> Place:
         """The line where the name takes on the old graph."""

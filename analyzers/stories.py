@@ -7,6 +7,7 @@ used. Nothing here looks for an error: that one happened is given.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from analyzers.evidence import GraphReuse
@@ -63,27 +64,40 @@ class Story(Lifetime):
 
     @cached_property
     def binders(self) -> list[tuple[Module, Scope, ast.stmt]]:
-        """Statements that give the carrier its value: in the shared frame for a plain name, in
-        any method but constructors and resets for an attribute."""
+        """Statements that give the carrier its value: in the shared frame; for a module's name,
+        stores into it from any function; for an attribute, in any function."""
         found: list[tuple[Module, Scope, ast.stmt]] = []
         if self.shared is not None and self.name:
             for node in walk_scope(self.shared.scope):
                 if isinstance(node, ast.stmt) and self.name in bindings(node):
                     found.append((self.shared.module, self.shared.scope, node))
-        if self.attribute:
-            found += [b for b in self._attribute_binders() if b[2] not in [f[2] for f in found]]
-        return found
-
-    def _attribute_binders(self) -> list[tuple[Module, Scope, ast.stmt]]:
-        own = f"self.{self.attribute}"
-        found: list[tuple[Module, Scope, ast.stmt]] = []
+        known = {id(binder[2]) for binder in found}
         for module in self.project.modules.values():
             for function in ast.walk(module.tree):
                 if isinstance(function, FUNCTIONS[:2]):
-                    for node in walk_scope(function):
-                        if isinstance(node, ast.stmt) and own in bindings(node):
-                            found.append((module, function, node))
+                    found += [
+                        (module, function, node)
+                        for node in walk_scope(function)
+                        if isinstance(node, ast.stmt)
+                        and id(node) not in known
+                        and self._binds_elsewhere(function, node)
+                    ]
         return found
+
+    def _binds_elsewhere(self, function: ast.AST, statement: ast.stmt) -> bool:
+        """Whether a statement of another function gives the carrier its value."""
+        names = bindings(statement)
+        if self.attribute:
+            return any(n == self.attribute or n.endswith("." + self.attribute) for n in names)
+        if self.shared is None or self.name not in names:
+            return False
+        shared_is_module = isinstance(self.shared.scope, ast.Module)
+        if not shared_is_module:
+            return False
+        into = any(n.startswith(self.name + "[") for n in names) or isinstance(statement, ast.Expr)
+        return into or any(
+            isinstance(node, ast.Global) and self.name in node.names for node in ast.walk(function)
+        )
 
     @cached_property
     def bound_inside(self) -> bool:
@@ -106,20 +120,23 @@ class Story(Lifetime):
         return any(self._feeds(scope, statement) for _, scope, statement in self.binders)
 
     def _feeds(self, scope: Scope, statement: ast.stmt) -> bool:
-        own = f"self.{self.attribute}" if self.attribute else self.name
-        names = {self.name, own}
         value = value_of(statement)
         if value is None:
             return False
-        return bool(_sources(scope, statement, value) & names) or any(
-            mentions(value, name) for name in names
-        )
+        fresh = fresh_names(value, self._is_carrier)
+        return any(self._is_carrier(name) for name in _sources(scope, statement, fresh))
+
+    def _is_carrier(self, name: str) -> bool:
+        """Whether a name, in whatever function, stands for the carrier."""
+        if self.attribute:
+            return name == self.name or (name.rpartition(".")[2] == self.attribute and "." in name)
+        return name == self.name
 
     @cached_property
     def averaged(self) -> bool:
         """Whether the carrier is a running average with plain coefficients (an EMA)."""
         return any(
-            _convex(value, {self.name, f"self.{self.attribute}"})
+            _convex(value, self._is_carrier)
             for _, _, statement in self.binders
             if (value := value_of(statement)) is not None
         ) or any(_lerp(statement, self.attribute or self.name) for _, _, statement in self.binders)
@@ -130,6 +147,7 @@ class Story(Lifetime):
         return any(
             isinstance(statement, ast.Expr)
             or any("[" in spelled(t) for t in getattr(statement, "targets", []))
+            or ((value := value_of(statement)) is not None and _queued(value, self._is_carrier))
             for _, _, statement in self.binders
         )
 
@@ -230,9 +248,63 @@ def _loss_calls(story: Story) -> list[ast.Call]:
     ]
 
 
-def _sources(scope: Scope, statement: ast.stmt, value: ast.expr) -> set[str]:
-    """Names that flow into the value through the scope's own assignments."""
-    wanted = names_read(value)
+_KEEPING_CALLS = frozenset({"cat", "concat", "stack", "vstack", "hstack", "roll", "where"})
+_KEEPING_METHODS = frozenset({"index_copy", "scatter", "index_put", "lerp", "roll", "clone", "mul"})
+
+
+def fresh_names(value: ast.AST, is_carrier: Callable[[str], bool]) -> set[str]:
+    """Names read by a carrier's new value, without those places that only keep the old one:
+    `cat([old, new])`, `old.index_copy(0, i, new)`, `m * old + (1 - m) * new`."""
+    kept = {id(node) for node in _kept_operands(value, is_carrier)}
+    found: set[str] = set()
+
+    def visit(node: ast.AST) -> None:
+        if id(node) in kept:
+            return
+        if isinstance(node, ast.Name | ast.Attribute):
+            found.update(names_read(node))
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(value)
+    return found
+
+
+def _kept_operands(value: ast.AST, is_carrier: Callable[[str], bool]) -> Iterator[ast.AST]:
+    for node in ast.walk(value):
+        if isinstance(node, ast.Call) and called_name(node) in _KEEPING_CALLS:
+            for argument in node.args:
+                elements = (
+                    argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument]
+                )
+                yield from (e for e in elements if is_carrier(spelled(_unsliced(e))))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in _KEEPING_METHODS and is_carrier(
+                spelled(_unsliced(node.func.value))
+            ):
+                yield node.func.value
+        if _convex(node, is_carrier) and isinstance(node, ast.BinOp):
+            for side in (node.left, node.right):
+                yield from (n for n in ast.walk(side) if is_carrier(spelled(n)))
+
+
+def _unsliced(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
+def _queued(value: ast.expr, is_carrier: Callable[[str], bool]) -> bool:
+    """Whether the value is the old one with something put on: a queue made of tensors."""
+    return any(
+        isinstance(node, ast.Call) and called_name(node) in ("cat", "concat", "stack", "roll")
+        for node in ast.walk(value)
+    ) and any(True for _ in _kept_operands(value, is_carrier))
+
+
+def _sources(scope: Scope, statement: ast.stmt, wanted: set[str]) -> set[str]:
+    """Names that flow into the wanted ones through the scope's own assignments."""
+    wanted = set(wanted)
     for _ in range(8):
         more: set[str] = set()
         for node in walk_scope(scope):
@@ -262,7 +334,7 @@ def _sources_of_call(story: Story, name: str) -> set[str]:
     return found
 
 
-def _convex(value: ast.expr, names: set[str]) -> bool:
+def _convex(value: ast.AST, is_carrier: Callable[[str], bool]) -> bool:
     """`a * x + (1 - a) * y` with plain `a`, where x is one of the names."""
     if not (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)):
         return False
@@ -270,7 +342,7 @@ def _convex(value: ast.expr, names: set[str]) -> bool:
     if not all(isinstance(s, ast.BinOp) and isinstance(s.op, ast.Mult) for s in sides):
         return False
     factors = [_plain_factor(s) for s in sides if isinstance(s, ast.BinOp)]
-    if None in factors or not any(mentions(s, n) for s in sides for n in names):
+    if None in factors or not any(is_carrier(name) for s in sides for name in names_read(s)):
         return False
     first, second = (f for f in factors if f is not None)
     if isinstance(first, ast.Constant) and isinstance(second, ast.Constant):

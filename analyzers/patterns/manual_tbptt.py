@@ -37,10 +37,12 @@ from collections.abc import Iterator
 
 from analyzers.combining import retain_on_first
 from analyzers.evidence import Evidence
+from analyzers.flow import mentions
 from analyzers.pattern import Match, Proposal
-from analyzers.source import Project
+from analyzers.source import Project, Scope, target_names
 from analyzers.stories import Story, story_of
 from analyzers.telling import account, matched, story_in
+from analyzers.totals import walk_this_loss
 from analyzers.truncation import cut_window, detach_at_boundary, detach_where_stored
 
 NAME = "manual-tbptt"
@@ -54,7 +56,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if story is None or story.from_grad or not story.name:
         return None
     if _hands_on_gradients(story):
-        return matched(story, NAME, 0.93)
+        return matched(story, NAME, 0.94)
+    if story.summed and not story.same_pass and _windowed(story) and _has_state(story):
+        return matched(story, NAME, 0.94)
     listed = story.holder is not None and story.holder.container.startswith(("list", "deque"))
     if listed and story.self_fed and not story.same_pass and _windowed(story):
         return matched(story, NAME, 0.88)
@@ -65,25 +69,54 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def _hands_on_gradients(story: Story) -> bool:
     """Whether a backward near the failing one is given another tensor's `.grad`."""
-    if story.shared is None:
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "backward"
+        and bool(node.args)
+        and _gradient_like(node.args[0], scope)
+        for scope in _walking_scopes(story)
+        for node in ast.walk(scope)
+    )
+
+
+def _walking_scopes(story: Story) -> list[Scope]:
+    """The functions in which the two calls stand."""
+    found: list[Scope] = []
+    for visit in (story.reuse.reached, story.reuse.freed):
+        module = story.project.module(visit.at.file)
+        statement = module.statement_at(visit.at.line) if module else None
+        if module is not None and statement is not None:
+            found.append(module.scope_of(statement))
+    return found
+
+
+def _has_state(story: Story) -> bool:
+    """Whether the loop hands a state from step to step, beside what is summed."""
+    if story.loop is None:
         return False
-    for node in ast.walk(story.shared.scope):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr == "backward" and node.args and _gradient_like(node.args[0], story):
-                return True
-    return False
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and any(
+            name != story.name and mentions(node.value, name)
+            for target in node.targets
+            for name in target_names(target)
+        )
+        for node in ast.walk(story.loop)
+    )
 
 
-def _gradient_like(argument: ast.expr, story: Story) -> bool:
+def _gradient_like(argument: ast.expr, scope: Scope) -> bool:
     if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(argument)):
         return True
-    if not isinstance(argument, ast.Name) or story.shared is None:
+    if not isinstance(argument, ast.Name):
         return False
     return any(
         isinstance(node, ast.Assign)
         and any(isinstance(t, ast.Name) and t.id == argument.id for t in node.targets)
         and any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(node.value))
-        for node in ast.walk(story.shared.scope)
+        for node in ast.walk(scope)
     )
 
 
@@ -109,6 +142,9 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Cut the window after its walk; detach where states are stored."""
     story = story_in(match)
     yield from cut_window(story, project)
+    if story.summed:
+        yield from walk_this_loss(story, project)
+        return
     yield from detach_at_boundary(story, project, rank=2)
     yield from detach_where_stored(story, project, rank=3)
     yield from retain_on_first(story, project)
