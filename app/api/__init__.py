@@ -1,0 +1,13 @@
+"""The HTTP contract, v1: thin routes over `app.service.Service`."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from app.api import catalogue, diagnoses, operations, streams, tracer
+
+router = APIRouter()
+for part in (diagnoses, streams, catalogue, operations, tracer):
+    router.include_router(part.router)
+
+__all__ = ["router"]

@@ -1,0 +1,159 @@
+"""What clients send, checked: every limit has a clear answer, and nothing is cut silently."""
+
+from __future__ import annotations
+
+import tokenize
+from collections.abc import Iterable
+from io import BytesIO
+from pathlib import PurePosixPath
+from typing import Any
+
+from fastapi import Request
+from pydantic import ValidationError
+from pydantic_core import from_json
+from starlette.datastructures import FormData, UploadFile
+
+from app.problems import ProblemError, invalid
+from app.schemas import DiagnosisRequest
+
+KIB = 1024
+LIMITS = {"script": 256 * KIB, "traceback": 128 * KIB, "trace": 4096 * KIB}
+FILES_LIMIT = 2048 * KIB
+FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
+
+
+async def read_request(request: Request) -> DiagnosisRequest:
+    """What a JSON body or a form asks for, not yet checked. Raises `ProblemError`."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type in FORMS:
+        async with request.form(max_files=80, max_fields=80, max_part_size=2**23) as form:
+            return await _from_form(form)
+    if media_type == "application/json" or not media_type:
+        return _from_json(await request.body())
+    raise ProblemError(
+        415,
+        "unsupported-media-type",
+        f"Content-Type {media_type!r} is not read; send application/json or multipart/form-data.",
+    )
+
+
+def check(request: DiagnosisRequest) -> DiagnosisRequest:
+    """The request itself, when every text is within its limit and every path is harmless."""
+    if not request.script.strip() and not request.traceback.strip():
+        raise _refused("script", "is empty; send the script that fails, its traceback, or both")
+    for name, limit in LIMITS.items():
+        _check_text(name, getattr(request, name), limit)
+    total = 0
+    for file in request.files:
+        total += _check_text(f"files: {file.path}", file.content, FILES_LIMIT)
+    if total > FILES_LIMIT:
+        raise _too_large("files", total, FILES_LIMIT)
+    _check_paths([request.filename, *(file.path for file in request.files)])
+    return request
+
+
+def _check_text(name: str, text: str, limit: int) -> int:
+    """The text's size in bytes, once it is known to be clean and small enough."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise _refused(name, f"line {line} holds half a surrogate pair, not a character") from None
+    if size > limit:
+        raise _too_large(name, size, limit)
+    if (at := text.find("\0")) >= 0:
+        raise _refused(name, f"line {text.count(chr(10), 0, at) + 1} holds a NUL byte; is it text?")
+    return size
+
+
+def _check_paths(paths: Iterable[str]) -> None:
+    seen: set[PurePosixPath] = set()
+    for text in paths:
+        path = PurePosixPath(text)
+        if (why := _fault(text, path)) is not None:
+            raise _refused("filename" if not seen else "files", f"path {text[:80]!r} {why}")
+        if path in seen:
+            raise _refused("files", f"path {text[:80]!r} is there twice")
+        seen.add(path)
+    for path in seen:
+        if not seen.isdisjoint(path.parents):
+            raise _refused("files", f"path {str(path)!r} lies below another file")
+
+
+def _fault(text: str, path: PurePosixPath) -> str | None:
+    """What is wrong with a path, if anything."""
+    if not text.isprintable() or "\\" in text:
+        return "holds a backslash or an unprintable character; use `package/module.py`"
+    if path.is_absolute() or ":" in text.partition("/")[0]:
+        return "is absolute; send it relative to the project's directory"
+    if ".." in path.parts:
+        return "leaves the project's directory; send it relative to that"
+    if not path.parts:
+        return "names no file"
+    return None
+
+
+def _from_json(body: bytes) -> DiagnosisRequest:
+    try:
+        value = from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        raise ProblemError(400, "not-json", f"The body is not JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise ProblemError(422, "invalid-request", 'Send a JSON object: {"script": "…"}.')
+    return _validated(value)
+
+
+async def _from_form(form: FormData) -> DiagnosisRequest:
+    fields: dict[str, Any] = {}
+    files: list[dict[str, str]] = []
+    for name, value in form.multi_items():
+        if isinstance(value, UploadFile):
+            if not value.filename and not value.size:
+                continue  # a browser's file field that was left empty
+            text = _decoded(name, await value.read())
+            if name == "files":
+                files.append({"path": value.filename or "", "content": text})
+                continue
+            if name == "script" and value.filename:
+                fields.setdefault("filename", value.filename)
+        else:
+            text = value.replace("\r\n", "\n")  # forms send line ends so, whatever was typed
+            if not text and name in fields:
+                continue
+        if name in fields and fields[name] and name != "filename":
+            raise _refused(name, "was sent twice")
+        fields[name] = text
+    given = {name: value for name, value in fields.items() if value}
+    return _validated({**given, "files": files} if files else given)
+
+
+def _decoded(name: str, data: bytes) -> str:
+    """An uploaded file as text: UTF-8, or what a Python source declares in its first lines."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        at = error.start
+    try:
+        encoding, _ = tokenize.detect_encoding(BytesIO(data).readline)
+        return data.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError, LookupError):
+        line = data.count(b"\n", 0, at) + 1
+        raise _refused(name, f"is not UTF-8 text: byte {data[at]:#04x} in line {line}") from None
+
+
+def _validated(value: dict[str, Any]) -> DiagnosisRequest:
+    try:
+        return DiagnosisRequest.model_validate(value)
+    except ValidationError as error:
+        raise invalid(error.errors(include_url=False, include_input=False)) from None
+
+
+def _refused(field: str, why: str) -> ProblemError:
+    errors = [{"field": field, "message": why}]
+    return ProblemError(422, "invalid-request", f"{field}: {why}.", errors=errors)
+
+
+def _too_large(field: str, size: int, limit: int) -> ProblemError:
+    why = f"is {size} bytes long; at most {limit} are taken"
+    errors = [{"field": field, "message": why}]
+    return ProblemError(413, "too-large", f"{field}: {why}.", errors=errors)

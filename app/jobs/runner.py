@@ -1,0 +1,152 @@
+"""One diagnosis from its claim to its stored result."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import structlog
+from pydantic import BaseModel
+
+from app.manners.metrics import Metrics
+from app.schemas import Cause, DiagnosisRequest, Findings, Patch
+from app.store import Attempts, Claim
+
+if TYPE_CHECKING:
+    from app.diagnose import Progress
+
+Diagnose = Callable[[DiagnosisRequest, "Progress"], Awaitable[Findings]]
+
+log = structlog.get_logger()
+
+
+class OutdatedError(Exception):
+    """A newer attempt has taken the diagnosis over, or it was deleted."""
+
+
+class ProgressEvent(BaseModel):
+    """`progress`: `done` of `total` steps of a stage."""
+
+    stage: str
+    done: int
+    total: int
+    message: str
+
+
+class StoredProgress:
+    """Progress that goes to the store, where the event streams find it."""
+
+    def __init__(self, attempts: Attempts, claim: Claim) -> None:
+        self._attempts = attempts
+        self._claim = claim
+
+    async def stage(self, stage: str, done: int, total: int, message: str) -> None:
+        event = ProgressEvent(stage=stage, done=done, total=total, message=message)
+        self._expect(await self._attempts.record(self._claim, "progress", event))
+
+    async def cause(self, cause: Cause) -> None:
+        self._expect(await self._attempts.record(self._claim, "cause", cause))
+
+    async def patch(self, patch: Patch) -> None:
+        self._expect(await self._attempts.record(self._claim, "patch", patch))
+
+    @staticmethod
+    def _expect(current: bool) -> None:
+        if not current:
+            raise OutdatedError
+
+
+class Runner:
+    """Claims diagnoses, keeps their leases alive, and stores what `diagnose` finds."""
+
+    def __init__(
+        self,
+        attempts: Attempts,
+        diagnose: Diagnose,
+        metrics: Metrics,
+        *,
+        lease_s: float,
+        max_attempts: int,
+    ) -> None:
+        self._attempts = attempts
+        self._diagnose = diagnose
+        self._metrics = metrics
+        self._lease_s = lease_s
+        self._max_attempts = max_attempts
+
+    async def run(self, diagnosis_id: str) -> None:
+        """Work on a diagnosis until it has a result, or somebody else has it.
+
+        Cancelled, it hands the diagnosis back to the queue.
+        """
+        claim = await self._attempts.claim(diagnosis_id)
+        if claim is None:
+            return
+        with structlog.contextvars.bound_contextvars(diagnosis=claim.id, attempt=claim.attempt):
+            try:
+                await self._work(claim)
+            except OutdatedError:
+                log.info("diagnosis left to a newer attempt, or deleted")
+            except asyncio.CancelledError:
+                await asyncio.shield(self._attempts.hand_back(claim))
+                log.info("diagnosis handed back")
+                raise
+
+    async def _work(self, claim: Claim) -> None:
+        queue_ms = _since(claim.created_at)
+        if claim.attempt > self._max_attempts:
+            gone = "Its worker ended {} times before a result; it is not tried again."
+            await self._fail(claim, gone.format(claim.attempt - 1))
+            return
+        began = time.perf_counter()
+        try:
+            findings = await self._while_held(claim)
+        except (OutdatedError, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            log.exception("diagnosis failed", error=type(error).__name__)
+            await self._fail(claim, "Gradmend itself failed on this request; the fault is logged.")
+            return
+        findings.timings_ms.queue = queue_ms
+        findings.timings_ms.total = _since(claim.created_at)
+        if await self._attempts.finish(claim, "done", findings):
+            self._metrics.diagnosed(findings)
+            seconds = round(time.perf_counter() - began, 3)
+            log.info("diagnosis done", verdict=findings.verdict, seconds=seconds)
+
+    async def _while_held(self, claim: Claim) -> Findings:
+        """Diagnose, and stop as soon as the lease turns out to be lost."""
+        progress = StoredProgress(self._attempts, claim)
+        work = asyncio.ensure_future(self._diagnose(claim.request, progress))
+        lease = asyncio.create_task(self._keep_lease(claim))
+        try:
+            await asyncio.wait({work, lease}, return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                return work.result()
+            lease.result()  # an error of the store's, if that is what ended it
+            raise OutdatedError
+        finally:
+            for task in (work, lease):
+                task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.gather(work, lease, return_exceptions=True)
+
+    async def _keep_lease(self, claim: Claim) -> None:
+        """Renew the lease until it is lost."""
+        while await self._attempts.renew(claim):
+            await asyncio.sleep(self._lease_s / 4)
+
+    async def _fail(self, claim: Claim, why: str) -> None:
+        if await self._attempts.finish(
+            claim, "failed", Findings(verdict="inconclusive", summary=why)
+        ):
+            self._metrics.failed()
+
+
+def _since(moment: datetime) -> float:
+    """Milliseconds since then."""
+    return round((datetime.now(UTC) - moment).total_seconds() * 1000, 1)

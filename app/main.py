@@ -1,0 +1,76 @@
+"""The web application, put together from its settings."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+
+from asgi_correlation_id import CorrelationIdMiddleware
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+
+from app import api, pages, problems, reference
+from app.jobs import Diagnose
+from app.manners.access import Access
+from app.manners.clients import Keys, RateLimit
+from app.manners.headers import SecurityHeaders
+from app.manners.sizes import BodyLimit
+from app.manners.telemetry import instrument
+from app.service import Service
+from app.settings import Settings, listed
+
+DESCRIPTION = """Diagnoses autograd errors in PyTorch training scripts: the tensor that carried
+the old graph, the line to change, and a patch that has been run."""
+
+
+def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None = None) -> FastAPI:
+    """The application; its service starts and stops with it.
+
+    `diagnose_with` replaces what works on a diagnosis.
+    """
+    service = Service(settings or Settings(), diagnose_with)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await service.start()
+        try:
+            yield
+        finally:
+            await service.stop()
+
+    app = FastAPI(
+        title="Gradmend",
+        version="1",
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.service = service
+    app.state.desk = service
+    problems.install(app)
+    for router in (api.router, pages.router, reference.router):
+        app.include_router(router)
+    _add_manners(app, service)
+    instrument(app)
+    return app
+
+
+def _add_manners(app: FastAPI, service: Service) -> None:
+    """Middleware, innermost first: the last one added meets a request first."""
+    settings, metrics = service.settings, service.metrics
+    app.add_middleware(BodyLimit, limit=settings.max_body_bytes, metrics=metrics)
+    app.add_middleware(RateLimit, settings=settings, metrics=metrics)
+    app.add_middleware(Keys, settings=settings, metrics=metrics)
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=listed(settings.cors_origins),
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-API-Key"],
+            expose_headers=["Location", "Retry-After"],
+        )
+    app.add_middleware(SecurityHeaders, secure=settings.public_url.startswith("https:"))
+    app.add_middleware(Access, metrics=metrics)
+    app.add_middleware(CorrelationIdMiddleware)

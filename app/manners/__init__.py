@@ -1,0 +1,1 @@
+"""The manners of a public service: limits, keys, headers, logs, metrics."""

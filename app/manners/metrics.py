@@ -1,0 +1,77 @@
+"""What Prometheus sees. Labels come from closed sets: never from what a client sent."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from app.schemas import Findings
+
+STAGES = ("read", "queue", "reproduce", "verify", "total")
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+
+
+class Metrics:
+    """One process's counts, on a registry of its own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._requests = Histogram(
+            "gradmend_http_request_seconds",
+            "Time to the end of an HTTP answer",
+            ("method", "route", "status"),
+            registry=self.registry,
+            buckets=BUCKETS,
+        )
+        self._stages = Histogram(
+            "gradmend_stage_seconds",
+            "Time of a diagnosis by stage",
+            ("stage",),
+            registry=self.registry,
+            buckets=BUCKETS,
+        )
+        self._verdicts = Counter(
+            "gradmend_diagnoses", "Finished diagnoses", ("verdict",), registry=self.registry
+        )
+        self._patterns = Counter(
+            "gradmend_causes", "First causes by pattern", ("pattern",), registry=self.registry
+        )
+        self._runs = Counter(
+            "gradmend_sandbox_runs", "First runs by outcome", ("status",), registry=self.registry
+        )
+        self._patches = Counter(
+            "gradmend_patches", "Patches by verification", ("status",), registry=self.registry
+        )
+        self._refused = Counter(
+            "gradmend_refused", "Requests refused", ("reason",), registry=self.registry
+        )
+        self.waiting = Gauge(
+            "gradmend_queue_waiting", "Diagnoses that wait", registry=self.registry
+        )
+
+    def requested(self, method: str, route: str, status: int, seconds: float) -> None:
+        """An HTTP request was answered; `route` is the route's template."""
+        self._requests.labels(method, route, status).observe(seconds)
+
+    def diagnosed(self, findings: Findings) -> None:
+        """A diagnosis got its result."""
+        self._verdicts.labels(findings.verdict or "none").inc()
+        for stage in STAGES:
+            self._stages.labels(stage).observe(getattr(findings.timings_ms, stage) / 1000)
+        if findings.causes:
+            self._patterns.labels(findings.causes[0].pattern).inc()
+        if findings.run is not None:
+            self._runs.labels(findings.run.status).inc()
+        for patch in findings.patches:
+            self._patches.labels(patch.verification.status).inc()
+
+    def failed(self) -> None:
+        """A diagnosis was given up."""
+        self._verdicts.labels("failed").inc()
+
+    def refused(self, reason: str) -> None:
+        """A request was turned away: `queue`, `rate`, `size`, `key`."""
+        self._refused.labels(reason).inc()
+
+    def text(self) -> bytes:
+        """The exposition format."""
+        return generate_latest(self.registry)

@@ -1,0 +1,117 @@
+"""Errors as RFC 9457 problem details: every answer above 399 is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class ProblemDetails(BaseModel):
+    """The body of an error. `detail` says what is wrong, where, and what to send instead."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[dict[str, str]] = []
+
+
+class ProblemError(Exception):
+    """An answer that is an error; raise it anywhere below a route."""
+
+    def __init__(
+        self,
+        status: int,
+        slug: str,
+        detail: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        errors: list[dict[str, str]] | None = None,
+    ) -> None:
+        super().__init__(f"{status} {slug}")
+        self.status = status
+        self.slug = slug
+        self.detail = detail
+        self.headers = headers
+        self.errors = errors
+
+    def response(self) -> JSONResponse:
+        """The problem as it goes over the wire."""
+        body: dict[str, Any] = {
+            "type": f"urn:gradmend:problem:{self.slug}",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "detail": self.detail,
+        }
+        if self.errors:
+            body["errors"] = self.errors
+        return JSONResponse(body, self.status, self.headers, MEDIA_TYPE)
+
+
+def not_found(what: str) -> ProblemError:
+    """A 404 that names what was asked for."""
+    return ProblemError(
+        404, "not-found", f"There is no {what}. It may have expired or been deleted."
+    )
+
+
+def field_errors(errors: Any) -> list[dict[str, str]]:
+    """Pydantic's errors without the values that were sent (they may be somebody's script)."""
+    return [
+        {
+            "field": ".".join(str(part) for part in error["loc"]) or "body",
+            "message": str(error["msg"]),
+        }
+        for error in errors
+    ]
+
+
+def invalid(errors: Any) -> ProblemError:
+    """A 422 that lists the fields at fault."""
+    listed = field_errors(errors)
+    detail = "; ".join(f"{error['field']}: {error['message']}" for error in listed[:5])
+    return ProblemError(422, "invalid-request", detail, errors=listed[:20])
+
+
+async def _problem(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, ProblemError)
+    return error.response()
+
+
+async def _validation(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    return invalid(error.errors()).response()
+
+
+async def _http(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    slug = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
+    detail = str(error.detail)
+    if error.status_code == 404:
+        detail = "Nothing is served at this address; /docs lists what is."
+    if error.status_code == 405:
+        detail = "This address does not take that method; the Allow header names those it takes."
+    return ProblemError(error.status_code, slug, detail, headers=error.headers).response()
+
+
+async def _unexpected(_: Request, __: Exception) -> JSONResponse:
+    return ProblemError(
+        500, "internal", "Gradmend failed; the fault is logged, not yours."
+    ).response()
+
+
+def install(app: FastAPI) -> None:
+    """Make every error of the application a problem."""
+    app.add_exception_handler(ProblemError, _problem)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unexpected)

@@ -1,0 +1,27 @@
+"""Which sandbox a process uses, by its settings."""
+
+from __future__ import annotations
+
+from sandbox.client import EmbeddedSandbox, LauncherClient
+
+from app.settings import Settings
+from sandbox.protocol import Readiness, Sandbox
+
+
+def open_sandbox(settings: Settings) -> Sandbox | None:
+    """The launcher behind a socket, or an embedded one; None: scripts are only read.
+
+    Nothing is started before the first use.
+    """
+    if settings.sandbox_socket:
+        return LauncherClient(settings.sandbox_socket)
+    if settings.sandbox == "none":
+        return None
+    return EmbeddedSandbox(backend=settings.sandbox)
+
+
+async def readiness_of(sandbox: Sandbox | None) -> Readiness:
+    """What a process can say about its sandbox."""
+    if sandbox is None:
+        return Readiness(ready=False, backend="none", reason="running is switched off here")
+    return await sandbox.readiness()

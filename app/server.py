@@ -1,0 +1,48 @@
+"""The web process."""
+
+from __future__ import annotations
+
+from types import FrameType
+
+import structlog
+import uvicorn
+
+from app.main import create_app
+from app.manners.logs import configure
+from app.service import Service
+from app.settings import Settings
+
+CLOSING_S = 5  # for answers under way, once nobody waits for a diagnosis any more
+
+log = structlog.get_logger()
+
+
+class Server(uvicorn.Server):
+    """A server whose first signal also ends the calls that wait and the event streams."""
+
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self._service = service
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._service.close_waiting()
+        super().handle_exit(sig, frame)
+
+
+def run_server(settings: Settings) -> None:
+    """Serve until SIGTERM or Ctrl-C; running diagnoses end, or are handed back."""
+    configure(settings.log_level, settings.log_format)
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=True,
+        forwarded_allow_ips=settings.trusted_proxies,
+        timeout_graceful_shutdown=CLOSING_S,
+    )
+    log.info("gradmend serves", address=f"http://{settings.host}:{settings.port}")
+    Server(config, app.state.service).run()

@@ -1,0 +1,234 @@
+"""Everything that a process of the service holds: made once, started, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import AsyncIterator
+
+import structlog
+from fastapi import Request
+from pydantic import BaseModel
+from sqlalchemy import text
+
+from app.diagnose import Progress, diagnose
+from app.intake import check
+from app.jobs import Diagnose, Jobs, QueueFullError, Runner
+from app.jobs.embedded import EmbeddedJobs
+from app.manners.clients import key_of
+from app.manners.metrics import Metrics
+from app.problems import ProblemError
+from app.reader import Reader
+from app.sandboxes import open_sandbox, readiness_of
+from app.schemas import Diagnosis, DiagnosisRequest, Findings
+from app.settings import Settings
+from app.store import Attempts, Database, Key, KeyTakenError, Store, StoredEvent, WorkerReports
+from app.store.attempts import DoneEvent
+from app.store.wakeups import moment
+from sandbox.protocol import Readiness, Sandbox
+
+log = structlog.get_logger()
+
+RETRY_AFTER_S = 5
+KEY_LENGTH = 255
+
+
+class Ready(BaseModel):
+    """Whether the service can do its whole work. `walls` are those that are up."""
+
+    ready: bool
+    backend: str
+    walls: list[str] = []
+    reason: str | None = None
+    jobs: str
+    database: str
+
+
+class Core:
+    """What a web process and a worker have in common: a store, and a way to diagnose."""
+
+    def __init__(self, settings: Settings, diagnose_with: Diagnose | None = None) -> None:
+        self.settings = settings
+        self.metrics = Metrics()
+        self.database = Database(settings.store_url)
+        self.store = Store(self.database, settings.retention_days)
+        self.reports = WorkerReports(self.database)
+        self.sandbox: Sandbox | None = None
+        self.reader: Reader | None = None
+        self._warming: asyncio.Task[None] | None = None
+        self.runner = Runner(
+            Attempts(self.database, settings.lease_s),
+            diagnose_with or self._diagnose,
+            self.metrics,
+            lease_s=settings.lease_s,
+            max_attempts=settings.max_attempts,
+        )
+
+    async def open(self, *, diagnosing: bool) -> None:
+        """Open the database and, where diagnoses run in this process, what they need."""
+        await self.database.open()
+        if diagnosing:
+            self.sandbox = open_sandbox(self.settings)
+            self.reader = Reader()
+            self._warming = asyncio.create_task(self._warm_up())
+
+    async def _warm_up(self) -> None:
+        """Start the sandbox before the first request needs it."""
+        readiness = await readiness_of(self.sandbox)
+        log.info("sandbox", **readiness.model_dump())
+
+    async def close(self) -> None:
+        """Close everything; runs end."""
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
+        if self.sandbox is not None:
+            await self.sandbox.close()
+        if self.reader is not None:
+            await self.reader.close()
+        await self.database.close()
+
+    async def _diagnose(self, request: DiagnosisRequest, progress: Progress) -> Findings:
+        assert self.reader is not None
+        return await diagnose(request, sandbox=self.sandbox, reader=self.reader, progress=progress)
+
+
+class Service(Core):
+    """A web process: accepts diagnoses, and tells what became of them."""
+
+    def __init__(self, settings: Settings, diagnose_with: Diagnose | None = None) -> None:
+        super().__init__(settings, diagnose_with)
+        self.jobs: Jobs = self._jobs()
+
+    def _jobs(self) -> Jobs:
+        if self.settings.jobs == "embedded":
+            return EmbeddedJobs(self.store, self.runner, self.settings)
+        from app.jobs.queue import QueueJobs  # only with the `postgres` extra
+
+        return QueueJobs(self.database, self.store, self.settings)
+
+    async def start(self) -> None:
+        """Open everything and take up what an earlier process left."""
+        await self.open(diagnosing=self.settings.jobs == "embedded")
+        await self.jobs.start()
+
+    async def stop(self) -> None:
+        """Stop taking work, end or hand back what runs, close."""
+        self.close_waiting()
+        await self.jobs.stop()
+        await self.close()
+
+    def close_waiting(self) -> None:
+        """End the calls that wait and the event streams: the process is about to end."""
+        self.database.wakeups.close()
+
+    async def accept(self, http: Request, request: DiagnosisRequest) -> str:
+        """Check, store and queue a request; its id.
+
+        With an `Idempotency-Key` that was used for the same request: that one's id.
+        Raises `ProblemError`: a limit is broken, the key belongs to another request, or too
+        much waits already.
+        """
+        request = check(request)
+        key = _key(http, request)
+        try:
+            return await self.jobs.submit(request, key)
+        except KeyTakenError as taken:
+            if key is None or taken.digest != key.digest:
+                why = "This Idempotency-Key came with another request before; send a new one."
+                raise ProblemError(422, "idempotency-key-reused", why) from None
+            return taken.diagnosis_id
+        except QueueFullError:
+            self.metrics.refused("queue")
+            raise ProblemError(
+                503,
+                "queue-full",
+                f"{await self.jobs.waiting()} diagnoses wait already; "
+                f"try again in {RETRY_AFTER_S} seconds.",
+                headers={"Retry-After": str(RETRY_AFTER_S)},
+            ) from None
+
+    async def diagnosis(self, diagnosis_id: str) -> Diagnosis | None:
+        """The diagnosis so far; None: there is none, or no longer."""
+        return await self.store.get(diagnosis_id)
+
+    async def request(self, diagnosis_id: str) -> DiagnosisRequest | None:
+        """What was sent; None: there is none, or no longer."""
+        return await self.store.request(diagnosis_id)
+
+    async def discard(self, http: Request, diagnosis_id: str) -> bool:
+        """Forget a diagnosis and its script, and end its work; False: there was none."""
+        found = await self.store.delete(diagnosis_id)
+        await self.jobs.cancel(diagnosis_id)
+        return found
+
+    async def wait(self, diagnosis_id: str, seconds: float) -> bool:
+        """Wait for the result, so long at most; whether it is there."""
+        until = time.monotonic() + seconds
+        with self.database.wakeups.watching(diagnosis_id) as happened:
+            while True:
+                happened.clear()
+                finished = await self.store.finished(diagnosis_id)
+                left = until - time.monotonic()
+                if finished is not False or left <= 0 or self.database.wakeups.closing:
+                    return bool(finished)
+                await moment(happened, min(1.0, left))
+
+    async def events(self, diagnosis_id: str, after: int) -> AsyncIterator[StoredEvent]:
+        """The events behind `after`, as they happen, up to `done`; a deletion ends them, too."""
+        with self.database.wakeups.watching(diagnosis_id) as happened:
+            while True:
+                happened.clear()
+                for event in await self.store.events(diagnosis_id, after):
+                    after = event.seq
+                    yield event
+                    if event.kind == "done":
+                        return
+                finished = await self.store.finished(diagnosis_id)
+                if finished is None:
+                    gone = DoneEvent(id=diagnosis_id, status="deleted")
+                    yield StoredEvent(after + 1, "done", gone.model_dump_json())
+                if finished is not False or self.database.wakeups.closing:
+                    return
+                await moment(happened)
+
+    async def ready(self) -> Ready:
+        """Whether the database answers and the walls are up, here or at a worker."""
+        ready = Ready(
+            ready=False,
+            backend="unknown",
+            jobs=self.settings.jobs,
+            database=self.database.engine.dialect.name,
+        )
+        try:
+            async with self.database.engine.connect() as connection:
+                await connection.execute(text("SELECT 1"))
+            known = await self._readiness()
+        except Exception as error:  # whatever it is, the service is not ready because of it
+            ready.reason = f"the database does not answer ({type(error).__name__})"
+            return ready
+        return ready.model_copy(update=known.model_dump())
+
+    async def _readiness(self) -> Readiness:
+        if self.settings.jobs == "embedded":
+            async with asyncio.timeout(60):
+                return await readiness_of(self.sandbox)
+        live = await self.reports.live()
+        if not live:
+            return Readiness(ready=False, backend="none", reason="no worker is running")
+        return next((report for report in live if report.ready), live[0])
+
+
+def _key(http: Request, request: DiagnosisRequest) -> Key | None:
+    """The request's idempotency key, apart for each API key."""
+    given = http.headers.get("idempotency-key")
+    if given is None:
+        return None
+    if not 0 < len(given) <= KEY_LENGTH:
+        why = f"The Idempotency-Key must have 1 to {KEY_LENGTH} characters."
+        raise ProblemError(422, "invalid-request", why)
+    return Key(
+        hashlib.sha256(f"{key_of(http)}\n{given}".encode()).hexdigest(),
+        hashlib.sha256(request.model_dump_json().encode()).hexdigest(),
+    )

@@ -1,0 +1,157 @@
+"""Attempts at a diagnosis, fenced: whatever an outdated attempt writes falls on the floor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from pydantic import BaseModel
+from sqlalchemy import ColumnElement, and_, insert, literal, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.schemas import DiagnosisRequest, Findings
+from app.store.database import Database
+from app.store.tables import DiagnosisRow, EventRow
+
+EventKind = Literal["status", "progress", "cause", "patch", "done"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to work on a diagnosis, until a newer attempt claims it."""
+
+    id: str
+    attempt: int
+    created_at: datetime
+    request: DiagnosisRequest
+
+
+class StatusEvent(BaseModel):
+    """`status`: the state that a diagnosis entered, and in which attempt."""
+
+    status: str
+    attempt: int = 0
+
+
+class DoneEvent(BaseModel):
+    """`done`: the last event."""
+
+    id: str
+    status: str
+    verdict: str | None = None
+    summary: str = ""
+
+
+class Attempts:
+    """Claiming, keeping, reporting on and finishing diagnoses."""
+
+    def __init__(self, database: Database, lease_s: float) -> None:
+        self._database = database
+        self._lease = timedelta(seconds=lease_s)
+
+    async def claim(self, diagnosis_id: str) -> Claim | None:
+        """Start a new attempt; any earlier one is outdated from here on.
+
+        None: finished, deleted, or in the hands of an attempt whose lease still holds.
+        """
+        row = DiagnosisRow
+        free = or_(row.status == "queued", row.lease_until < datetime.now(UTC))
+        unfinished = [row.id == diagnosis_id, row.result.is_(None), free]
+        async with self._database.changing(diagnosis_id) as connection:
+            found = (
+                await connection.execute(
+                    update(row)
+                    .where(*unfinished)
+                    .values(
+                        attempt=row.attempt + 1,
+                        status="running",
+                        lease_until=datetime.now(UTC) + self._lease,
+                    )
+                    .returning(row.attempt, row.created_at, row.request)
+                )
+            ).one_or_none()
+            if found is None:
+                return None
+            status = StatusEvent(status="running", attempt=found.attempt)
+            await add_event(connection, diagnosis_id, found.attempt, "status", status)
+        request = DiagnosisRequest.model_validate_json(found.request)
+        return Claim(diagnosis_id, found.attempt, found.created_at, request)
+
+    async def renew(self, claim: Claim) -> bool:
+        """Say that the attempt is alive; False when it is outdated or its row is gone."""
+        statement = update(DiagnosisRow).where(held(claim))
+        async with self._database.engine.begin() as connection:
+            done = await connection.execute(
+                statement.values(lease_until=datetime.now(UTC) + self._lease)
+            )
+        return done.rowcount == 1
+
+    async def record(self, claim: Claim, kind: EventKind, data: BaseModel) -> bool:
+        """Add an event of this attempt; False when the attempt is outdated."""
+        values = select(
+            literal(claim.id),
+            literal(claim.attempt),
+            literal(kind),
+            literal(data.model_dump_json()),
+        ).where(select(DiagnosisRow.id).where(held(claim)).exists())
+        columns = [EventRow.diagnosis_id, EventRow.attempt, EventRow.kind, EventRow.data]
+        async with self._database.changing(claim.id) as connection:
+            added = await connection.scalar(
+                insert(EventRow).from_select(columns, values).returning(EventRow.seq)
+            )
+        return added is not None
+
+    async def finish(
+        self, claim: Claim, status: Literal["done", "failed"], findings: Findings
+    ) -> bool:
+        """Store the result, once: False when the attempt is outdated."""
+        async with self._database.changing(claim.id) as connection:
+            done = await connection.execute(
+                update(DiagnosisRow)
+                .where(held(claim))
+                .values(
+                    status=status,
+                    result=findings.model_dump_json(),
+                    lease_until=None,
+                    finished_at=datetime.now(UTC),
+                )
+            )
+            if done.rowcount != 1:
+                return False
+            last = DoneEvent(
+                id=claim.id, status=status, verdict=findings.verdict, summary=findings.summary
+            )
+            await add_event(connection, claim.id, claim.attempt, "done", last)
+        return True
+
+    async def hand_back(self, claim: Claim) -> bool:
+        """Put a diagnosis that cannot be ended here back into the queue."""
+        async with self._database.changing(claim.id) as connection:
+            done = await connection.execute(
+                update(DiagnosisRow).where(held(claim)).values(status="queued", lease_until=None)
+            )
+            if done.rowcount == 1:
+                status = StatusEvent(status="queued", attempt=claim.attempt)
+                await add_event(connection, claim.id, claim.attempt, "status", status)
+        return done.rowcount == 1
+
+
+def held(claim: Claim) -> ColumnElement[bool]:
+    """The condition that a claim is still the newest, and the diagnosis not ended."""
+    return and_(
+        DiagnosisRow.id == claim.id,
+        DiagnosisRow.attempt == claim.attempt,
+        DiagnosisRow.result.is_(None),
+    )
+
+
+async def add_event(
+    connection: AsyncConnection, diagnosis_id: str, attempt: int, kind: EventKind, data: BaseModel
+) -> None:
+    """Write an event within a transaction that has proved its right to."""
+    await connection.execute(
+        insert(EventRow).values(
+            diagnosis_id=diagnosis_id, attempt=attempt, kind=kind, data=data.model_dump_json()
+        )
+    )

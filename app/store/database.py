@@ -1,0 +1,97 @@
+"""The database: opened, migrated, and written to in transactions that wake those who wait."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, event, make_url, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from app.store.listen import CHANNEL, listen
+from app.store.wakeups import Wakeups
+
+MIGRATIONS = Path(__file__).parent.parent / "migrations"
+MIGRATION_LOCK = 0x67726164  # an advisory lock's number: processes that start together take turns
+
+
+class Database:
+    """One database, SQLite or PostgreSQL, and the wake-ups that its changes cause."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.engine = open_engine(url)
+        self.wakeups = Wakeups()
+        self._listening: asyncio.Task[None] | None = None
+
+    @property
+    def postgres(self) -> bool:
+        """Whether the database can notify, lock and queue."""
+        return self.engine.dialect.name == "postgresql"
+
+    async def open(self) -> None:
+        """Migrate, and start to hear what other processes change."""
+        await migrate(self.engine)
+        if self.postgres:
+            self._listening = asyncio.create_task(listen(self.url, self.wakeups))
+
+    async def close(self) -> None:
+        """Stop listening and drop the connections."""
+        if self._listening is not None:
+            self._listening.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._listening
+        await self.engine.dispose()
+
+    @contextlib.asynccontextmanager
+    async def changing(self, diagnosis_id: str) -> AsyncIterator[AsyncConnection]:
+        """A transaction on one diagnosis; once it is committed, its watchers wake up."""
+        async with self.engine.begin() as connection:
+            yield connection
+            if self.postgres:
+                await connection.execute(
+                    text("SELECT pg_notify(:channel, :payload)"),
+                    {"channel": CHANNEL, "payload": diagnosis_id},
+                )
+        self.wakeups.wake(diagnosis_id)
+
+
+def open_engine(url: str) -> AsyncEngine:
+    """An engine for SQLite (in WAL mode, its directory made) or PostgreSQL."""
+    if not url.startswith("sqlite"):
+        return create_async_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20)
+    path = make_url(url).database
+    if path and path != ":memory:":
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_async_engine(url, connect_args={"timeout": 30})
+    event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _: Any) -> None:
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+async def migrate(engine: AsyncEngine) -> None:
+    """Bring the schema to the newest revision; safe when several processes start at once."""
+    async with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            await connection.execute(
+                text("SELECT pg_advisory_xact_lock(:number)"), {"number": MIGRATION_LOCK}
+            )
+        await connection.run_sync(_upgrade)
+
+
+def _upgrade(connection: Connection) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

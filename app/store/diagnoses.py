@@ -1,0 +1,221 @@
+"""Accepting, reading and deleting diagnoses."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import and_, delete, func, insert, or_, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.schemas import Cause, Diagnosis, DiagnosisRequest, Findings, Patch
+from app.store.attempts import StatusEvent, add_event
+from app.store.database import Database
+from app.store.tables import DiagnosisRow, EventRow, KeyRow
+
+Enqueue = Callable[[AsyncConnection, str], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """An event as it goes to clients; `data` is JSON."""
+
+    seq: int
+    kind: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A client's idempotency key, and a digest of what it sent."""
+
+    key: str
+    digest: str
+
+
+class KeyTakenError(Exception):
+    """The idempotency key has been used before, with this digest and for this diagnosis."""
+
+    def __init__(self, diagnosis_id: str, digest: str) -> None:
+        super().__init__("idempotency key used before")
+        self.diagnosis_id = diagnosis_id
+        self.digest = digest
+
+
+class Store:
+    """The diagnoses in a database."""
+
+    def __init__(self, database: Database, retention_days: float) -> None:
+        self._database = database
+        self._retention = timedelta(days=retention_days)
+
+    async def create(
+        self, request: DiagnosisRequest, key: Key | None = None, enqueue: Enqueue | None = None
+    ) -> str:
+        """Accept a request and return its id; `enqueue` runs in the same transaction.
+
+        Raises `KeyTakenError` when the idempotency key belongs to an earlier request.
+        """
+        if key is not None:
+            await self._check_unused(key)
+        diagnosis_id = secrets.token_urlsafe(16)  # 128 random bits
+        try:
+            await self._insert(diagnosis_id, request, key, enqueue)
+        except IntegrityError:  # a request with the same key was quicker
+            if key is not None:
+                await self._check_unused(key)
+            raise
+        return diagnosis_id
+
+    async def _check_unused(self, key: Key) -> None:
+        async with self._database.engine.connect() as connection:
+            found = (
+                await connection.execute(
+                    select(KeyRow.diagnosis_id, KeyRow.digest).where(KeyRow.key == key.key)
+                )
+            ).one_or_none()
+        if found is not None:
+            raise KeyTakenError(found.diagnosis_id, found.digest)
+
+    async def _insert(
+        self,
+        diagnosis_id: str,
+        request: DiagnosisRequest,
+        key: Key | None,
+        enqueue: Enqueue | None,
+    ) -> None:
+        now = datetime.now(UTC)
+        async with self._database.changing(diagnosis_id) as connection:
+            await connection.execute(
+                insert(DiagnosisRow).values(
+                    id=diagnosis_id,
+                    created_at=now,
+                    expires_at=now + self._retention,
+                    status="queued",
+                    request=request.model_dump_json(),
+                    attempt=0,
+                )
+            )
+            if key is not None:
+                await connection.execute(
+                    insert(KeyRow).values(key=key.key, digest=key.digest, diagnosis_id=diagnosis_id)
+                )
+            await add_event(connection, diagnosis_id, 0, "status", StatusEvent(status="queued"))
+            if enqueue is not None:
+                await enqueue(connection, diagnosis_id)
+
+    async def get(self, diagnosis_id: str) -> Diagnosis | None:
+        """The diagnosis, with what is known so far while it runs; None: no such id."""
+        row = DiagnosisRow
+        columns = (row.created_at, row.expires_at, row.status, row.result, row.attempt)
+        async with self._database.engine.connect() as connection:
+            found = (
+                await connection.execute(
+                    select(*columns).where(
+                        row.id == diagnosis_id, row.expires_at > datetime.now(UTC)
+                    )
+                )
+            ).one_or_none()
+            if found is None:
+                return None
+            if found.result is None:
+                findings = await _so_far(connection, diagnosis_id, found.attempt)
+            else:
+                findings = Findings.model_validate_json(found.result)
+        return Diagnosis(
+            id=diagnosis_id,
+            url=f"/d/{diagnosis_id}",
+            created_at=found.created_at,
+            expires_at=found.expires_at,
+            status=found.status,
+            **dict(findings),
+        )
+
+    async def finished(self, diagnosis_id: str) -> bool | None:
+        """Whether the diagnosis has its result; None: no such id."""
+        async with self._database.engine.connect() as connection:
+            found = (
+                await connection.execute(
+                    select(DiagnosisRow.result.is_not(None)).where(DiagnosisRow.id == diagnosis_id)
+                )
+            ).scalar_one_or_none()
+        return None if found is None else bool(found)
+
+    async def request(self, diagnosis_id: str) -> DiagnosisRequest | None:
+        """What the client had sent; None: no such id."""
+        async with self._database.engine.connect() as connection:
+            found = (
+                await connection.execute(
+                    select(DiagnosisRow.request).where(DiagnosisRow.id == diagnosis_id)
+                )
+            ).scalar_one_or_none()
+        return None if found is None else DiagnosisRequest.model_validate_json(found)
+
+    async def events(self, diagnosis_id: str, after: int = 0) -> list[StoredEvent]:
+        """The events behind `after`, in order."""
+        async with self._database.engine.connect() as connection:
+            rows = await connection.execute(
+                select(EventRow.seq, EventRow.kind, EventRow.data)
+                .where(EventRow.diagnosis_id == diagnosis_id, EventRow.seq > after)
+                .order_by(EventRow.seq)
+            )
+            return [StoredEvent(*row) for row in rows]
+
+    async def delete(self, diagnosis_id: str) -> bool:
+        """Forget a diagnosis, its script and its events; False when there was none."""
+        async with self._database.changing(diagnosis_id) as connection:
+            done = await connection.execute(
+                delete(DiagnosisRow).where(DiagnosisRow.id == diagnosis_id)
+            )
+        return done.rowcount == 1
+
+    async def purge(self) -> int:
+        """Forget what has expired; how many that were."""
+        async with self._database.engine.begin() as connection:
+            done = await connection.execute(
+                delete(DiagnosisRow).where(DiagnosisRow.expires_at <= datetime.now(UTC))
+            )
+        return done.rowcount
+
+    async def waiting(self) -> int:
+        """How many diagnoses wait for a worker."""
+        async with self._database.engine.connect() as connection:
+            return (
+                await connection.scalar(select(func.count()).where(DiagnosisRow.status == "queued"))
+                or 0
+            )
+
+    async def unattended(self) -> list[str]:
+        """Accepted diagnoses that nobody works on: queued ones, and those with a lapsed lease."""
+        row = DiagnosisRow
+        abandoned = and_(row.status == "running", row.lease_until < datetime.now(UTC))
+        async with self._database.engine.connect() as connection:
+            found = await connection.scalars(
+                select(row.id)
+                .where(row.result.is_(None), or_(abandoned, row.status == "queued"))
+                .order_by(row.created_at)
+            )
+            return list(found)
+
+
+async def _so_far(connection: AsyncConnection, diagnosis_id: str, attempt: int) -> Findings:
+    """What the running attempt has told."""
+    rows = await connection.execute(
+        select(EventRow.kind, EventRow.data)
+        .where(
+            EventRow.diagnosis_id == diagnosis_id,
+            EventRow.attempt == attempt,
+            EventRow.kind.in_(["cause", "patch"]),
+        )
+        .order_by(EventRow.seq)
+    )
+    findings = Findings()
+    for kind, data in rows:
+        if kind == "cause":
+            findings.causes.append(Cause.model_validate_json(data))
+        else:
+            findings.patches.append(Patch.model_validate_json(data))
+    return findings

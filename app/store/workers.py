@@ -1,0 +1,45 @@
+"""What worker processes say about their sandboxes, for a web process that has none."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import delete, insert, select
+
+from app.store.database import Database
+from app.store.tables import WorkerRow
+from sandbox.protocol import Readiness
+
+FRESH = timedelta(seconds=30)
+
+
+class WorkerReports:
+    """The latest report of each live worker."""
+
+    def __init__(self, database: Database) -> None:
+        self._engine = database.engine
+
+    async def report(self, name: str, readiness: Readiness) -> None:
+        """Replace this worker's report, and forget workers that fell silent."""
+        now = datetime.now(UTC)
+        async with self._engine.begin() as connection:
+            silent = WorkerRow.seen_at < now - FRESH
+            await connection.execute(delete(WorkerRow).where((WorkerRow.name == name) | silent))
+            await connection.execute(
+                insert(WorkerRow).values(
+                    name=name, seen_at=now, readiness=readiness.model_dump_json()
+                )
+            )
+
+    async def withdraw(self, name: str) -> None:
+        """This worker ends."""
+        async with self._engine.begin() as connection:
+            await connection.execute(delete(WorkerRow).where(WorkerRow.name == name))
+
+    async def live(self) -> list[Readiness]:
+        """The reports of the workers that were heard of lately."""
+        async with self._engine.connect() as connection:
+            rows = await connection.scalars(
+                select(WorkerRow.readiness).where(WorkerRow.seen_at > datetime.now(UTC) - FRESH)
+            )
+            return [Readiness.model_validate_json(row) for row in rows]

@@ -1,0 +1,177 @@
+"""A diagnosis in the terminal: the same as the service's, with an embedded sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import structlog
+import typer
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.markup import escape
+from rich.status import Status
+from rich.syntax import Syntax
+
+from app.diagnose import diagnose
+from app.intake import check
+from app.manners.logs import configure
+from app.problems import ProblemError
+from app.reader import Reader
+from app.sandboxes import open_sandbox
+from app.schemas import Cause, DiagnosisRequest, Findings, Patch, SourceFile
+from app.settings import Settings
+
+EXIT_CODES = {"healthy": 0, "confirmed": 1, "likely": 1}
+COULD_NOT_TELL = 2
+MARKS = {"passed": "[green]✓[/]", "failed": "[red]✗[/]", "not_run": "[yellow]–[/]"}
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was asked for on the command line."""
+
+    script: Path
+    traceback: Path | None = None
+    files: tuple[Path, ...] = ()
+    run: Literal["auto", "never"] = "auto"
+    time_limit_s: float = 20
+    json: bool = False
+    apply: bool = False
+
+
+class ProgressLine:
+    """Progress on one line of the terminal."""
+
+    def __init__(self, status: Status) -> None:
+        self._status = status
+
+    async def stage(self, stage: str, done: int, total: int, message: str) -> None:
+        counted = f" ({done}/{total})" if total > 1 else ""
+        self._status.update(escape(f"{message}{counted} …"))
+
+    async def cause(self, cause: Cause) -> None:
+        self._status.update(escape(f"Found {cause.pattern}, line {cause.location.line} …"))
+
+    async def patch(self, patch: Patch) -> None:
+        self._status.update(escape(f"Tried: {patch.title} …"))
+
+
+async def diagnose_here(options: Options, settings: Settings) -> int:
+    """Diagnose, print, apply; the exit code."""
+    configure("warning", "console")
+    messages = Console(stderr=True)
+    try:
+        request = check(_request(options))
+    except ProblemError as problem:
+        raise _refusal(problem.detail) from None
+    with _progress(messages) as progress:
+        findings = await _diagnose(request, progress, settings)
+    if options.json:
+        print(findings.model_dump_json(indent=2))
+    else:
+        show(findings, Console())
+    if options.apply:
+        messages.print(_apply(findings, options))
+    return EXIT_CODES.get(findings.verdict or "", COULD_NOT_TELL)
+
+
+@contextmanager
+def _progress(console: Console) -> Iterator[ProgressLine]:
+    with console.status("Starting …") as status:
+        yield ProgressLine(status)
+
+
+async def _diagnose(
+    request: DiagnosisRequest, progress: ProgressLine, settings: Settings
+) -> Findings:
+    sandbox = open_sandbox(settings) if request.run == "auto" else None
+    reader = Reader()
+    try:
+        return await diagnose(request, sandbox=sandbox, reader=reader, progress=progress)
+    finally:
+        if sandbox is not None:
+            await sandbox.close()
+        await reader.close()
+
+
+def _request(options: Options) -> DiagnosisRequest:
+    name = "train.py" if options.script == Path("-") else options.script.name
+    files = [
+        SourceFile(path=_relative(path, options), content=_text(path)) for path in options.files
+    ]
+    return DiagnosisRequest(
+        script=_text(options.script),
+        filename=name,
+        files=files,
+        traceback=_text(options.traceback) if options.traceback else "",
+        run=options.run,
+        time_limit_s=options.time_limit_s,
+    )
+
+
+def _relative(path: Path, options: Options) -> str:
+    """A further file as the script imports it: relative to the script's directory."""
+    home = options.script.parent.resolve()
+    try:
+        return path.resolve().relative_to(home).as_posix()
+    except ValueError:
+        raise _refusal(f"{path} lies outside the script's directory {home}.") from None
+
+
+def _text(path: Path) -> str:
+    """A file's text with its line ends as they are."""
+    try:
+        if path == Path("-"):
+            return typer.get_text_stream("stdin").read()
+        return path.read_bytes().decode()
+    except OSError as error:
+        raise _refusal(f"{path}: {(error.strerror or 'cannot be read').lower()}.") from None
+    except UnicodeDecodeError as error:
+        raise _refusal(f"{path} is not UTF-8 text (byte {error.start}).") from None
+
+
+def _refusal(why: str) -> SystemExit:
+    Console(stderr=True).print(f"[red]gradmend:[/] {escape(why)}", soft_wrap=True)
+    return SystemExit(COULD_NOT_TELL)
+
+
+def show(findings: Findings, console: Console) -> None:
+    """Verdict, causes, and the best patch with its checks."""
+    console.print(f"[bold]{findings.verdict or 'no verdict'}[/]  {escape(findings.summary)}")
+    for cause in findings.causes:
+        where = cause.location
+        console.print(
+            f"\n[bold]{cause.pattern}[/]  {escape(cause.title)}  "
+            f"[dim]{escape(where.file)}:{where.line}  {cause.confidence:.0%}[/]"
+        )
+        console.print(Markdown(cause.explanation))
+    for patch in findings.patches[:1]:
+        console.print(f"\n[bold]{escape(patch.title)}[/]  [dim]gradients: {patch.gradients}[/]")
+        console.print(Syntax(patch.diff, "diff", background_color="default", word_wrap=True))
+        for item in patch.verification.checks:
+            console.print(f"  {MARKS[item.status]} {item.name}  [dim]{escape(item.detail)}[/]")
+    if (more := len(findings.patches) - 1) > 0:
+        console.print(f"[dim]{more} more in --json[/]")
+
+
+def _apply(findings: Findings, options: Options) -> str:
+    """Write the best patch over the files it changes; what was done, in a sentence."""
+    best = next(iter(findings.patches), None)
+    if best is None or best.verification.status != "passed":
+        return "Nothing was changed: no patch passed its checks."
+    if options.script == Path("-") or options.script.suffix == ".ipynb":
+        return "Nothing was changed: a patch is written over a .py file only."
+    changed = {options.script: best.script}
+    changed |= {options.script.parent / file.path: file.content for file in best.files}
+    written = []
+    for path, text in changed.items():
+        if _text(path) != text:
+            path.write_bytes(text.encode())
+            written.append(str(path))
+    return f"Changed {', '.join(written)}."

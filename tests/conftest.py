@@ -1,0 +1,53 @@
+"""Fixtures that several test files share."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.settings import Settings
+from app.store import Database
+from tests.postgres import Cluster, find_program
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A PostgreSQL server for the whole session."""
+    if find_program("initdb") is None:
+        pytest.skip("PostgreSQL is not installed on this machine")
+    cluster = Cluster()
+    yield cluster
+    cluster.remove()
+
+
+NewDatabase = Callable[[str], str]
+
+
+@pytest.fixture
+def new_database(request: pytest.FixtureRequest, tmp_path: Path) -> NewDatabase:
+    """Makes an empty database of a kind, `sqlite` or `postgres`; its address."""
+
+    def make(kind: str) -> str:
+        if kind == "sqlite":
+            return f"sqlite:///{tmp_path / 'gradmend.sqlite3'}"
+        cluster: Cluster = request.getfixturevalue("cluster")
+        return cluster.new_database()
+
+    return make
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, new_database: NewDatabase) -> str:
+    """The address of a fresh database; each test runs once for each kind."""
+    return new_database(request.param)
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    """A fresh, migrated database."""
+    database = Database(Settings(database_url=database_url).store_url)
+    await database.open()
+    yield database
+    await database.close()
