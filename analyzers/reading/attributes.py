@@ -1,0 +1,211 @@
+"""Attributes: of instances and their classes, tensors, modules, unknown objects."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.evidence import MissingGraph
+from analyzers.reading import classes, engines, importing
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine
+from analyzers.reading.values import (
+    NONE,
+    Binding,
+    Bound,
+    Class,
+    Const,
+    Function,
+    Gradient,
+    Instance,
+    Layer,
+    Library,
+    Lost,
+    Mapping,
+    Method,
+    Optimizer,
+    Super,
+    Tensor,
+    Unknown,
+    Value,
+)
+from analyzers.source import spelled
+
+_FACTS = frozenset({"shape", "device", "dtype", "ndim", "is_cuda", "layout", "requires_grad"})
+
+
+def read(machine: Machine, owner: Value, name: str, frame: Frame) -> Value:
+    """`owner.name`."""
+    if isinstance(owner, Instance):
+        return _of_instance(machine, owner, name, frame)
+    if isinstance(owner, Library):
+        return importing.member(machine, owner, name)
+    if isinstance(owner, Unknown):
+        return _of_unknown(machine, owner, name, frame)
+    if isinstance(owner, Tensor):
+        return _of_tensor(machine, owner, name, frame)
+    if isinstance(owner, Class):
+        found = owner.lookup(name)
+        if isinstance(found, Function) and "classmethod" in found.tags:
+            return Bound(found, owner)
+        if found is None and name == "apply" and classes.is_autograd_function(owner):
+            return Method(owner, "apply")
+        return found or Unknown(name)
+    if isinstance(owner, Super):
+        return _of_super(owner, name)
+    if isinstance(owner, Layer | Optimizer):
+        found = owner.attrs.get(name)
+        if found is None and name in ("weight", "bias") and isinstance(owner, Layer) and owner.leaf:
+            return owner.leaf
+        return found or Method(owner, name)
+    if isinstance(owner, Function | Bound):
+        return Unknown(name)
+    return Method(owner, name)
+
+
+def _of_instance(machine: Machine, owner: Instance, name: str, frame: Frame) -> Value:
+    if name in owner.attrs:
+        return owner.attrs[name]
+    found = owner.cls.lookup(name)
+    if isinstance(found, Function):
+        if "property" in found.tags:
+            value = machine.call(found, [owner], {}, frame)
+            if "cached_property" in found.tags:
+                owner.attrs[name] = value
+            return value
+        if owner.cls.engine and name == "backward":
+            return Method(owner, name)
+        return classes.bind(found, owner)
+    if found is not None:
+        return found
+    if name == "__dict__":
+        return Mapping(dict(owner.attrs))
+    if classes.is_module(owner.cls) or owner.cls.library_bases():
+        return Method(owner, name) if _is_method(name) else _remember(owner.attrs, name)
+    return _remember(owner.attrs, name)
+
+
+def _is_method(name: str) -> bool:
+    from analyzers.reading.tensors import MODULE_METHODS
+
+    return name in MODULE_METHODS
+
+
+def _remember(attrs: dict[str, Value], name: str) -> Value:
+    value = attrs[name] = Unknown(name)
+    return value
+
+
+def _of_unknown(machine: Machine, owner: Unknown, name: str, frame: Frame) -> Value:
+    from analyzers.reading.tensors import TENSOR_METHODS
+
+    if name in owner.attrs:
+        return owner.attrs[name]
+    if name in TENSOR_METHODS:
+        return Method(owner, name)
+    if name in ("data", "grad"):
+        return Tensor(lost=Lost(name, frame.place())) if name == "data" else Unknown(data=True)
+    if name in _FACTS:
+        return Unknown(data=True)
+    value = Unknown(name, data=owner.data)
+    if owner.node is not None:
+        value.node = machine.tape.node(  # type: ignore[misc]
+            owner.node.op, frame.place(), (owner.node,), False
+        )
+    owner.attrs[name] = value
+    return value
+
+
+def _of_tensor(machine: Machine, owner: Tensor, name: str, frame: Frame) -> Value:
+    match name:
+        case "data":
+            lost = Lost("data", frame.place()) if owner.node is not None else owner.lost
+            return Tensor(storage=owner.storage, scalar=owner.scalar, lost=lost)
+        case "grad":
+            return _grad_of(machine, owner, frame)
+        case "T" | "mT" | "H" | "real" | "imag":
+            from analyzers.reading.operators import operate
+
+            return operate(machine, name, [owner], frame)
+        case "grad_fn":
+            return NONE if owner.node is None or owner.node.leaf else Unknown(data=True)
+        case _ if name in _FACTS or name in ("is_leaf", "names", "_version"):
+            return Unknown(data=True)
+    return Method(owner, name)
+
+
+def _grad_of(machine: Machine, owner: Tensor, frame: Frame) -> Value:
+    node = owner.node
+    if node is not None and node.leaf:
+        return Gradient(node, len(machine.tape.walks))
+    cut = owner.grad_cut
+    if node is not None and cut is not None and machine.tape.walks:
+        place = frame.place()
+        machine.report(
+            ("rebound", place.file, place.line),
+            MissingGraph(
+                how="predicted",
+                at=place,
+                stack=frame.stack(),
+                ended_at=cut.at,
+                lost_by="rebound",
+                op="grad",
+            ),
+        )
+    return Unknown(data=True)
+
+
+def _of_super(owner: Super, name: str) -> Value:
+    lineage = owner.receiver.cls.lineage()
+    start = lineage.index(owner.owner) + 1 if owner.owner in lineage else 1
+    for cls in lineage[start:]:
+        found = cls.attrs.get(name)
+        if isinstance(found, Function):
+            return classes.bind(found, owner.receiver)
+    return Method(owner.receiver, name)
+
+
+def write(
+    machine: Machine, owner: Value, target: ast.Attribute, value: Value, frame: Frame
+) -> None:
+    """`owner.name = value`."""
+    name = target.attr
+    if isinstance(owner, Instance):
+        _check_setter(machine, owner, name, value, frame)
+        if owner.cls.engine:
+            engines.attribute_set(owner, name, value)
+    if isinstance(owner, Gradient) or (name == "grad" and isinstance(owner, Tensor)):
+        machine.zeroed_by_hand(owner)
+        return
+    if isinstance(owner, Tensor):
+        _write_tensor(machine, owner, name, value, frame)
+        return
+    attrs = getattr(owner, "attrs", None)
+    if not isinstance(attrs, dict):
+        return
+    attrs[name] = value
+    logs: dict[str, list[int]] = getattr(owner, "logs", {})
+    log = logs.setdefault(name, [])
+    moment = machine.tape.tick()
+    log.append(moment)
+    path = spelled(target)
+    machine.name(
+        value, Binding(path, frame.function, "attribute", "Tensor", frame.serial, log, moment)
+    )
+    machine.write((path, "attribute"), value)
+
+
+def _check_setter(machine: Machine, owner: Instance, name: str, value: Value, frame: Frame) -> None:
+    setter = owner.cls.lookup(name)
+    if isinstance(setter, Function) and "setter" in setter.tags:
+        machine.call(setter, [owner, value], {}, frame)
+
+
+def _write_tensor(machine: Machine, owner: Tensor, name: str, value: Value, frame: Frame) -> None:
+    if name == "requires_grad" and isinstance(value, Const):
+        if value.value and owner.node is None:
+            owner.node = machine.leaf_node(frame)  # type: ignore[misc]
+            owner.storage.leaf = owner.node
+        elif owner.node is not None and owner.node.leaf:
+            owner.node.trainable = bool(value.value)
+    elif name == "data" and owner.node is not None:
+        owner.storage = type(owner.storage)(owner.storage.leaf)

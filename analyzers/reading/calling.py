@@ -1,0 +1,265 @@
+"""Calls: functions of the script are entered, everything else is modelled."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.evidence import Place
+from analyzers.reading import classes, containers, library, tensors, unknowns
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import MAX_CALLS, Machine, callable_kind
+from analyzers.reading.values import (
+    NONE,
+    Bound,
+    Class,
+    Const,
+    Context,
+    Function,
+    Instance,
+    Library,
+    Mapping,
+    Method,
+    Native,
+    Sequence,
+    Unknown,
+    Value,
+)
+from analyzers.source import spelled
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def make_function(machine: Machine, node: Definition, frame: Frame) -> Function:
+    """The function that a definition makes, with its defaults evaluated now."""
+    function = Function(node, frame)
+    function.owner = frame.owner
+    arguments = node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    for arg, default in zip(reversed(positional), reversed(arguments.defaults), strict=False):
+        function.defaults[arg.arg] = machine.evaluate(default, frame)
+    for arg, keyword_default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if keyword_default is not None:
+            function.defaults[arg.arg] = machine.evaluate(keyword_default, frame)
+    return function
+
+
+def decorate(
+    machine: Machine, decorator: ast.expr, value: Value, function: Function, frame: Frame
+) -> Value:
+    """The value behind a decorator."""
+    made = machine.evaluate(decorator, frame)
+    name = made.path.rpartition(".")[2] if isinstance(made, Library) else ""
+    if isinstance(made, Context):
+        function.no_grad = made.grad is False
+        return value
+    if name in ("no_grad", "inference_mode"):
+        function.no_grad = True
+    elif name in ("staticmethod", "classmethod", "property", "cached_property"):
+        function.tags |= {name}
+        if name == "cached_property":
+            function.tags |= {"property"}
+    elif name in ("lru_cache", "cache") or _is_cache(decorator):
+        function.cached = {}
+    elif isinstance(made, Function):
+        return machine.call(made, [value], {}, frame)
+    elif isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "deleter"):
+        function.tags |= {"setter"}
+    return value
+
+
+def _is_cache(decorator: ast.expr) -> bool:
+    inner = decorator.func if isinstance(decorator, ast.Call) else decorator
+    last = inner.attr if isinstance(inner, ast.Attribute) else getattr(inner, "id", "")
+    return last in ("lru_cache", "cache")
+
+
+def call_at(
+    machine: Machine,
+    node: ast.Call,
+    callee: Value,
+    args: list[Value],
+    kwargs: dict[str, Value],
+    frame: Frame,
+) -> Value:
+    """A call as it stands in the source: methods of containers need the receiver's spelling."""
+    if isinstance(callee, Method) and isinstance(callee.receiver, Sequence | Mapping):
+        receiver = callee.receiver
+        path = "" if receiver.names else spelled(node.func.value)  # type: ignore[attr-defined]
+        return containers.method(machine, receiver, callee.name, args, path, frame)
+    if isinstance(callee, Library) and callee.path == "builtins.super":
+        return classes.super_value(frame)
+    line = frame.line
+    value = machine.call(callee, args, kwargs, frame)
+    frame.line = line
+    return value
+
+
+@callable_kind(Function)
+def call_function(
+    machine: Machine, function: Function, args: list[Value], kwargs: dict[str, Value], frame: Frame
+) -> Value:
+    """Enter a function of the script with a new frame."""
+    key: object = None
+    if function.cached is not None:
+        key = tuple(_cache_key(v) for v in (*args, *kwargs.values()))
+        if key in function.cached:
+            return function.cached[key]
+    depth = 0
+    caller: Frame | None = frame
+    while caller is not None:
+        depth += caller.site is not None and caller.function == qualified(function)
+        caller = caller.caller
+    if machine.calls >= MAX_CALLS or depth > 3:
+        machine.gave_up("calls nested too deeply")
+        return Unknown(function.name)
+    machine.calls += 1
+    try:
+        value = _enter(machine, function, args, kwargs, frame)
+    finally:
+        machine.calls -= 1
+    if function.cached is not None:
+        function.cached[key] = value
+    return value
+
+
+def _cache_key(value: Value) -> object:
+    return ("const", repr(value.value)) if isinstance(value, Const) else id(value)
+
+
+def qualified(function: Function) -> str:
+    """The function's qualified name, as tracebacks show it."""
+    outer = function.frame.function
+    if function.owner is not None:
+        return f"{function.owner.name}.{function.name}"
+    if outer and outer != "<module>":
+        return f"{outer}.<locals>.{function.name}"
+    return function.name
+
+
+def _enter(
+    machine: Machine, function: Function, args: list[Value], kwargs: dict[str, Value], frame: Frame
+) -> Value:
+    definition = function.definition
+    inner = machine.new_frame(
+        function.frame.file,
+        qualified(function),
+        parent=function.frame,
+        caller=frame,
+        module=function.frame.module or function.frame,
+    )
+    inner.owner = function.owner
+    machine.entered.add(id(definition))
+    inner.line = definition.lineno
+    bind_arguments(machine, function, args, kwargs, inner)
+    inner.site = Place(inner.file, inner.line, inner.function, inner.serial)
+    if isinstance(definition, ast.Lambda):
+        return machine.evaluate(definition.body, inner)
+    grad = machine.grad
+    machine.grad = grad and not function.no_grad
+    generator = _yields(definition)
+    if generator:
+        inner.yields = []
+    try:
+        machine.execute(definition.body, inner)
+    finally:
+        machine.grad = grad
+    if generator:
+        return Sequence(inner.yields or [], "generator")
+    return inner.returned or NONE
+
+
+_generators: dict[ast.AST, bool] = {}
+
+
+def _yields(definition: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether the function's own body yields."""
+    todo: list[ast.AST] = list(definition.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            todo.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def bind_arguments(
+    machine: Machine, function: Function, args: list[Value], kwargs: dict[str, Value], inner: Frame
+) -> None:
+    """Give the parameters their values; unknown where an argument is missing."""
+    parameters = function.definition.args
+    positional = [*parameters.posonlyargs, *parameters.args]
+    given = dict(kwargs)
+    for arg, value in zip(positional, args, strict=False):
+        machine.bind(inner, arg.arg, value)
+    for arg in [*positional[len(args) :], *parameters.kwonlyargs]:
+        name = arg.arg
+        if name in given:
+            value = given.pop(name)
+        elif name in function.defaults:
+            value = function.defaults[name]
+        else:
+            value = Unknown(name)
+        machine.bind(inner, name, value)
+    if parameters.vararg is not None:
+        rest = Sequence(list(args[len(positional) :]), "tuple")
+        machine.bind(inner, parameters.vararg.arg, rest)
+    if parameters.kwarg is not None:
+        left: dict[object, Value] = dict(given)
+        machine.bind(inner, parameters.kwarg.arg, Mapping(left))
+
+
+@callable_kind(Bound)
+def _call_bound(
+    machine: Machine, bound: Bound, args: list[Value], kwargs: dict[str, Value], frame: Frame
+) -> Value:
+    return machine.call(bound.function, [bound.receiver, *args], kwargs, frame)
+
+
+@callable_kind(Native)
+def _call_native(
+    machine: Machine, native: Native, args: list[Value], kwargs: dict[str, Value], frame: Frame
+) -> Value:
+    return native.call(args, kwargs)
+
+
+@callable_kind(Class)
+def _call_class(
+    machine: Machine, cls: Class, args: list[Value], kwargs: dict[str, Value], frame: Frame
+) -> Value:
+    return classes.instantiate(machine, cls, args, kwargs, frame)
+
+
+@callable_kind(Instance)
+def _call_instance(
+    machine: Machine, instance: Instance, args: list[Value], kwargs: dict[str, Value], frame: Frame
+) -> Value:
+    for name in ("__call__", "forward"):
+        method = instance.cls.lookup(name)
+        if method is not None:
+            return machine.call(method, [instance, *args], kwargs, frame)
+    return unknowns.call_unknown(machine, Unknown(instance.cls.name), args, kwargs, frame)
+
+
+@callable_kind(Library)
+def _call_library(
+    machine: Machine, function: Library, args: list[Value], kwargs: dict[str, Value], frame: Frame
+) -> Value:
+    return library.call(machine, function.path, args, kwargs, frame)
+
+
+@callable_kind(Method)
+def _call_method(
+    machine: Machine, method: Method, args: list[Value], kwargs: dict[str, Value], frame: Frame
+) -> Value:
+    receiver = method.receiver
+    if isinstance(receiver, Sequence | Mapping):
+        return containers.method(machine, receiver, method.name, args, "", frame)
+    return tensors.method(machine, receiver, method.name, args, kwargs, frame)
+
+
+@callable_kind(Unknown)
+def _call_unknown(
+    machine: Machine, callee: Unknown, args: list[Value], kwargs: dict[str, Value], frame: Frame
+) -> Value:
+    return unknowns.call_unknown(machine, callee, args, kwargs, frame)

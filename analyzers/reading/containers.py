@@ -1,0 +1,304 @@
+"""Lists, tuples, dicts, deques: reading, writing, iterating, and their methods."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from analyzers.reading import inplace
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine, within
+from analyzers.reading.values import (
+    NONE,
+    Binding,
+    Const,
+    Instance,
+    Layer,
+    Mapping,
+    Node,
+    Parameters,
+    Sequence,
+    Stream,
+    Tensor,
+    Unknown,
+    Value,
+)
+
+MAX_ITEMS = 200
+
+
+def part_of(machine: Machine, value: Value, frame: Frame, op: str = "select") -> Value:
+    """One part of something indexed, unpacked or iterated over."""
+    if isinstance(value, Tensor):
+        part = Tensor(storage=value.storage, lost=value.lost)
+        part.view = True
+        if value.node is not None:
+            part = machine.tensor(op, (value.node,), frame, saves=False)
+            part.storage, part.view = value.storage, True
+        return part
+    if isinstance(value, Unknown):
+        node: Node | None = None
+        if value.node is not None:
+            node = machine.tape.node(value.node.op, frame.place(), (value.node,), False)
+        return Unknown(value.origin, node, value.data)
+    return Unknown(data=True)
+
+
+def listed(machine: Machine, value: Value, frame: Frame) -> list[Value]:
+    """The items of a container, as far as they are known."""
+    if isinstance(value, Sequence):
+        return list(value.items)
+    if isinstance(value, Mapping):
+        return [Const(key) for key in value.items]
+    if isinstance(value, Stream):
+        count = MAX_ITEMS if value.exact else 3
+        return list(itertools.islice(value.make(), count))
+    return [part_of(machine, value, frame)]
+
+
+def split(machine: Machine, value: Value, count: int, frame: Frame) -> list[Value]:
+    """The value unpacked into `count` parts."""
+    if isinstance(value, Sequence | Stream):
+        items = listed(machine, value, frame)
+        if len(items) == count:
+            return items
+        if items:
+            return [items[min(i, len(items) - 1)] for i in range(count)]
+    if isinstance(value, Instance) and value.cls.fields and len(value.cls.fields) == count:
+        return [value.attrs.get(name, Unknown()) for name in value.cls.fields]
+    return [part_of(machine, value, frame, "unpack") for _ in range(count)]
+
+
+def iterate(machine: Machine, value: Value, frame: Frame) -> Iterator[Value]:
+    """The items that a loop meets, without end where their number is not known."""
+    if isinstance(value, Stream):
+        yield from value.make()
+    elif isinstance(value, Sequence):
+        position = 0
+        while position < len(value.items) and position < MAX_ITEMS:
+            yield value.items[position]
+            position += 1
+        if value.open:
+            last = value.items[-1] if value.items else Unknown()
+            for _ in range(MAX_ITEMS):
+                yield last
+    elif isinstance(value, Mapping):
+        yield from [Const(key) for key in value.items]
+    elif isinstance(value, Layer):
+        yield from value.children
+    elif isinstance(value, Parameters):
+        from analyzers.reading.modules import leaves
+
+        yield from [leaf for leaf in leaves(value)] or [Unknown()]
+    elif isinstance(value, Tensor):
+        yield from _rows(machine, value, frame)
+    elif not isinstance(value, Const):
+        while True:
+            yield (
+                Unknown(data=value.node is None)
+                if value.node is None
+                else part_of(machine, value, frame)
+            )
+
+
+def _rows(machine: Machine, value: Tensor, frame: Frame) -> Iterator[Value]:
+    """A tensor's slices: outputs of one `unbind`."""
+    whole = machine.tensor("unbind", (value.node,), frame, False) if value.node else value
+    whole.storage = value.storage
+    while True:
+        part = part_of(machine, whole, frame, "unbind")
+        if isinstance(part, Tensor):
+            part.siblings = True
+        yield part
+
+
+def fetch(machine: Machine, container: Value, index: Value, frame: Frame) -> Value:
+    """`container[index]`."""
+    if isinstance(container, Sequence):
+        return _fetch_item(container, index)
+    if isinstance(container, Mapping):
+        if isinstance(index, Const) and index.value in container.items:
+            return container.items[index.value]
+        if container.rest:
+            return container.rest[-1]
+        if not isinstance(index, Const) and container.items:
+            return next(reversed(container.items.values()))
+        return Unknown()
+    if isinstance(container, Layer) and container.children:
+        position = index.value if isinstance(index, Const) else 0
+        if isinstance(position, int) and -len(container.children) <= position < len(
+            container.children
+        ):
+            return container.children[position]
+        return container.children[0]
+    if isinstance(container, Tensor):
+        return _fetch_slice(machine, container, index, frame)
+    if isinstance(container, Unknown) and container.node is None and isinstance(index, Const):
+        name = f"[{index.value!r}]"
+        if name not in container.attrs:
+            container.attrs[name] = Unknown(container.origin, data=container.data)
+        return container.attrs[name]
+    return part_of(machine, container, frame)
+
+
+def _fetch_item(container: Sequence, index: Value) -> Value:
+    items = container.items
+    if isinstance(index, Const):
+        position = index.value
+        if isinstance(position, slice):
+            kind = "list" if container.kind == "generator" else container.kind
+            return Sequence(items[position], kind, container.open)
+        if isinstance(position, int) and -len(items) <= position < len(items):
+            return items[position]
+    return items[-1] if items else Unknown()
+
+
+def _fetch_slice(machine: Machine, tensor: Tensor, index: Value, frame: Frame) -> Value:
+    """Basic indexing is a view that saves nothing; indexing by a tensor saves the index."""
+    parts = index.items if isinstance(index, Sequence) else [index]
+    if any(isinstance(part, Tensor) or (isinstance(part, Sequence)) for part in parts):
+        if tensor.node is None:
+            return Tensor(lost=tensor.lost)
+        return machine.tensor("index", (tensor.node,), frame, saves=True)
+    return part_of(machine, tensor, frame)
+
+
+def store(
+    machine: Machine, container: Value, index: Value, value: Value, path: str, frame: Frame
+) -> None:
+    """`container[index] = value`."""
+    if isinstance(container, Tensor):
+        inplace.write(machine, container, "copy_", [value], frame)
+        return
+    if isinstance(container, Sequence):
+        position = index.value if isinstance(index, Const) else None
+        if isinstance(position, int) and -len(container.items) <= position < len(container.items):
+            container.items[position] = value
+            _named(machine, container, position, value, path, frame)
+        else:
+            append(machine, container, value, path, frame)
+    elif isinstance(container, Mapping):
+        key = index.value if isinstance(index, Const) else None
+        if isinstance(index, Const) and isinstance(key, str | int | float | bool | None):
+            container.items[key] = value
+        else:
+            container.rest = [*container.rest[-3:], value]
+        _named(machine, container, key, value, path, frame)
+    elif isinstance(container, Unknown) and isinstance(index, Const):
+        container.attrs[f"[{index.value!r}]"] = value
+        _named(machine, container, index.value, value, path, frame)
+
+
+def append(machine: Machine, target: Sequence, value: Value, path: str, frame: Frame) -> None:
+    """Put a value at the end of a list or deque."""
+    target.items.append(value)
+    limit = target.maxlen or MAX_ITEMS
+    if len(target.items) > limit:
+        del target.items[0]
+        target.open = target.open or target.maxlen is None
+    _named(machine, target, len(target.items) - 1, value, path, frame)
+
+
+def extend(machine: Machine, target: Sequence, value: Value, frame: Frame) -> None:
+    """Put all items of another container at the end."""
+    for item in listed(machine, value, frame):
+        append(machine, target, item, "", frame)
+    if not isinstance(value, Sequence | Mapping):
+        target.open = True
+
+
+def _named(
+    machine: Machine, target: Value, key: object, value: Value, path: str, frame: Frame
+) -> None:
+    """Let the graph behind a stored value know where it is kept."""
+    names: list[Binding] = getattr(target, "names", [])
+    kind = getattr(target, "kind", "dict")
+    moment = machine.tape.tick()
+    if names:
+        outer = names[-1]
+        binding = within(outer, key, kind)
+        binding.log, binding.moment = [moment], moment
+    else:
+        binding = Binding(
+            f"{path}[{key!r}]", frame.function, "item", kind, frame.serial, [moment], moment
+        )
+    machine.name(value, binding)
+    machine.write((binding.path.partition("[")[0], "item"), value)
+
+
+def method(
+    machine: Machine, receiver: Value, name: str, args: list[Value], path: str, frame: Frame
+) -> Value:
+    """A method of a list, deque, set or dict."""
+    if isinstance(receiver, Sequence):
+        return _sequence_method(machine, receiver, name, args, path, frame)
+    assert isinstance(receiver, Mapping)
+    return _mapping_method(machine, receiver, name, args, path, frame)
+
+
+def _sequence_method(
+    machine: Machine, receiver: Sequence, name: str, args: list[Value], path: str, frame: Frame
+) -> Value:
+    match name:
+        case "append" | "add" | "push" | "put" if args:
+            append(machine, receiver, args[0], path, frame)
+        case "appendleft" if args:
+            receiver.items.insert(0, args[0])
+            _named(machine, receiver, 0, args[0], path, frame)
+        case "insert" if len(args) > 1:
+            receiver.items.insert(0, args[1])
+            _named(machine, receiver, 0, args[1], path, frame)
+        case "extend" | "update" if args:
+            extend(machine, receiver, args[0], frame)
+        case "pop" | "popleft":
+            first = name == "popleft" or (args and isinstance(args[0], Const) and not args[0].value)
+            if receiver.items:
+                return receiver.items.pop(0 if first else -1)
+            return Unknown()
+        case "clear":
+            receiver.items.clear()
+            receiver.open = False
+        case "copy":
+            return Sequence(list(receiver.items), receiver.kind, receiver.open)
+        case "reverse":
+            receiver.items.reverse()
+        case "index" | "count":
+            return Unknown(data=True)
+    return NONE
+
+
+def _mapping_method(
+    machine: Machine, receiver: Mapping, name: str, args: list[Value], path: str, frame: Frame
+) -> Value:
+    match name:
+        case "get" | "setdefault" | "pop" if args:
+            key = args[0]
+            if isinstance(key, Const) and key.value in receiver.items:
+                found = receiver.items[key.value]
+                if name == "pop":
+                    del receiver.items[key.value]
+                return found
+            default = args[1] if len(args) > 1 else NONE
+            if name == "setdefault":
+                store(machine, receiver, key, default, path, frame)
+                return default
+            return receiver.rest[-1] if receiver.rest else default
+        case "items":
+            pairs = [Sequence([Const(k), v], "tuple") for k, v in receiver.items.items()]
+            pairs += [Sequence([Unknown(data=True), v], "tuple") for v in receiver.rest]
+            return Sequence(list(pairs))
+        case "values":
+            return Sequence([*receiver.items.values(), *receiver.rest])
+        case "keys":
+            return Sequence([Const(key) for key in receiver.items])
+        case "update" if args and isinstance(args[0], Mapping):
+            for key, value in args[0].items.items():
+                store(machine, receiver, Const(key), value, path, frame)
+        case "clear":
+            receiver.items.clear()
+            receiver.rest.clear()
+        case "copy":
+            copy = Mapping(dict(receiver.items))
+            copy.rest = list(receiver.rest)
+            return copy
+    return NONE

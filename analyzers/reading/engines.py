@@ -1,0 +1,77 @@
+"""Hand-written autograd engines: classes of the script that walk graphs of their own instances."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine
+from analyzers.reading.operators import parts
+from analyzers.reading.values import Class, Instance, Node, Value
+
+
+def is_engine(cls: Class) -> bool:
+    """Whether the class walks a graph of its own instances and refuses a second walk.
+
+    It has `backward`, computes with operators or makes instances of itself, derives from nothing
+    outside the script, and raises (or asserts) somewhere in its backward.
+    """
+    from analyzers.reading.values import Function
+
+    backward = cls.lookup("backward")
+    if not isinstance(backward, Function) or any(
+        path not in ("builtins.object", "object") for path in cls.library_bases()
+    ):
+        return False
+    if not any(isinstance(n, ast.Raise | ast.Assert) for n in ast.walk(backward.definition)):
+        return False
+    return any(
+        isinstance(node, ast.Call) and _makes(node.func, cls.name)
+        for owner in cls.lineage()
+        for node in ast.walk(owner.definition)
+    )
+
+
+def _makes(func: ast.expr, name: str) -> bool:
+    match func:
+        case ast.Name(id=called):
+            return called == name
+        case ast.Attribute(attr="__class__"):
+            return True
+        case ast.Call(func=ast.Name(id="type")):
+            return True
+    return False
+
+
+def engine_nodes(values: list[Value]) -> tuple[Node, ...]:
+    """The graphs of engine instances among the values."""
+    return tuple(
+        dict.fromkeys(
+            part.node
+            for value in values
+            for part in parts(value)
+            if isinstance(part, Instance) and part.node is not None
+        )
+    )
+
+
+def created(machine: Machine, instance: Instance, args: list[Value], frame: Frame) -> None:
+    """Give a new engine instance its node: instances among the arguments are its parents."""
+    parents = engine_nodes(args)
+    node = machine.tape.node(instance.cls.name, frame.place(), parents, bool(parents))
+    node.engine = instance.cls.name
+    node.strong = True
+    node.leaf = not parents
+    instance.node = node  # type: ignore[misc]
+
+
+def attribute_set(owner: Instance, name: str, value: Value) -> None:
+    """Parents that are attached after creation."""
+    node = owner.node
+    if node is None or name == "grad":
+        return
+    added = tuple(p for p in engine_nodes([value]) if p is not node and p not in node.parents)
+    if added:
+        node.parents = (*node.parents, *added)
+        node.saves = True
+        node.leaf = False

@@ -1,0 +1,184 @@
+"""Expressions: names, literals, items, comprehensions, calls."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.reading import attributes, calling, containers, loops
+from analyzers.reading.builtin_names import BUILTINS
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine, expression
+from analyzers.reading.values import Const, Library, Mapping, Sequence, Stream, Unknown, Value
+
+
+@expression(ast.Name)
+def _name(machine: Machine, node: ast.Name, frame: Frame) -> Value:
+    value = frame.lookup(node.id)
+    if value is None:
+        if node.id in BUILTINS:
+            return Library(f"builtins.{node.id}")
+        module = frame.module or frame
+        value = module.names[node.id] = Unknown(node.id)
+    return value
+
+
+@expression(ast.Constant)
+def _constant(machine: Machine, node: ast.Constant, frame: Frame) -> Value:
+    return Const(node.value)
+
+
+@expression(ast.Attribute)
+def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> Value:
+    return attributes.read(machine, machine.evaluate(node.value, frame), node.attr, frame)
+
+
+@expression(ast.Subscript)
+def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Value:
+    container = machine.evaluate(node.value, frame)
+    return containers.fetch(machine, container, machine.evaluate(node.slice, frame), frame)
+
+
+@expression(ast.Slice)
+def _slice(machine: Machine, node: ast.Slice, frame: Frame) -> Value:
+    bounds: list[int | None] = []
+    for bound in (node.lower, node.upper, node.step):
+        value = machine.evaluate(bound, frame) if bound is not None else Const(None)
+        known = isinstance(value, Const) and isinstance(value.value, int | None)
+        if not known:
+            return Const(slice(None))
+        bounds.append(value.value)  # type: ignore[attr-defined]
+    return Const(slice(*bounds)) if bounds[2] != 0 else Const(slice(None))
+
+
+def _elements(machine: Machine, nodes: list[ast.expr], frame: Frame) -> list[Value]:
+    items: list[Value] = []
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            items.extend(containers.listed(machine, machine.evaluate(node.value, frame), frame))
+        else:
+            items.append(machine.evaluate(node, frame))
+    return items
+
+
+@expression(ast.List)
+def _list(machine: Machine, node: ast.List, frame: Frame) -> Value:
+    return Sequence(_elements(machine, node.elts, frame))
+
+
+@expression(ast.Tuple)
+def _tuple(machine: Machine, node: ast.Tuple, frame: Frame) -> Value:
+    return Sequence(_elements(machine, node.elts, frame), "tuple")
+
+
+@expression(ast.Set)
+def _set(machine: Machine, node: ast.Set, frame: Frame) -> Value:
+    return Sequence(_elements(machine, node.elts, frame), "set")
+
+
+@expression(ast.Dict)
+def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Value:
+    found = Mapping()
+    for key, item in zip(node.keys, node.values, strict=True):
+        value = machine.evaluate(item, frame)
+        if key is None:
+            if isinstance(value, Mapping):
+                found.items.update(value.items)
+            continue
+        known = machine.evaluate(key, frame)
+        if isinstance(known, Const):
+            found.items[known.value] = value
+        else:
+            found.rest.append(value)
+    return found
+
+
+@expression(ast.ListComp, ast.SetComp, ast.GeneratorExp)
+def _list_comprehension(machine: Machine, node: ast.ListComp, frame: Frame) -> Value:
+    items = [
+        machine.evaluate(node.elt, frame)
+        for _ in loops.comprehension(machine, node.generators, frame)
+    ]
+    return Sequence(items, "list")
+
+
+@expression(ast.DictComp)
+def _dict_comprehension(machine: Machine, node: ast.DictComp, frame: Frame) -> Value:
+    found = Mapping()
+    for _ in loops.comprehension(machine, node.generators, frame):
+        key = machine.evaluate(node.key, frame)
+        value = machine.evaluate(node.value, frame)
+        if isinstance(key, Const):
+            found.items[key.value] = value
+        else:
+            found.rest = [*found.rest[-3:], value]
+    return found
+
+
+@expression(ast.Lambda)
+def _lambda(machine: Machine, node: ast.Lambda, frame: Frame) -> Value:
+    return calling.make_function(machine, node, frame)
+
+
+@expression(ast.NamedExpr)
+def _walrus(machine: Machine, node: ast.NamedExpr, frame: Frame) -> Value:
+    value = machine.evaluate(node.value, frame)
+    machine.bind(frame, node.target.id, value)
+    return value
+
+
+@expression(ast.Starred, ast.Await)
+def _inner(machine: Machine, node: ast.Starred, frame: Frame) -> Value:
+    return machine.evaluate(node.value, frame)
+
+
+@expression(ast.JoinedStr)
+def _text(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Value:
+    return Unknown(data=True)
+
+
+@expression(ast.Yield)
+def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Value:
+    value = machine.evaluate(node.value, frame) if node.value else Const(None)
+    if frame.yields is not None:
+        frame.yields.append(value)
+    return Unknown()
+
+
+@expression(ast.YieldFrom)
+def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Value:
+    value = machine.evaluate(node.value, frame)
+    if frame.yields is not None:
+        frame.yields.extend(containers.listed(machine, value, frame))
+    return Unknown()
+
+
+@expression(ast.Call)
+def _call(machine: Machine, node: ast.Call, frame: Frame) -> Value:
+    callee = machine.evaluate(node.func, frame)
+    args, kwargs = _arguments(machine, node, frame)
+    func = node.func
+    frame.line = (
+        (func.end_lineno or node.lineno) if isinstance(func, ast.Attribute) else node.lineno
+    )
+    return calling.call_at(machine, node, callee, args, kwargs, frame)
+
+
+def _arguments(
+    machine: Machine, node: ast.Call, frame: Frame
+) -> tuple[list[Value], dict[str, Value]]:
+    args: list[Value] = []
+    for arg in node.args:
+        value = machine.evaluate(arg, frame)
+        if isinstance(arg, ast.Starred):
+            if isinstance(value, Sequence | Mapping | Stream):
+                args.extend(containers.listed(machine, value, frame))
+                continue
+        args.append(value)
+    kwargs: dict[str, Value] = {}
+    for keyword in node.keywords:
+        value = machine.evaluate(keyword.value, frame)
+        if keyword.arg is not None:
+            kwargs[keyword.arg] = value
+        elif isinstance(value, Mapping):
+            kwargs.update((k, v) for k, v in value.items.items() if isinstance(k, str))
+    return args, kwargs

@@ -1,0 +1,55 @@
+"""Activations of functions: their names, what they close over, and who called them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from analyzers.evidence import Place
+from analyzers.reading.values import Class, Value
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """One activation. `parent` is the frame closed over, `caller` the one that waits."""
+
+    file: str
+    function: str
+    serial: int
+    parent: Frame | None = None
+    caller: Frame | None = None
+    module: Frame | None = None
+    line: int = 1
+    names: dict[str, Value] = field(default_factory=dict)
+    logs: dict[str, list[int]] = field(default_factory=dict)
+    elsewhere: dict[str, Frame] = field(default_factory=dict)
+    yields: list[Value] | None = None
+    returned: Value | None = None
+    owner: Class | None = None
+    site: Place | None = None
+
+    def place(self) -> Place:
+        """The line being executed."""
+        site = self.site
+        if site is None or site.line != self.line:
+            site = self.site = Place(self.file, self.line, self.function, self.serial)
+        return site
+
+    def stack(self) -> tuple[Place, ...]:
+        """The lines being executed, outermost first, at most forty."""
+        places: list[Place] = []
+        frame: Frame | None = self
+        while frame is not None and len(places) < 40:
+            if frame.function:
+                places.append(frame.place())
+            frame = frame.caller
+        return tuple(reversed(places))
+
+    def lookup(self, name: str) -> Value | None:
+        """The value of a name as a function body sees it."""
+        frame: Frame | None = self
+        while frame is not None:
+            value = frame.names.get(name)
+            if value is not None:
+                return value
+            frame = frame.parent
+        return None

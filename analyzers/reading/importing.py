@@ -1,0 +1,83 @@
+"""Imports: modules of the project are run, everything else is known by its dotted name."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine, OutOfBudgetError
+from analyzers.reading.values import Const, Library, Unknown, Value
+
+
+def module_frame(machine: Machine, path: str, name: str) -> Frame | None:
+    """The frame of a project module, run on first use."""
+    if path in machine.modules:
+        return machine.modules[path]
+    module = machine.project.module(path)
+    if module is None:
+        return None
+    frame = machine.modules[path] = machine.new_frame(path, "<module>")
+    frame.names["__name__"] = Const(name)
+    frame.names["__file__"] = Const(path)
+    try:
+        machine.execute(module.tree.body, frame)
+    except OutOfBudgetError:
+        machine.gave_up(f"{path}: too much to follow")
+        raise
+    return frame
+
+
+def find(machine: Machine, dotted: str, base: str = "") -> str | None:
+    """The project file behind a dotted module name, looked up from the importing directory."""
+    relative = dotted.replace(".", "/")
+    directory = base
+    while True:
+        for candidate in (f"{relative}.py", f"{relative}/__init__.py"):
+            path = posixpath.normpath(posixpath.join(directory, candidate))
+            if machine.project.module(path) is not None:
+                return path
+        if not directory:
+            return None
+        directory = posixpath.dirname(directory)
+
+
+def import_module(machine: Machine, dotted: str, alias: str | None, frame: Frame) -> None:
+    """`import a.b.c [as d]`."""
+    path = find(machine, dotted, posixpath.dirname(frame.file))
+    if path is not None:
+        inner = module_frame(machine, path, dotted)
+        value: Value = Unknown(dotted)
+        if inner is not None and isinstance(value, Unknown):
+            value.attrs = inner.names
+        frame.names[alias or dotted.partition(".")[0]] = value
+    elif alias is not None:
+        frame.names[alias] = Library(dotted)
+    else:
+        root = dotted.partition(".")[0]
+        frame.names[root] = Library(root)
+
+
+def import_names(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
+    """`from a.b import c [as d]`, relative ones too."""
+    base = posixpath.dirname(frame.file)
+    for _ in range(max(node.level - 1, 0)):
+        base = posixpath.dirname(base)
+    dotted = node.module or ""
+    path = find(machine, dotted, base) if dotted else find(machine, "__init__", base)
+    source = module_frame(machine, path, dotted) if path is not None else None
+    for alias in node.names:
+        name = alias.asname or alias.name
+        if source is not None and alias.name == "*":
+            frame.names.update((k, v) for k, v in source.names.items() if not k.startswith("__"))
+        elif source is not None and alias.name in source.names:
+            frame.names[name] = source.names[alias.name]
+        elif inner := find(machine, f"{dotted}.{alias.name}".lstrip("."), base):
+            import_module(machine, inner.removesuffix(".py").replace("/", "."), name, frame)
+        elif node.level == 0:
+            frame.names[name] = Library(f"{dotted}.{alias.name}")
+
+
+def member(machine: Machine, owner: Library, name: str) -> Value:
+    """An attribute of something imported."""
+    return Library(f"{owner.path}.{name}")

@@ -1,0 +1,69 @@
+"""In-place operations: they raise a version, may join graphs, and are forbidden on some tensors."""
+
+from __future__ import annotations
+
+from analyzers.evidence import Change, Holder, InplaceChange
+from analyzers.reading import operators
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine
+from analyzers.reading.values import Node, Storage, Tensor, Value
+
+
+def write(machine: Machine, target: Tensor, op: str, values: list[Value], frame: Frame) -> Tensor:
+    """Change a tensor in place: its storage gets a new version, its graph a new node."""
+    place = frame.place()
+    if machine.grad:
+        _check(machine, target, op, frame)
+    bump(target.storage, frame, op)
+    incoming = operators.graphs(values)
+    old = target.node
+    if not machine.grad or (old is None and not incoming) or op == "detach_":
+        return target
+    if old is not None and old.leaf:
+        return target
+    from analyzers import ops
+
+    parents = (*((old,) if old is not None and op not in ("zero_", "fill_") else ()), *incoming)
+    kind = ops.op(op)
+    target.node = machine.tape.node(op, place, parents, kind.saves)  # type: ignore[misc]
+    if kind.result and target.node is not None:
+        target.node.saved.append((target.storage, target.storage.version))
+    return target
+
+
+def bump(storage: Storage, frame: Frame, op: str) -> None:
+    """Raise the version of a storage: what saved it before is stale now."""
+    storage.version += 1
+    storage.change = (frame.place(), op)
+
+
+def _check(machine: Machine, target: Tensor, op: str, frame: Frame) -> None:
+    node = target.node
+    if node is None:
+        return
+    leaf = node.leaf and node.trainable
+    on_leaf_view = target.view and target.storage.leaf is not None
+    if not leaf and not on_leaf_view and not target.siblings:
+        return
+    place = frame.place()
+    kind = "view" if target.siblings and not leaf else "leaf"
+    machine.report(
+        ("inplace", kind, place.file, place.line),
+        InplaceChange(
+            kind="view" if kind == "view" else "leaf",
+            how="predicted",
+            at=place,
+            node=None,
+            holders=_holders(node, target.storage),
+            is_parameter=leaf,
+            changes=(Change(place, op=op),),
+        ),
+    )
+
+
+def _holders(node: Node, storage: Storage) -> tuple[Holder, ...]:
+    names = node.names or storage.names
+    return tuple(
+        Holder(b.path, b.scope, b.kind, b.container, "now", b.frame)  # type: ignore[arg-type]
+        for b in reversed(names)
+    )

@@ -1,0 +1,183 @@
+"""Calls of imported functions and of Python's own."""
+
+from __future__ import annotations
+
+from analyzers import ops
+from analyzers.reading import modules, operators, optimizers, python_calls, tensors, walks
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine
+from analyzers.reading.unknowns import call_unknown
+from analyzers.reading.values import (
+    NONE,
+    Const,
+    Context,
+    Function,
+    Lost,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+)
+
+Args = list[Value]
+Kwargs = dict[str, Value]
+
+_SWITCHES = {
+    "no_grad": False,
+    "inference_mode": False,
+    "enable_grad": True,
+    "set_grad_enabled": None,
+    "set_detect_anomaly": None,
+    "detect_anomaly": None,
+    "autocast": None,
+}
+_FACTORIES = frozenset(
+    ["zeros", "ones", "empty", "full", "rand", "randn", "randint", "arange", "linspace", "eye", "randperm", "normal", "tensor", "as_tensor", "from_numpy", "zeros_like", "ones_like", "rand_like", "randn_like", "empty_like", "full_like", "FloatTensor", "Tensor", "LongTensor", "scalar_tensor", "logspace", "multinomial", "bernoulli", "DoubleTensor", "sparse_coo_tensor"]
+)
+
+
+def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    """What calling the function of this dotted name gives."""
+    root, _, rest = path.partition(".")
+    last = path.rpartition(".")[2]
+    if root == "builtins":
+        return python_calls.call(machine, last, args, kwargs, frame)
+    if root in ("torch", "torchvision") or "torch" in root:
+        return _torch(machine, path, last, args, kwargs, frame)
+    if root in ("numpy", "np", "math", "random", "time", "os", "json", "pandas", "logging"):
+        return _no_graph(args, last, frame)
+    modelled = python_calls.MODELLED.get(path)
+    if modelled is not None:
+        return modelled(machine, args, kwargs, frame)
+    if "optim" in path and last[:1].isupper() and "scheduler" not in path:
+        return optimizers.make(args, kwargs, closure_kind=last == "LBFGS")
+    return call_unknown(machine, Unknown(last), args, kwargs, frame)
+
+
+def _no_graph(args: Args, name: str, frame: Frame) -> Value:
+    if operators.graphs(args):
+        return Tensor(lost=Lost("numpy", frame.place()))
+    return Unknown(data=True)
+
+
+def _torch(
+    machine: Machine, path: str, last: str, args: Args, kwargs: Kwargs, frame: Frame
+) -> Value:
+    """A function of torch's."""
+    if last in _SWITCHES:
+        return _switch(machine, last, args, kwargs)
+    if ".optim." in path and last[:1].isupper():
+        if "lr_scheduler" in path:
+            return Unknown(last, data=True)
+        return optimizers.make(args, kwargs, closure_kind=last == "LBFGS")
+    if path.endswith(("autograd.grad", "autograd.backward")):
+        return _walk(machine, last, args, kwargs, frame)
+    if last in _FACTORIES:
+        return _make(machine, last, args, kwargs, frame)
+    if ".nn." in path and last[:1].isupper() and ".functional" not in path:
+        return modules.make(machine, last, args, kwargs, frame)
+    if last in ("checkpoint", "checkpoint_sequential") and args:
+        return machine.call(args[0], args[1:], {}, frame)
+    if last in ("compile", "jit", "script", "trace", "DistributedDataParallel") and args:
+        return args[0]
+    if last in ("DataLoader", "TensorDataset"):
+        return Unknown(last, data=True)
+    if last in ops.NO_GRAPH or path.startswith(("torch.cuda", "torch.utils", "torch.manual")):
+        if last in ("argmax", "argmin") and operators.graphs(args):
+            return Tensor(lost=Lost(last, frame.place()))
+        return Unknown(data=True)
+    if last[:1].isupper() or path.count(".") > 3 or ".distributions." in path:
+        return call_unknown(machine, Unknown(last), args, kwargs, frame)
+    return _function(machine, last, args, kwargs, frame)
+
+
+def _function(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    """`torch.f(x)` and `F.f(x)`: the operation of that name."""
+    values = [*args, *kwargs.values()]
+    option = kwargs.get("inplace")
+    first = args[0] if args else None
+    if isinstance(first, Tensor) and (
+        (isinstance(option, Const) and option.value)
+        or (name.endswith("_") and not name.endswith("__"))
+    ):
+        from analyzers.reading.inplace import write
+
+        return write(machine, first, name.rstrip("_") + "_", values[1:], frame)
+    if name in ops.LOSSES:
+        scalar = modules.reduced(kwargs)
+    else:
+        scalar = tensors.reduced(name, args[1:], kwargs, first or NONE)
+    if name == "dropout":
+        training = kwargs.get("training", args[2] if len(args) > 2 else Const(True))
+        if isinstance(training, Const) and not training.value:
+            return first or Unknown()
+    result = operators.operate(machine, name, values, frame, scalar)
+    return tensors.shaped(machine, name, result, args[1:], kwargs, frame)
+
+
+def _switch(machine: Machine, name: str, args: Args, kwargs: Kwargs) -> Value:
+    """Context managers and switches of recording; as a decorator without parentheses too."""
+    grad = _SWITCHES[name]
+    if name == "set_grad_enabled":
+        mode = args[0] if args else kwargs.get("mode", Const(True))
+        grad = bool(mode.value) if isinstance(mode, Const) else None
+        return Context(grad)
+    if args and isinstance(args[0], Function) and grad is not None:
+        args[0].no_grad = not grad
+        return args[0]
+    return Context(grad)
+
+
+def _make(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    """A new tensor: a leaf where `requires_grad=True`, without the graph of what it is made of."""
+    wanted = kwargs.get("requires_grad")
+    if isinstance(wanted, Const) and wanted.value:
+        return modules.leaf_tensor(machine, frame)
+    if name == "as_tensor" and args and isinstance(args[0], Tensor):
+        return args[0]
+    lost = None
+    if name in ("tensor", "as_tensor", "FloatTensor", "Tensor"):
+        if operators.graphs(args):
+            lost = Lost("tensor", frame.place())
+        else:
+            lost = operators.first_lost(args)
+    return Tensor(lost=lost)
+
+
+def _walk(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    """`torch.autograd.grad` and `torch.autograd.backward`."""
+    names = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph")
+    if name == "backward":
+        names = ("tensors", "grad_tensors", "retain_graph", "create_graph")
+    options = dict(zip(names, args, strict=False)) | kwargs
+    outputs = options.get(names[0], Unknown())
+    walks.backward(
+        machine,
+        [outputs],
+        options,
+        frame,
+        kind="grad" if name == "grad" else "backward",
+        explicit=True,
+    )
+    if name == "backward":
+        return NONE
+    return _gradients(machine, options, outputs, frame)
+
+
+def _gradients(machine: Machine, options: Kwargs, outputs: Value, frame: Frame) -> Value:
+    """Gradients carry a graph of their own only under `create_graph`."""
+    create = options.get("create_graph")
+    wanted = create is not None and not (isinstance(create, Const) and not create.value)
+    inputs = options.get("inputs", Unknown())
+    parents = operators.graphs([outputs, inputs]) if wanted else ()
+
+    def gradient() -> Value:
+        if parents:
+            return machine.tensor("grad", parents, frame, saves=True)
+        return Tensor(lost=Lost("grad", frame.place()))
+
+    if isinstance(inputs, Sequence) and not inputs.open:
+        return Sequence([gradient() for _ in inputs.items], "tuple")
+    if isinstance(inputs, Tensor):
+        return Sequence([gradient()], "tuple")
+    return Sequence([gradient()], "tuple", open_=True)

@@ -1,0 +1,160 @@
+"""Loops: run until what a pass writes is what the pass before wrote.
+
+While a counter decides branches, passes go on with its exact value for a while; then the counter
+is forgotten, and its conditions are assumed like any other.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from analyzers.reading import assigning, containers
+from analyzers.reading.conditions import truth
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine, Signal, statement
+from analyzers.reading.silent import check_growth
+from analyzers.reading.values import Sequence, Unknown, Value
+
+EXACT_PASSES = 8
+MAX_PASSES = 20
+
+
+class _Passes:
+    """Decides after each pass whether another one can tell anything new."""
+
+    def __init__(self, machine: Machine, node: ast.For | ast.While, frame: Frame) -> None:
+        self.machine = machine
+        self.node = node
+        self.frame = frame
+        self.outer = machine.writes
+        self.previous: set[object] | None = None
+        self.count = 0
+        self.forgotten = False
+
+    def begin(self) -> None:
+        self.machine.writes = set()
+        self.machine.moving = False
+
+    def again(self) -> bool:
+        """Whether another pass is worth running."""
+        machine = self.machine
+        self.count += 1
+        self.outer |= machine.writes
+        stable = machine.writes == self.previous
+        self.previous = machine.writes
+        if machine.moving and not self.forgotten:
+            if self.count >= EXACT_PASSES:
+                self.forget_counters()
+            return True
+        if self.count >= MAX_PASSES:
+            machine.gave_up(f"a loop that is not stable after {MAX_PASSES} passes")
+            return False
+        return not stable
+
+    def forget_counters(self) -> None:
+        """Numbers that the loop changes become unknown."""
+        self.forgotten = True
+        names = self.frame.names
+        for name in bound_names(self.node):
+            if name in names:
+                names[name] = assigning.forget(names[name])
+        for (_, attribute), attrs in self.machine.counters.items():
+            if attribute in attrs:
+                attrs[attribute] = assigning.forget(attrs[attribute])
+
+    def end(self, cut: bool) -> None:
+        self.machine.writes = self.outer
+        if cut:
+            self.forget_counters()
+        check_growth(self.machine, self.node, self.frame)
+
+
+def bound_names(node: ast.AST) -> Iterator[str]:
+    """Plain names that a loop binds, inner functions included."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+            yield inner.id
+
+
+def _run(
+    machine: Machine,
+    node: ast.For | ast.While,
+    frame: Frame,
+    advance: Callable[[bool], bool],
+) -> Signal | None:
+    """Passes over the body while `advance(forgotten)` prepares one; the loop's own signal."""
+    passes = _Passes(machine, node, frame)
+    moving = machine.moving
+    signal: Signal | None = None
+    cut = False
+    while True:
+        frame.line = node.lineno
+        passes.begin()
+        if not advance(passes.forgotten):
+            break
+        signal = machine.execute(node.body, frame)
+        if signal in (Signal.BREAK, Signal.RETURN, Signal.RAISE):
+            break
+        if not passes.again():
+            cut = True
+            break
+    passes.end(cut)
+    machine.moving = moving
+    if signal in (Signal.RETURN, Signal.RAISE):
+        return signal
+    if signal is Signal.BREAK:
+        return None
+    return machine.execute(node.orelse, frame)
+
+
+@statement(ast.For, ast.AsyncFor)
+def _for(machine: Machine, node: ast.For, frame: Frame) -> Signal | None:
+    source = machine.evaluate(node.iter, frame)
+    items = containers.iterate(machine, source, frame)
+
+    def advance(forgotten: bool) -> bool:
+        item = next(items, None)
+        if item is None:
+            return False
+        assigning.assign(machine, node.target, _blurred(item) if forgotten else item, frame)
+        return True
+
+    return _run(machine, node, frame, advance)
+
+
+def _blurred(item: Value) -> Value:
+    """The item with its numbers forgotten: `(i, batch)` of an enumeration."""
+    if isinstance(item, Sequence) and item.kind == "tuple":
+        return Sequence([assigning.forget(part) for part in item.items], "tuple")
+    return assigning.forget(item)
+
+
+@statement(ast.While)
+def _while(machine: Machine, node: ast.While, frame: Frame) -> Signal | None:
+    def advance(forgotten: bool) -> bool:
+        value = machine.evaluate(node.test, frame)
+        return truth(value) is not False
+
+    return _run(machine, node, frame, advance)
+
+
+def comprehension(
+    machine: Machine, generators: list[ast.comprehension], frame: Frame
+) -> Iterator[None]:
+    """Bind the targets for each pass of (nested) comprehension clauses."""
+    if not generators:
+        yield
+        return
+    first, rest = generators[0], generators[1:]
+    count = 0
+    for item in containers.iterate(machine, machine.evaluate(first.iter, frame), frame):
+        count += 1
+        if count > 3 and isinstance(item, Unknown):
+            return
+        if count > 40:
+            machine.gave_up("a long comprehension")
+            return
+        assigning.assign(machine, first.target, item, frame)
+        if all(truth(machine.evaluate(test, frame)) is not False for test in first.ifs):
+            yield from comprehension(machine, rest, frame)

@@ -1,0 +1,246 @@
+"""The symbolic run: evaluates a project statement by statement along one plausible path.
+
+Values that are known exactly decide conditions; a condition that cannot be decided is assumed,
+once and for all while its operands stay the same, and the other way in a second run. So every
+event that is reported lies on a path that the script could take.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from collections.abc import Sequence as Seq
+from enum import Enum
+from typing import Any
+
+from analyzers.evidence import Evidence, Place
+from analyzers.reading.frames import Frame
+from analyzers.reading.tape import Tape
+from analyzers.reading.values import Binding, Instance, Lost, Node, Tensor, Unknown, Value
+from analyzers.source import Project
+
+MAX_STEPS = 60_000
+MAX_DEPTH = 60
+MAX_CALLS = 24
+MAX_FINDINGS = 24
+
+
+class Signal(Enum):
+    """Why a block ended before its last statement."""
+
+    BREAK = 1
+    CONTINUE = 2
+    RETURN = 3
+    RAISE = 4
+
+
+class OutOfBudgetError(Exception):
+    """The run has used up its steps."""
+
+
+Evaluator = Callable[["Machine", Any, Frame], Value]
+Executor = Callable[["Machine", Any, Frame], Signal | None]
+Caller = Callable[["Machine", Any, list[Value], dict[str, Value], Frame], Value]
+EXPRESSIONS: dict[type, Evaluator] = {}
+CALLS: dict[type, Caller] = {}
+STATEMENTS: dict[type, Executor] = {}
+
+
+class Machine:
+    """State of one run. `arm` says which way undecided two-armed conditions are assumed."""
+
+    def __init__(self, project: Project, arm: int = 0, steps: int = MAX_STEPS) -> None:
+        self.project = project
+        self.arm = arm
+        self.steps = steps
+        self.tape = Tape(steps * 4)
+        self.depth = 0
+        self.calls = 0
+        self.frames = 0
+        self.grad = True
+        self.incomplete: dict[str, None] = {}
+        self.evidence: dict[object, Evidence] = {}
+        self.walk_places: dict[Place, None] = {}
+        self.assumed: dict[object, bool] = {}
+        self.undecided = False
+        self.writes: set[object] = set()
+        self.moving = False
+        self.decisions: dict[ast.AST, object] = {}
+        self.compared: object = None
+        self.counters: dict[tuple[int, str], dict[str, Value]] = {}
+        self.modules: dict[str, Frame] = {}
+        self.entered: set[int] = set()
+        self.zeroings = 0
+        self.model_names: frozenset[str] = frozenset()
+
+    def evaluate(self, node: ast.expr, frame: Frame) -> Value:
+        """The value of an expression; unknown where it is not followed."""
+        self.steps -= 1
+        if self.steps < 0:
+            raise OutOfBudgetError
+        handler = EXPRESSIONS.get(type(node))
+        if handler is None:
+            return Unknown()
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.depth -= 1
+            self.gave_up("expressions nested too deeply")
+            return Unknown()
+        try:
+            return handler(self, node, frame)
+        finally:
+            self.depth -= 1
+
+    def execute(self, body: Seq[ast.stmt], frame: Frame) -> Signal | None:
+        """Run a block; tells why it ended early, if it did."""
+        for statement in body:
+            self.steps -= 1
+            if self.steps < 0:
+                raise OutOfBudgetError
+            handler = STATEMENTS.get(type(statement))
+            if handler is None:
+                continue
+            frame.line = statement.lineno
+            signal = handler(self, statement, frame)
+            if signal is not None:
+                return signal
+        return None
+
+    def call(
+        self, callee: Value, args: list[Value], kwargs: dict[str, Value], frame: Frame
+    ) -> Value:
+        """What calling a value gives; unknown for what cannot be called."""
+        caller = CALLS.get(type(callee))
+        return Unknown() if caller is None else caller(self, callee, args, kwargs, frame)
+
+    def invoke(self, owner: Instance, name: str, args: list[Value], frame: Frame) -> Value:
+        """Call a method that the instance's class defines in the script."""
+        method = owner.cls.lookup(name)
+        if method is None:
+            return Unknown()
+        return self.call(method, [owner, *args], {}, frame)
+
+    def gave_up(self, reason: str) -> None:
+        """Remember that something was not followed."""
+        self.incomplete[reason] = None
+
+    def new_frame(self, file: str, function: str, **links: Frame | None) -> Frame:
+        self.frames += 1
+        return Frame(file, function, self.frames, **links)
+
+    def report(self, key: object, found: Evidence) -> None:
+        """Keep a piece of evidence, once for each key."""
+        if len(self.evidence) < MAX_FINDINGS:
+            self.evidence.setdefault(key, found)
+        self.writes.add(("found", key))
+
+    # Making values
+
+    def tensor(
+        self,
+        op: str,
+        parents: tuple[Node, ...],
+        frame: Frame,
+        saves: bool | None = None,
+        scalar: bool | None = None,
+    ) -> Tensor:
+        """The result of an operation on graphs; without one while recording is off."""
+        if not self.grad:
+            return Tensor(lost=Lost("no_grad", frame.place()), scalar=scalar)
+        return Tensor(self.tape.node(op, frame.place(), parents, saves), scalar=scalar)
+
+    def leaf_node(self, frame: Frame) -> Node:
+        """A node for something that requires a gradient and has no history."""
+        node = self.tape.node("leaf", frame.place(), (), saves=False)
+        node.leaf = node.strong = True
+        return node
+
+    def zeroed_by_hand(self, owner: Value) -> None:
+        """`p.grad = None` and its like."""
+        self.zeroings += 1
+
+    def write(self, target: object, value: Value) -> None:
+        """Note what a name took on: loops run until these notes repeat."""
+        node = value.node
+        if node is not None:
+            above = tuple((p.at.line, p.freed is not None) for p in node.parents[:6])
+            self.writes.add((target, node.at.line, node.freed is not None, above))
+
+    def bind(self, frame: Frame, name: str, value: Value) -> None:
+        """Give a value to a plain name."""
+        frame = frame.elsewhere.get(name, frame)
+        frame.names[name] = value
+        log = frame.logs.get(name)
+        if log is None:
+            log = frame.logs[name] = []
+        moment = self.tape.tick()
+        log.append(moment)
+        kind = "global" if frame.module is None else "local"
+        scope = frame.function
+        self.name(value, Binding(name, scope, kind, "Tensor", frame.serial, log, moment))
+        self.write((frame.function, name), value)
+
+    def name(self, value: Value, binding: Binding, depth: int = 0) -> None:
+        """Let the graph behind a value know of the name that took it on."""
+        names = getattr(value, "names", None)
+        if names is not None:
+            names.append(binding)
+            del names[:-6]
+            if depth < 3:
+                self._name_parts(value, binding, depth)
+        elif (node := value.node) is not None:
+            node.names.append(binding)
+            del node.names[:-24]
+        if isinstance(value, Tensor):
+            value.storage.names.append(binding)
+            del value.storage.names[:-6]
+
+    def _name_parts(self, value: Value, binding: Binding, depth: int) -> None:
+        items = getattr(value, "items", None)
+        parts: list[tuple[object, Value]] = []
+        if isinstance(items, list):
+            parts = list(enumerate(items[-6:], max(len(items) - 6, 0)))
+        elif isinstance(items, dict):
+            parts = list(items.items())[:8]
+        kind = getattr(value, "kind", "dict")
+        for key, part in parts:
+            self.name(part, within(binding, key, kind), depth + 1)
+
+
+def within(binding: Binding, key: object, container: str) -> Binding:
+    """The binding of a part, named through its container."""
+    path = f"{binding.path}[{key!r}]"
+    outer = binding.container if binding.container != "Tensor" else container
+    return Binding(
+        path, binding.scope, binding.kind, outer, binding.frame, binding.log, binding.moment
+    )
+
+
+def expression(*kinds: type) -> Callable[[Evaluator], Evaluator]:
+    """Register the evaluator of one or more kinds of expression."""
+
+    def register(function: Evaluator) -> Evaluator:
+        EXPRESSIONS.update(dict.fromkeys(kinds, function))
+        return function
+
+    return register
+
+
+def callable_kind(*kinds: type) -> Callable[[Caller], Caller]:
+    """Register what calling values of one or more kinds does."""
+
+    def register(function: Caller) -> Caller:
+        CALLS.update(dict.fromkeys(kinds, function))
+        return function
+
+    return register
+
+
+def statement(*kinds: type) -> Callable[[Executor], Executor]:
+    """Register the executor of one or more kinds of statement."""
+
+    def register(function: Executor) -> Executor:
+        STATEMENTS.update(dict.fromkeys(kinds, function))
+        return function
+
+    return register

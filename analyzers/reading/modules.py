@@ -1,0 +1,210 @@
+"""`torch.nn`: layers, containers of layers, and the parameters of anything."""
+
+from __future__ import annotations
+
+from analyzers.reading import operators
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine, callable_kind
+from analyzers.reading.values import (
+    Const,
+    Instance,
+    Layer,
+    Mapping,
+    Parameters,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+)
+
+PAIRS = frozenset({"GRU", "RNN", "LSTMCell", "MultiheadAttention"})
+NO_PARAMETERS = {
+    "ReLU": "relu",
+    "Tanh": "tanh",
+    "Sigmoid": "sigmoid",
+    "Softmax": "softmax",
+    "LogSoftmax": "log_softmax",
+    "Flatten": "flatten",
+    "Unflatten": "unflatten",
+    "Identity": "identity",
+    "Dropout": "dropout",
+    "Dropout2d": "dropout",
+    "GELU": "gelu",
+    "SiLU": "silu",
+    "ELU": "elu",
+    "LeakyReLU": "leaky_relu",
+    "Softplus": "softplus",
+    "MaxPool1d": "max_pool1d",
+    "MaxPool2d": "max_pool2d",
+    "AvgPool2d": "avg_pool2d",
+    "AdaptiveAvgPool2d": "adaptive_avg_pool2d",
+    "Upsample": "upsample",
+    "PixelShuffle": "pixel_shuffle",
+    "Hardtanh": "hardtanh",
+    "ZeroPad2d": "pad",
+    "CosineSimilarity": "cosine_similarity",
+}
+LOSSES = {
+    "MSELoss": "mse_loss",
+    "L1Loss": "l1_loss",
+    "SmoothL1Loss": "smooth_l1_loss",
+    "HuberLoss": "huber_loss",
+    "CrossEntropyLoss": "cross_entropy",
+    "NLLLoss": "nll_loss",
+    "BCELoss": "binary_cross_entropy",
+    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
+    "KLDivLoss": "kl_div",
+    "CTCLoss": "ctc_loss",
+    "TripletMarginLoss": "triplet_margin_loss",
+    "GaussianNLLLoss": "gaussian_nll_loss",
+    "PoissonNLLLoss": "poisson_nll_loss",
+    "CosineEmbeddingLoss": "cosine_embedding_loss",
+    "MarginRankingLoss": "margin_ranking_loss",
+}
+CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "ParameterList", "DataParallel"})
+# The weight is needed again only to pass a gradient on to the input.
+WEIGHT_FOR_INPUT = ("Linear", "Conv", "LSTMCell", "GRUCell", "RNNCell", "Bilinear", "LayerNorm",
+                    "BatchNorm", "GroupNorm", "InstanceNorm")  # fmt: skip
+
+
+def make(
+    machine: Machine, kind: str, args: list[Value], kwargs: dict[str, Value], frame: Frame
+) -> Value:
+    """What constructing `torch.nn.<kind>` gives."""
+    if kind == "Parameter":
+        return parameter(machine, args, kwargs, frame)
+    if kind == "ModuleList" or kind == "ParameterList":
+        return Sequence(_children(args))
+    if kind == "ModuleDict" and args and isinstance(args[0], Mapping):
+        return Mapping(dict(args[0].items))
+    if kind == "DataParallel" and args:
+        return args[0]
+    children = _children(args) if kind in CONTAINERS else []
+    bare = kind in NO_PARAMETERS or kind in LOSSES or kind in CONTAINERS
+    leaf = None if bare else leaf_tensor(machine, frame)
+    layer = Layer(kind, leaf, children)
+    layer.options = kwargs
+    return layer
+
+
+def _children(args: list[Value]) -> list[Value]:
+    found: list[Value] = []
+    for arg in args:
+        if isinstance(arg, Sequence):
+            found.extend(arg.items)
+        elif isinstance(arg, Mapping):
+            found.extend(arg.items.values())
+        else:
+            found.append(arg)
+    return found
+
+
+def leaf_tensor(machine: Machine, frame: Frame) -> Tensor:
+    """A tensor that requires a gradient and has no history."""
+    tensor = Tensor(machine.leaf_node(frame))
+    tensor.storage.leaf = tensor.node
+    return tensor
+
+
+def parameter(machine: Machine, args: list[Value], kwargs: dict[str, Value], frame: Frame) -> Value:
+    """`nn.Parameter(...)`: a leaf, unless told otherwise."""
+    wanted = kwargs.get("requires_grad", args[1] if len(args) > 1 else Const(True))
+    tensor = leaf_tensor(machine, frame)
+    if isinstance(wanted, Const) and not wanted.value and tensor.node is not None:
+        tensor.node.trainable = False
+    return tensor
+
+
+@callable_kind(Layer)
+def call_layer(
+    machine: Machine, layer: Layer, args: list[Value], kwargs: dict[str, Value], frame: Frame
+) -> Value:
+    """Apply a layer to its inputs."""
+    values = [*args, *kwargs.values()]
+    kind = layer.kind
+    if kind == "Sequential":
+        value = args[0] if args else Unknown()
+        for child in layer.children:
+            value = machine.call(child, [value], {}, frame)
+        return value
+    if kind in LOSSES:
+        name = LOSSES[kind]
+        return operators.operate(machine, name, values, frame, scalar=reduced(layer.options))
+    if kind in NO_PARAMETERS:
+        return _activation(machine, layer, values, frame)
+    return _weighted(machine, layer, values, frame)
+
+
+def reduced(options: dict[str, Value]) -> bool | None:
+    """Whether a loss with these options yields one number."""
+    reduction = options.get("reduction")
+    if reduction is None:
+        return True
+    return reduction.value != "none" if isinstance(reduction, Const) else None
+
+
+def _activation(machine: Machine, layer: Layer, values: list[Value], frame: Frame) -> Value:
+    from analyzers.reading import inplace
+
+    name = NO_PARAMETERS[layer.kind]
+    option = layer.options.get("inplace")
+    if isinstance(option, Const) and option.value and values and isinstance(values[0], Tensor):
+        return inplace.write(machine, values[0], name + "_", [], frame)
+    return operators.operate(machine, name, values, frame)
+
+
+def _weighted(machine: Machine, layer: Layer, values: list[Value], frame: Frame) -> Value:
+    inputs = operators.graphs(values)
+    weights = layer.leaf.node if layer.leaf is not None else None
+    parents = inputs
+    if weights is not None and weights.trainable:
+        parents = (*inputs, weights)
+    kind = layer.kind.lower()
+    if not parents:
+        return _outputs(machine, layer, operators.operate(machine, kind, values, frame), frame)
+    result = machine.tensor(kind, parents, frame, saves=True)
+    if result.node is not None:
+        saved = result.node.saved
+        if layer.leaf is not None and inputs and layer.kind.startswith(WEIGHT_FOR_INPUT):
+            saved.append((layer.leaf.storage, layer.leaf.storage.version))
+        if layer.kind.startswith(("Linear", "Conv")) and weights in parents:
+            saved.extend((v.storage, v.storage.version) for v in values if isinstance(v, Tensor))
+    return _outputs(machine, layer, result, frame)
+
+
+def _outputs(machine: Machine, layer: Layer, result: Value, frame: Frame) -> Value:
+    """The shape of what a layer returns: recurrent layers give their state too."""
+    from analyzers.reading.containers import part_of
+
+    def part() -> Value:
+        return part_of(machine, result, frame, layer.kind.lower())
+
+    if layer.kind == "LSTM":
+        return Sequence([part(), Sequence([part(), part()], "tuple")], "tuple")
+    if layer.kind in PAIRS:
+        return Sequence([part(), part()], "tuple")
+    return result
+
+
+def leaves(value: Value, depth: int = 6, seen: set[int] | None = None) -> list[Tensor]:
+    """The parameters that something holds, each once."""
+    seen = seen if seen is not None else set()
+    if id(value) in seen or depth < 0:
+        return []
+    seen.add(id(value))
+    if isinstance(value, Parameters):
+        return leaves(value.source, depth, seen)
+    if isinstance(value, Tensor):
+        return [value] if value.node is not None and value.node.leaf else []
+    inner: list[Value] = []
+    if isinstance(value, Layer):
+        inner = [*([value.leaf] if value.leaf else []), *value.children, *value.attrs.values()]
+    elif isinstance(value, Instance):
+        inner = list(value.attrs.values())
+    elif isinstance(value, Sequence):
+        inner = value.items
+    elif isinstance(value, Mapping):
+        inner = [*value.items.values(), *value.rest]
+    elif isinstance(value, Unknown) and isinstance(value.attrs.get("<leaf>"), Tensor):
+        inner = [value.attrs["<leaf>"]]
+    return [leaf for part in inner for leaf in leaves(part, depth - 1, seen)]

@@ -1,0 +1,226 @@
+"""Operations on graphs: what an operator or a named operation makes of its operands."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from analyzers import ops
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine, expression
+from analyzers.reading.values import (
+    Const,
+    Instance,
+    Lost,
+    Mapping,
+    Node,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+)
+
+NAMES: dict[type, str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "div",
+    ast.FloorDiv: "floor_divide",
+    ast.Mod: "remainder",
+    ast.Pow: "pow",
+    ast.MatMult: "matmul",
+    ast.BitAnd: "logical_and",
+    ast.BitOr: "logical_or",
+    ast.BitXor: "logical_xor",
+}
+IN_PLACE = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+DUNDERS = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.Pow: "pow",
+    ast.MatMult: "matmul",
+}
+MAX_NUMBER = 10**12
+MAX_PARENTS = 64
+
+
+def name_of(operator: ast.operator) -> str:
+    """The operation behind an operator."""
+    return NAMES.get(type(operator), "unknown")
+
+
+def parts(value: Value, depth: int = 4) -> Iterable[Value]:
+    """The value and what its containers hold."""
+    yield value
+    if depth:
+        if isinstance(value, Sequence):
+            for item in value.items[-MAX_PARENTS:]:
+                yield from parts(item, depth - 1)
+        elif isinstance(value, Mapping):
+            for item in (*list(value.items.values())[:MAX_PARENTS], *value.rest):
+                yield from parts(item, depth - 1)
+        elif isinstance(value, Instance) and value.node is None:
+            for item in list(value.attrs.values())[:MAX_PARENTS]:
+                yield from parts(item, min(depth - 1, 1))
+
+
+def graphs(values: Iterable[Value]) -> tuple[Node, ...]:
+    """The graphs that the values carry, each once."""
+    found: dict[Node, None] = {}
+    for value in values:
+        for part in parts(value):
+            node = part.node
+            if node is not None and node.trainable:
+                found[node] = None
+    return tuple(found)[:MAX_PARENTS]
+
+
+def maybe_graph(values: Iterable[Value]) -> bool:
+    """Whether any of the values may carry a graph for all we know."""
+    return any(
+        isinstance(part, Unknown) and not part.data for value in values for part in parts(value)
+    )
+
+
+def first_lost(values: Iterable[Value]) -> Lost | None:
+    """Where the graph of the first value that lost one ended."""
+    for value in values:
+        for part in parts(value, 2):
+            if isinstance(part, Tensor) and part.lost is not None:
+                return part.lost
+    return None
+
+
+def operate(
+    machine: Machine, name: str, values: list[Value], frame: Frame, scalar: bool | None = None
+) -> Value:
+    """The result of a named differentiable operation."""
+    parents = graphs(values)
+    if parents:
+        kind = ops.op(name)
+        result = machine.tensor(name, parents, frame, kind.saves, scalar)
+        if result.node is not None:
+            _save(result, kind, values)
+        if name in ops.VIEWS and isinstance(values[0], Tensor):
+            result.storage = values[0].storage
+            result.view = True
+            result.siblings = name in ops.MULTI_VIEWS
+        return result
+    if name in ops.VIEWS and isinstance(values[0], Tensor):
+        return Tensor(storage=values[0].storage, scalar=scalar, lost=values[0].lost)
+    if not maybe_graph(values):
+        return Tensor(scalar=scalar, lost=first_lost(values))
+    node = machine.tensor(name, (), frame, ops.op(name).saves).node
+    return Unknown(name, node)
+
+
+def _save(result: Tensor, kind: ops.Op, values: list[Value]) -> None:
+    """Note which memory the new node needs unchanged."""
+    assert result.node is not None
+    saved = result.node.saved
+    if kind.result:
+        saved.append((result.storage, result.storage.version))
+    if kind.inputs:
+        tensors = [v for v in values if isinstance(v, Tensor)]
+        for value in tensors:
+            others = [v for v in values if v is not value and v.node is not None]
+            if others or len(values) == 1 or not isinstance(values[-1], Tensor):
+                saved.append((value.storage, value.storage.version))
+
+
+def binary(
+    machine: Machine, operator: ast.operator, left: Value, right: Value, frame: Frame
+) -> Value:
+    """`left op right`."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        return _arithmetic(operator, left.value, right.value)
+    if isinstance(left, Instance) or isinstance(right, Instance):
+        dunder = DUNDERS.get(type(operator), "")
+        for value, other, name in ((left, right, f"__{dunder}__"), (right, left, f"__r{dunder}__")):
+            if isinstance(value, Instance) and value.cls.lookup(name) is not None:
+                return machine.invoke(value, name, [other], frame)
+    if isinstance(left, Sequence):
+        if isinstance(right, Sequence):
+            return Sequence([*left.items, *right.items], left.kind, left.open or right.open)
+        if isinstance(operator, ast.Mult):
+            return Sequence(list(left.items), left.kind, open_=True)
+    if isinstance(left, Unknown | Const) and isinstance(right, Unknown | Const):
+        if left.node is None and right.node is None:
+            return _unknown_arithmetic(operator, left, right)
+    return operate(machine, name_of(operator), [left, right], frame, _scalar(left, right))
+
+
+def _scalar(left: Value, right: Value) -> bool | None:
+    kinds = [v.scalar if isinstance(v, Tensor) else True if isinstance(v, Const) else None
+             for v in (left, right)]  # fmt: skip
+    if False in kinds:
+        return False
+    return True if kinds == [True, True] else None
+
+
+def _unknown_arithmetic(operator: ast.operator, left: Value, right: Value) -> Value:
+    from analyzers.reading.conditions import key_of
+
+    data = all(isinstance(v, Const) or (isinstance(v, Unknown) and v.data) for v in (left, right))
+    result = Unknown(data=data)
+    result.key = (name_of(operator), key_of(left), key_of(right))
+    return result
+
+
+def _arithmetic(operator: ast.operator, left: object, right: object) -> Value:
+    """Exact arithmetic on small numbers and joined strings; anything else is unknown."""
+    if isinstance(left, str) and isinstance(right, str) and isinstance(operator, ast.Add):
+        return Const(left + right) if len(left) + len(right) < 4096 else Unknown(data=True)
+    if not (isinstance(left, int | float) and isinstance(right, int | float)):
+        return Unknown(data=True)
+    if abs(left) > MAX_NUMBER or abs(right) > MAX_NUMBER:
+        return Unknown(data=True)
+    try:
+        match operator:
+            case ast.Add():
+                return Const(left + right)
+            case ast.Sub():
+                return Const(left - right)
+            case ast.Mult():
+                return Const(left * right)
+            case ast.Div():
+                return Const(left / right)
+            case ast.FloorDiv():
+                return Const(left // right)
+            case ast.Mod():
+                return Const(left % right)
+            case ast.Pow() if abs(right) <= 16 and abs(left) <= 1024:
+                return Const(left**right)
+    except (ZeroDivisionError, OverflowError, ValueError):
+        pass
+    return Unknown(data=True)
+
+
+@expression(ast.BinOp)
+def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> Value:
+    left = machine.evaluate(node.left, frame)
+    right = machine.evaluate(node.right, frame)
+    return binary(machine, node.op, left, right, frame)
+
+
+@expression(ast.UnaryOp)
+def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Value:
+    from analyzers.reading.conditions import key_of, truth, unknown
+
+    value = machine.evaluate(node.operand, frame)
+    if isinstance(node.op, ast.Not):
+        known = truth(value)
+        return unknown("not", key_of(value)) if known is None else Const(not known)
+    if isinstance(value, Const):
+        number = value.value
+        if isinstance(node.op, ast.USub) and isinstance(number, int | float):
+            return Const(-number)
+        return value
+    if isinstance(value, Instance):
+        return machine.invoke(value, "__neg__", [], frame)
+    if isinstance(value, Unknown) and value.node is None:
+        return Unknown(data=value.data)
+    scalar = value.scalar if isinstance(value, Tensor) else None
+    return operate(machine, "neg", [value], frame, scalar)

@@ -1,0 +1,46 @@
+"""Optimizers: which parameters they change, and closures that they call."""
+
+from __future__ import annotations
+
+from analyzers.reading.frames import Frame
+from analyzers.reading.inplace import bump
+from analyzers.reading.machine import Machine
+from analyzers.reading.modules import leaves
+from analyzers.reading.values import Mapping, Optimizer, Parameters, Sequence, Unknown, Value
+
+
+def make(args: list[Value], kwargs: dict[str, Value], closure_kind: bool) -> Optimizer:
+    """`torch.optim.X(params, ...)`."""
+    params = args[0] if args else kwargs.get("params", Unknown())
+    if isinstance(params, Sequence):
+        params = Sequence([_group(item) for item in params.items])
+    return Optimizer(params, closure_kind)
+
+
+def _group(item: Value) -> Value:
+    if isinstance(item, Mapping):
+        return item.items.get("params", item)
+    return item
+
+
+def method(
+    machine: Machine, optimizer: Optimizer, name: str, args: list[Value], frame: Frame
+) -> Value:
+    """A method call on an optimizer."""
+    if name == "step":
+        return step(machine, optimizer, args, frame)
+    if name == "zero_grad":
+        optimizer.zeroed = True
+        machine.zeroings += 1
+    return Unknown(data=True)
+
+
+def step(machine: Machine, optimizer: Optimizer, args: list[Value], frame: Frame) -> Value:
+    """Change the parameters, after calling the closure where one is given."""
+    result: Value = Unknown(data=True)
+    if args:
+        for _ in range(3 if optimizer.closure_kind else 1):
+            result = machine.call(args[0], [], {}, frame)
+    for leaf in leaves(Parameters(optimizer.params)):
+        bump(leaf.storage, frame, "step")
+    return result

@@ -1,0 +1,309 @@
+"""Python's own functions, and those of its library that matter to graphs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+
+from analyzers.reading import containers, operators
+from analyzers.reading.conditions import key_of, unknown
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine
+from analyzers.reading.values import (
+    NONE,
+    Const,
+    Instance,
+    Layer,
+    Lost,
+    Mapping,
+    Native,
+    Sequence,
+    Stream,
+    Tensor,
+    Unknown,
+    Value,
+)
+
+Args = list[Value]
+Kwargs = dict[str, Value]
+Model = Callable[[Machine, Args, Kwargs, Frame], Value]
+
+
+def call(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    """A builtin function."""
+    modelled = _BUILTINS.get(name)
+    if modelled is not None:
+        return modelled(machine, args, kwargs, frame)
+    if name in ("float", "int", "bool"):
+        return _number(name, args, frame)
+    return Unknown(data=True)
+
+
+def _number(name: str, args: Args, frame: Frame) -> Value:
+    if args and isinstance(args[0], Tensor):
+        lost = Lost("item", frame.place()) if args[0].node is not None else args[0].lost
+        return Tensor(lost=lost, scalar=True)
+    if args and isinstance(args[0], Const) and isinstance(args[0].value, int | float):
+        value = args[0].value
+        return Const(
+            float(value) if name == "float" else int(value) if name == "int" else bool(value)
+        )
+    return Unknown(data=True)
+
+
+def _range(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    bounds = [a.value for a in args if isinstance(a, Const) and isinstance(a.value, int)]
+    if len(bounds) == len(args) and bounds and not (len(bounds) == 3 and bounds[2] == 0):
+        exact = range(*bounds)
+        return Stream(lambda: (Const(i) for i in exact), exact=True)
+    start = bounds[0] if len(args) > 1 and isinstance(args[0], Const) and bounds else 0
+    if len(args) > 1 and not isinstance(args[0], Const):
+        return Stream(lambda: iter(lambda: Unknown(data=True), None))
+    return Stream(lambda: (Const(i) for i in itertools.count(start)))
+
+
+def _enumerate(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    source = args[0] if args else Unknown()
+    first = kwargs.get("start", args[1] if len(args) > 1 else Const(0))
+    start = first.value if isinstance(first, Const) and isinstance(first.value, int) else 0
+
+    def pairs() -> Iterator[Value]:
+        for i, item in enumerate(containers.iterate(machine, source, frame), start):
+            yield Sequence([Const(i), item], "tuple")
+
+    return Stream(pairs, exact=not isinstance(source, Unknown))
+
+
+def _zip(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    def rows() -> Iterator[Value]:
+        streams = [containers.iterate(machine, arg, frame) for arg in args]
+        for row in zip(*streams, strict=False):
+            yield Sequence(list(row), "tuple")
+
+    return Stream(rows, exact=any(isinstance(a, Sequence | Stream) for a in args))
+
+
+def _same(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    return args[0] if args else Unknown(data=True)
+
+
+def _length(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    value = args[0] if args else Unknown()
+    if isinstance(value, Sequence) and not value.open:
+        return Const(len(value.items))
+    if isinstance(value, Mapping) and not value.rest:
+        return Const(len(value.items))
+    return unknown("len", key_of(value))
+
+
+def _list(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    if not args:
+        return Sequence([])
+    source = args[0]
+    open_ = isinstance(source, Unknown | Tensor) or (
+        isinstance(source, Stream) and not source.exact
+    )
+    return Sequence(containers.listed(machine, source, frame), "list", open_)
+
+
+def _tuple(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    made = _list(machine, args, kwargs, frame)
+    assert isinstance(made, Sequence)
+    made.kind = "tuple"
+    return made
+
+
+def _dict(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    found = Mapping(dict(kwargs))
+    if args and isinstance(args[0], Mapping):
+        found.items = {**args[0].items, **found.items}
+    return found
+
+
+def _sum(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    return operators.operate(machine, "add", args, frame)
+
+
+def _extreme(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    numbers = [a.value for a in args if isinstance(a, Const) and isinstance(a.value, int | float)]
+    if len(numbers) == len(args) > 1:
+        return Unknown(data=True)
+    with_graph = [a for a in args if operators.graphs([a])]
+    return with_graph[0] if with_graph else Unknown(data=True)
+
+
+def _map(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    if len(args) < 2:
+        return Unknown()
+    rows = [containers.listed(machine, arg, frame) for arg in args[1:]]
+    return Sequence([machine.call(args[0], list(r), {}, frame) for r in zip(*rows, strict=False)])
+
+
+def _isinstance(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    if len(args) < 2:
+        return Unknown(data=True)
+    value, kinds = args
+    names = {
+        getattr(k, "path", getattr(k, "origin", "")).rpartition(".")[2] or getattr(k, "name", "")
+        for k in (kinds.items if isinstance(kinds, Sequence) else [kinds])
+    }
+    if isinstance(value, Sequence):
+        return Const(value.kind in names or (value.kind == "generator" and "list" in names))
+    if isinstance(value, Mapping):
+        return Const("dict" in names)
+    if isinstance(value, Tensor):
+        return Const("Tensor" in names)
+    if isinstance(value, Const):
+        return Const(type(value.value).__name__ in names)
+    if isinstance(value, Instance):
+        return Const(any(cls.name in names for cls in value.cls.lineage()) or "Module" in names)
+    if isinstance(value, Layer):
+        return Const(value.kind in names or "Module" in names)
+    return unknown("isinstance", key_of(value), tuple(sorted(names)))
+
+
+def _getattr(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    from analyzers.reading import attributes
+
+    if len(args) > 1 and isinstance(args[1], Const) and isinstance(args[1].value, str):
+        owner, name = args[0], args[1].value
+        if len(args) > 2 and isinstance(owner, Instance):
+            if name not in owner.attrs and owner.cls.lookup(name) is None:
+                return args[2]
+        return attributes.read(machine, owner, name, frame)
+    return Unknown()
+
+
+def _hasattr(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    if len(args) > 1 and isinstance(args[1], Const) and isinstance(args[0], Instance):
+        name = str(args[1].value)
+        if name in args[0].attrs or args[0].cls.lookup(name) is not None:
+            return Const(True)
+        return Const(False) if not args[0].cls.library_bases() else Unknown(data=True)
+    return unknown("hasattr", *(key_of(a) for a in args))
+
+
+def _setattr(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    attrs = getattr(args[0], "attrs", None) if len(args) > 2 else None
+    if isinstance(attrs, dict) and isinstance(args[1], Const):
+        attrs[str(args[1].value)] = args[2]
+    return NONE
+
+
+def _next(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    if args and isinstance(args[0], Sequence) and args[0].kind == "generator" and args[0].items:
+        return args[0].items.pop(0)
+    return next(containers.iterate(machine, args[0], frame), Unknown()) if args else Unknown()
+
+
+def _partial(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    if not args:
+        return Unknown()
+    function, given = args[0], args[1:]
+    return Native(
+        lambda more, named: machine.call(function, [*given, *more], {**kwargs, **named}, frame)
+    )
+
+
+def _deque(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    made = _list(machine, args[:1], {}, frame)
+    assert isinstance(made, Sequence)
+    made.kind = "deque"
+    limit = kwargs.get("maxlen", args[1] if len(args) > 1 else NONE)
+    made.maxlen = limit.value if isinstance(limit, Const) and isinstance(limit.value, int) else None
+    if made.maxlen is not None:
+        made.maxlen = max(made.maxlen, 1)
+    return made
+
+
+def _default_dict(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    return Mapping()
+
+
+def _field(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    made = Unknown("field", data=True)
+    made.attrs.update(kwargs)
+    if "default" in kwargs:
+        return kwargs["default"]
+    return made
+
+
+def _object(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    made = Unknown("namespace")
+    made.attrs.update(kwargs)
+    return made
+
+
+def _print(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    return NONE
+
+
+def _parser(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    """`argparse.ArgumentParser`: the parsed options have their defaults."""
+    options = Unknown("args", data=True)
+    parser = Unknown("parser", data=True)
+
+    def add(more: Args, named: Kwargs) -> Value:
+        flags = [a.value for a in more if isinstance(a, Const) and isinstance(a.value, str)]
+        flag = named.get("dest", Const(max(flags, key=len) if flags else ""))
+        name = str(flag.value).lstrip("-").replace("-", "_") if isinstance(flag, Const) else ""
+        action = named.get("action")
+        if "default" in named:
+            options.attrs[name] = named["default"]
+        elif isinstance(action, Const) and action.value in ("store_true", "store_false"):
+            options.attrs[name] = Const(action.value == "store_false")
+        return Unknown(data=True)
+
+    parser.attrs["add_argument"] = Native(add)
+    parser.attrs["add_argument_group"] = Native(lambda more, named: parser)
+    parser.attrs["parse_args"] = Native(lambda more, named: options)
+    parser.attrs["parse_known_args"] = Native(
+        lambda more, named: Sequence([options, Sequence([])], "tuple")
+    )
+    return parser
+
+
+_BUILTINS: dict[str, Model] = {
+    "range": _range,
+    "enumerate": _enumerate,
+    "zip": _zip,
+    "iter": _same,
+    "reversed": _same,
+    "abs": lambda m, a, k, f: operators.operate(m, "abs", a, f),
+    "len": _length,
+    "list": _list,
+    "tuple": _tuple,
+    "set": _list,
+    "sorted": _list,
+    "dict": _dict,
+    "sum": _sum,
+    "max": _extreme,
+    "min": _extreme,
+    "map": _map,
+    "isinstance": _isinstance,
+    "getattr": _getattr,
+    "hasattr": _hasattr,
+    "setattr": _setattr,
+    "next": _next,
+    "print": _print,
+}
+MODELLED: dict[str, Model] = {
+    "functools.partial": _partial,
+    "collections.deque": _deque,
+    "collections.defaultdict": _default_dict,
+    "collections.OrderedDict": _dict,
+    "dataclasses.field": _field,
+    "types.SimpleNamespace": _object,
+    "argparse.ArgumentParser": _parser,
+    "argparse.Namespace": _object,
+    "tqdm.tqdm": _same,
+    "tqdm.auto.tqdm": _same,
+    "tqdm.notebook.tqdm": _same,
+    "tqdm": _same,
+    "tqdm.trange": _range,
+    "copy.copy": _same,
+    "copy.deepcopy": lambda m, a, k, f: Unknown(),
+    "itertools.chain": lambda m, a, k, f: Sequence(
+        [item for arg in a for item in containers.listed(m, arg, f)]
+    ),
+}

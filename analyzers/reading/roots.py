@@ -1,0 +1,94 @@
+"""Where a reading starts: the entry script, then the functions that nothing calls."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.reading import calling, classes, importing
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine
+from analyzers.reading.values import Class, Function, Instance, Unknown
+from analyzers.source import Project
+
+_WALKING = frozenset({"backward", "grad", "manual_backward", "step"})
+_MODEL_METHODS = frozenset(
+    {"parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad"}
+)
+
+
+def mentions_walks(project: Project) -> bool:
+    """Whether any file speaks of a walk at all: without one there is nothing to find."""
+    return any("backward" in text or "grad(" in text for text in project.files.values())
+
+
+def model_names(project: Project) -> frozenset[str]:
+    """Names (last parts) of things whose parameters are taken, or that are put in train mode."""
+    found: set[str] = set()
+    for module in project.modules.values():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Attribute) and node.attr in _MODEL_METHODS:
+                if isinstance(node.value, ast.Name):
+                    found.add(node.value.id)
+                elif isinstance(node.value, ast.Attribute):
+                    found.add(node.value.attr)
+    return frozenset(found - {"self", "optimizer", "opt", "optim", "scheduler"})
+
+
+def run(machine: Machine) -> None:
+    """Everything: the entry as `__main__`, the other files, then what is left."""
+    project = machine.project
+    machine.model_names = model_names(project)
+    if project.module(project.entry) is not None:
+        importing.module_frame(machine, project.entry, "__main__")
+    for path in project.modules:
+        importing.module_frame(machine, path, path.removesuffix(".py").replace("/", "."))
+    for frame in list(machine.modules.values()):
+        _uncalled(machine, frame)
+
+
+def _uncalled(machine: Machine, frame: Frame) -> None:
+    for value in list(frame.names.values()):
+        if isinstance(value, Function) and value.frame is frame:
+            if _untouched(machine, value):
+                _call_alone(machine, value, [], frame)
+        elif isinstance(value, Class) and value.frame is frame:
+            _uncalled_methods(machine, value, frame)
+
+
+def _untouched(machine: Machine, function: Function) -> bool:
+    return id(function.definition) not in machine.entered and _speaks_of_walks(function)
+
+
+def _speaks_of_walks(function: Function) -> bool:
+    for node in ast.walk(function.definition):
+        if isinstance(node, ast.Attribute) and node.attr in _WALKING:
+            return True
+        if isinstance(node, ast.Name) and node.id == "grad":
+            return True
+    return False
+
+
+def _call_alone(
+    machine: Machine, function: Function, first: list[Unknown | Instance], frame: Frame
+) -> None:
+    """Call a function with arguments of which nothing is known."""
+    machine.assumed.clear()
+    machine.grad = True
+    calling.call_function(machine, function, list(first), {}, frame)
+
+
+def _uncalled_methods(machine: Machine, cls: Class, frame: Frame) -> None:
+    """Methods that walk and that nothing calls: on a fresh instance, a few times in a row."""
+    if classes.is_autograd_function(cls) or cls.engine:
+        return
+    for value in list(cls.attrs.values()):
+        if not isinstance(value, Function) or not _untouched(machine, value):
+            continue
+        machine.assumed.clear()
+        instance = classes.instantiate(machine, cls, [], {}, frame)
+        if not isinstance(instance, Instance):
+            continue
+        for _ in range(3):
+            known = {k: v for k, v in instance.attrs.items() if not isinstance(v, Unknown)}
+            instance.attrs = known
+            _call_alone(machine, value, [instance], frame)

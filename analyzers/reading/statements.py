@@ -1,0 +1,167 @@
+"""Statements: what each does to names and to the flow of control."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.reading import assigning, calling, classes, conditions, importing
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine, Signal, statement
+from analyzers.reading.values import NONE, Const, Context, Sequence, Unknown, Value
+
+
+@statement(ast.Expr)
+def _expression(machine: Machine, node: ast.Expr, frame: Frame) -> None:
+    if not isinstance(node.value, ast.Constant):
+        machine.evaluate(node.value, frame)
+
+
+@statement(ast.Assign)
+def _assign(machine: Machine, node: ast.Assign, frame: Frame) -> None:
+    value = machine.evaluate(node.value, frame)
+    for target in node.targets:
+        assigning.assign(machine, target, value, frame)
+
+
+@statement(ast.AnnAssign)
+def _annotated(machine: Machine, node: ast.AnnAssign, frame: Frame) -> None:
+    if node.value is not None:
+        assigning.assign(machine, node.target, machine.evaluate(node.value, frame), frame)
+
+
+@statement(ast.AugAssign)
+def _augmented(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
+    assigning.augment(machine, node, frame)
+
+
+@statement(ast.If)
+def _if(machine: Machine, node: ast.If, frame: Frame) -> Signal | None:
+    if conditions.decide_if(machine, node, frame):
+        return machine.execute(node.body, frame)
+    return machine.execute(node.orelse, frame)
+
+
+@statement(ast.Return)
+def _return(machine: Machine, node: ast.Return, frame: Frame) -> Signal:
+    frame.returned = machine.evaluate(node.value, frame) if node.value else NONE
+    return Signal.RETURN
+
+
+@statement(ast.Break)
+def _break(machine: Machine, node: ast.Break, frame: Frame) -> Signal:
+    return Signal.BREAK
+
+
+@statement(ast.Continue)
+def _continue(machine: Machine, node: ast.Continue, frame: Frame) -> Signal:
+    return Signal.CONTINUE
+
+
+@statement(ast.Raise)
+def _raise(machine: Machine, node: ast.Raise, frame: Frame) -> Signal:
+    return Signal.RAISE
+
+
+@statement(ast.With, ast.AsyncWith)
+def _with(machine: Machine, node: ast.With, frame: Frame) -> Signal | None:
+    before = machine.grad
+    for item in node.items:
+        entered = machine.evaluate(item.context_expr, frame)
+        if isinstance(entered, Context):
+            machine.grad = machine.grad if entered.grad is None else entered.grad
+            entered = entered.value
+        elif method := classes.method_of(entered, "__enter__"):
+            entered = calling.call(machine, method, [], {}, frame)
+        if item.optional_vars is not None:
+            assigning.assign(machine, item.optional_vars, entered, frame)
+    try:
+        return machine.execute(node.body, frame)
+    finally:
+        machine.grad = before
+
+
+@statement(ast.Try, ast.TryStar)
+def _try(machine: Machine, node: ast.Try, frame: Frame) -> Signal | None:
+    signal = machine.execute(node.body, frame)
+    if signal is Signal.RAISE and node.handlers:
+        handler = node.handlers[0]
+        if handler.name:
+            machine.bind(frame, handler.name, Unknown())
+        signal = machine.execute(handler.body, frame)
+    elif signal is None:
+        signal = machine.execute(node.orelse, frame)
+    final = machine.execute(node.finalbody, frame)
+    return final or signal
+
+
+@statement(ast.FunctionDef, ast.AsyncFunctionDef)
+def _function(machine: Machine, node: ast.FunctionDef, frame: Frame) -> None:
+    function = calling.make_function(machine, node, frame)
+    value: Value = function
+    for decorator in reversed(node.decorator_list):
+        value = calling.decorate(machine, decorator, value, function, frame)
+    machine.bind(frame, node.name, value)
+
+
+@statement(ast.ClassDef)
+def _class(machine: Machine, node: ast.ClassDef, frame: Frame) -> None:
+    machine.bind(frame, node.name, classes.define(machine, node, frame))
+
+
+@statement(ast.Import)
+def _import(machine: Machine, node: ast.Import, frame: Frame) -> None:
+    for alias in node.names:
+        importing.import_module(machine, alias.name, alias.asname, frame)
+
+
+@statement(ast.ImportFrom)
+def _import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
+    importing.import_names(machine, node, frame)
+
+
+@statement(ast.Global)
+def _global(machine: Machine, node: ast.Global, frame: Frame) -> None:
+    if frame.module is not None:
+        frame.elsewhere.update(dict.fromkeys(node.names, frame.module))
+
+
+@statement(ast.Nonlocal)
+def _nonlocal(machine: Machine, node: ast.Nonlocal, frame: Frame) -> None:
+    for name in node.names:
+        outer = frame.parent
+        while outer is not None and name not in outer.names:
+            outer = outer.parent
+        if outer is not None:
+            frame.elsewhere[name] = outer
+
+
+@statement(ast.Delete)
+def _delete(machine: Machine, node: ast.Delete, frame: Frame) -> None:
+    for target in node.targets:
+        if isinstance(target, ast.Name):
+            frame.names.pop(target.id, None)
+        elif isinstance(target, ast.Subscript):
+            container = machine.evaluate(target.value, frame)
+            if isinstance(container, Sequence) and container.items:
+                container.items.pop(0)
+
+
+@statement(ast.Match)
+def _match(machine: Machine, node: ast.Match, frame: Frame) -> Signal | None:
+    subject = machine.evaluate(node.subject, frame)
+    cases = node.cases
+    chosen = None
+    for case in cases:
+        pattern = case.pattern
+        if isinstance(pattern, ast.MatchValue) and isinstance(subject, Const):
+            wanted = machine.evaluate(pattern.value, frame)
+            if not isinstance(wanted, Const) or wanted.value != subject.value:
+                continue
+        chosen = case
+        break
+    if chosen is None:
+        return None
+    for inner in ast.walk(chosen.pattern):
+        if isinstance(inner, ast.MatchAs | ast.MatchStar) and inner.name:
+            machine.bind(frame, inner.name, subject)
+    return machine.execute(chosen.body, frame)

@@ -1,0 +1,253 @@
+"""The autograd tape of one symbolic run: nodes, walks over them, and what a walk finds wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from analyzers import evidence
+from analyzers.evidence import Change, GraphReuse, Holder, InplaceChange, Join, Place
+from analyzers.reading.values import Binding, Node, Storage
+
+MAX_JOINS = 8
+MAX_HOLDERS = 12
+
+
+@dataclass(slots=True, eq=False)
+class Walk:
+    """One `backward` or `grad` call. `reach`: how many earlier walks lie between it and the
+    making of the oldest node it met."""
+
+    visit: evidence.Visit
+    moment: int
+    keeps: bool
+    reach: int = 0
+    roots: tuple[Node, ...] = ()
+
+
+@dataclass(slots=True)
+class Found:
+    """What one pass over a graph met."""
+
+    live: list[Node] = field(default_factory=list)
+    joins: list[tuple[Node | None, Node]] = field(default_factory=list)
+    leaves: set[Node] = field(default_factory=set)
+    complete: bool = True
+
+
+class Tape:
+    """Counts walks and moments, and turns what walks meet into evidence."""
+
+    def __init__(self, budget: int) -> None:
+        self.moment = 0
+        self.walks: list[Walk] = []
+        self.budget = budget
+        self.iterations: dict[tuple[str, int], int] = {}
+
+    def tick(self) -> int:
+        self.moment += 1
+        return self.moment
+
+    def node(
+        self, op: str, at: Place, parents: tuple[Node, ...], saves: bool | None = None
+    ) -> Node:
+        """A new node made here and now."""
+        return Node(op, at, parents, saves, len(self.walks))
+
+    def visit(
+        self,
+        stack: tuple[Place, ...],
+        root: tuple[str, ...],
+        *,
+        kind: str = "backward",
+        retain: bool = False,
+        create: bool = False,
+    ) -> evidence.Visit:
+        """The record of a walk that starts now."""
+        at = stack[-1]
+        count = self.iterations.get((at.file, at.line), 0) + 1
+        self.iterations[(at.file, at.line)] = count
+        return evidence.Visit(
+            at,
+            n=len(self.walks) + 1,
+            stack=stack,
+            iteration=count,
+            kind="grad" if kind == "grad" else "backward",
+            retain=retain,
+            create_graph=create,
+            root=root,
+        )
+
+    def explore(self, roots: tuple[Node, ...]) -> Found:
+        """Everything a walk from the roots reaches, stopping at freed nodes."""
+        found = Found()
+        certain = any(root.strong for root in roots)
+        seen: set[Node] = set()
+        todo: list[tuple[Node, Node | None]] = [(root, None) for root in reversed(roots)]
+        while todo:
+            node, child = todo.pop()
+            if node.leaf:
+                found.leaves.add(node)
+                continue
+            if node.freed is not None:
+                found.joins.append((child, node))
+                continue
+            if node in seen:
+                continue
+            seen.add(node)
+            found.live.append(node)
+            self.budget -= 1
+            parents = _followed(node, certain)
+            todo.extend((parent, node) for parent in parents)
+            if self.budget <= 0:
+                found.complete = False
+                break
+        return found
+
+    def walk(self, roots: tuple[Node, ...], visit: evidence.Visit) -> tuple[Walk, Found]:
+        """Walk the graph and free what was reached, unless it is kept."""
+        walk = Walk(visit, self.tick(), visit.retain or visit.create_graph, roots=roots)
+        found = self.explore(roots)
+        self.walks.append(walk)
+        oldest = min((node.made_after for node in found.live if node.walks), default=None)
+        walk.reach = 0 if oldest is None else len(self.walks) - 1 - oldest
+        return walk, found
+
+    def free(self, walk: Walk, found: Found) -> None:
+        """End the life of what the walk reached."""
+        for node in found.live:
+            node.walks += 1
+            if not walk.keeps:
+                node.freed = walk
+
+    def reuse(self, walk: Walk, found: Found) -> GraphReuse | None:
+        """The evidence, when the walk met freed nodes that had saved something."""
+        joins: list[Join] = []
+        freed: Walk | None = None
+        for child, old in _distinct(found.joins):
+            raising = self._raising(old)
+            if raising is None or raising.freed is None:
+                continue
+            freed = freed or raising.freed
+            joins.append(
+                Join(
+                    old=_public(old),
+                    new=_public(child) if child is not None else None,
+                    raising=_public(raising),
+                    freed=raising.freed.visit.n,
+                    holders=holders(old, raising.freed, walk, raising),
+                )
+            )
+            engine = raising.engine
+            if len(joins) >= MAX_JOINS:
+                break
+        if freed is None:
+            return None
+        lines = {(join.old.at.file, join.old.at.line) for join in joins if join.old.at}
+        return GraphReuse(
+            freed=freed.visit,
+            reached=walk.visit,
+            how="predicted",
+            same_root=any(root in freed.roots for root in walk.roots),
+            remade=any((n.at.file, n.at.line) in lines for n in found.live),
+            joins=tuple(joins),
+            engine="custom" if engine else "torch",
+            engine_class=engine,
+        )
+
+    def _raising(self, old: Node) -> Node | None:
+        """The first node at or below a freed one whose saved tensors are gone."""
+        seen: set[Node] = set()
+        todo = [old]
+        while todo and self.budget > 0:
+            node = todo.pop()
+            if node in seen or node.leaf or node.freed is None:
+                continue
+            self.budget -= 1
+            seen.add(node)
+            if node.saves is not False:
+                return node
+            todo.extend(reversed(node.parents))
+        return None
+
+    def stale(self, walk: Walk, found: Found) -> InplaceChange | None:
+        """The evidence, when a node's saved memory was written to since."""
+        for node in found.live:
+            for storage, version in node.saved:
+                if storage.version != version and storage.change is not None:
+                    return self._changed(walk, node, storage)
+        return None
+
+    def _changed(self, walk: Walk, node: Node, storage: Storage) -> InplaceChange:
+        assert storage.change is not None
+        place, op = storage.change
+        names = storage.names or (storage.leaf.names if storage.leaf else [])
+        return InplaceChange(
+            kind="saved",
+            how="predicted",
+            reached=walk.visit,
+            at=walk.visit.at,
+            node=_public(node),
+            holders=tuple(_holder(binding, "now") for binding in names[:MAX_HOLDERS]),
+            parameter=names[0].path if storage.leaf is not None and names else None,
+            is_parameter=storage.leaf is not None,
+            changes=(Change(place, op=op),),
+        )
+
+
+def _followed(node: Node, certain: bool) -> tuple[Node, ...]:
+    """The inputs that a walk certainly passes through.
+
+    Where a graph certainly reaches a parameter, inputs that may be mere data are left out; where
+    nothing is certain, a single input must be the one that carries the graph.
+    """
+    if certain:
+        return tuple(parent for parent in node.parents if parent.strong)
+    return node.parents if len(node.parents) == 1 else ()
+
+
+def _distinct(joins: list[tuple[Node | None, Node]]) -> list[tuple[Node | None, Node]]:
+    seen: set[Node] = set()
+    kept = []
+    for child, old in joins:
+        if old not in seen:
+            seen.add(old)
+            kept.append((child, old))
+    return kept
+
+
+def _public(node: Node) -> evidence.Node:
+    return evidence.Node(node.op, node.at, made_after=node.made_after)
+
+
+def _holder(binding: Binding, when: str) -> Holder:
+    return Holder(
+        binding.path,
+        binding.scope,
+        binding.kind,  # type: ignore[arg-type]
+        binding.container,
+        "freed" if when == "freed" else "now",
+        binding.frame,
+    )
+
+
+def holders(old: Node, freed: Walk, walk: Walk, raising: Node) -> tuple[Holder, ...]:
+    """The names that held the tensor when its graph was freed, or hold it now, best first: what
+    lived across the freeing call in a frame that both calls share comes before the rest."""
+    shared = {p.frame for p in freed.visit.stack} & {p.frame for p in walk.visit.stack}
+    ranked: list[tuple[tuple[int, int, int], Holder]] = []
+    for source in dict.fromkeys((old, raising)):
+        for binding in source.names:
+            if binding.moment > walk.moment:
+                continue
+            alive = binding.end()
+            if binding.moment > freed.moment or alive < freed.moment:
+                continue
+            when = "now" if alive >= walk.moment else "freed"
+            here = binding.frame in shared or binding.kind in ("attribute", "global", "item")
+            rank = (source is not old, not here, -binding.moment)
+            ranked.append((rank, _holder(binding, when)))
+        if ranked:
+            break
+    ranked.sort(key=lambda entry: entry[0])
+    unique = dict.fromkeys(holder for _, holder in ranked)
+    return tuple(unique)[:MAX_HOLDERS]

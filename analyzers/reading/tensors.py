@@ -1,0 +1,235 @@
+"""Methods of tensors, modules, optimizers, and of unknown values that may be any of them."""
+
+from __future__ import annotations
+
+from analyzers import ops
+from analyzers.reading import inplace, modules, operators, optimizers, unknowns, walks
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine
+from analyzers.reading.values import (
+    NONE,
+    Class,
+    Const,
+    Gradient,
+    Instance,
+    Layer,
+    Lost,
+    Optimizer,
+    Parameters,
+    Sequence,
+    Stream,
+    Tensor,
+    Unknown,
+    Value,
+)
+
+_TO_PYTHON = frozenset({"item", "numpy", "tolist", "__float__", "__int__"})
+_SAME = frozenset({"to", "cuda", "cpu", "xpu", "train", "eval", "share_memory", "pin_memory",
+                   "type", "contiguous"})  # fmt: skip
+_IDENTITIES = _SAME | {"float", "double", "half", "bfloat16"}
+MODULE_METHODS = frozenset(
+    ["parameters", "named_parameters", "children", "modules", "named_children", "named_modules", "buffers", "train", "eval", "to", "cuda", "cpu", "float", "double", "half", "zero_grad", "state_dict", "load_state_dict", "register_buffer", "register_parameter", "add_module", "requires_grad_", "apply", "save_hyperparameters", "optimizers", "manual_backward", "toggle_optimizer", "untoggle_optimizer", "log", "log_dict", "backward"]
+)
+TENSOR_METHODS = (
+    MODULE_METHODS
+    | _TO_PYTHON
+    | ops.NO_GRAPH
+    | _SAME
+    | frozenset(
+        ["backward", "detach", "detach_", "clone", "requires_grad_", "zero_grad", "retain_grad", "register_hook"]
+    )
+)
+
+
+def method(
+    machine: Machine,
+    receiver: Value,
+    name: str,
+    args: list[Value],
+    kwargs: dict[str, Value],
+    frame: Frame,
+) -> Value:
+    """A method call on a value of the library's."""
+    if isinstance(receiver, Optimizer):
+        return optimizers.method(machine, receiver, name, args or list(kwargs.values()), frame)
+    if name == "backward":
+        return _backward(machine, receiver, args, kwargs, frame)
+    if isinstance(receiver, Class):
+        return operators.operate(machine, "Function", args, frame)
+    if isinstance(receiver, Gradient):
+        return _gradient_method(machine, receiver, name)
+    if isinstance(receiver, Tensor):
+        return tensor_method(machine, receiver, name, args, kwargs, frame)
+    if isinstance(receiver, Const):
+        return Const("") if name in ("format", "join") else Unknown(data=True)
+    if isinstance(receiver, Stream):
+        return Unknown()
+    return _of_module(machine, receiver, name, args, kwargs, frame)
+
+
+def _backward(
+    machine: Machine,
+    receiver: Value,
+    args: list[Value],
+    kwargs: dict[str, Value],
+    frame: Frame,
+) -> Value:
+    """`loss.backward()`, or `something.backward(loss)`."""
+    names = ("gradient", "retain_graph", "create_graph", "inputs")
+    options = dict(zip(names, args, strict=False)) | kwargs
+    tensor = isinstance(receiver, Tensor) or receiver.node is not None
+    helper = not tensor and args and (args[0].node is not None or not isinstance(receiver, Unknown))
+    if helper:
+        walks.backward(machine, args[:1], kwargs, frame)
+    elif not isinstance(receiver, Const):
+        given = options.get("gradient", NONE)
+        explicit = not (isinstance(given, Const) and given.value is None)
+        walks.backward(machine, [receiver], options, frame, explicit=explicit)
+    return NONE
+
+
+def _gradient_method(machine: Machine, receiver: Gradient, name: str) -> Value:
+    if name in ("zero_", "detach_"):
+        machine.zeroings += 1
+        return receiver
+    return Tensor()
+
+
+def tensor_method(
+    machine: Machine,
+    tensor: Tensor,
+    name: str,
+    args: list[Value],
+    kwargs: dict[str, Value],
+    frame: Frame,
+) -> Value:
+    """A method of a tensor."""
+    if name in _TO_PYTHON or name in ("detach", "detach_"):
+        return _cut(machine, tensor, name, frame)
+    if name == "requires_grad_":
+        return _require(machine, tensor, args, frame)
+    if name in _IDENTITIES and tensor.node is not None and tensor.node.leaf:
+        return tensor
+    if name in ops.NO_GRAPH or name in ("size", "storage", "register_hook", "retain_grad"):
+        lost = Lost(name, frame.place()) if tensor.node is not None else tensor.lost
+        return Tensor(lost=lost) if name in ("argmax", "argmin") else Unknown(data=True)
+    if name.endswith("_") and not name.endswith("__"):
+        return inplace.write(machine, tensor, name, [*args, *kwargs.values()], frame)
+    scalar = reduced(name, args, kwargs, tensor)
+    result = operators.operate(machine, name, [tensor, *args, *kwargs.values()], frame, scalar)
+    return shaped(machine, name, result, args, kwargs, frame)
+
+
+def shaped(
+    machine: Machine,
+    name: str,
+    result: Value,
+    args: list[Value],
+    kwargs: dict[str, Value],
+    frame: Frame,
+) -> Value:
+    """Operations that return several tensors."""
+    from analyzers.reading.containers import part_of
+
+    if name in ops.MULTI_VIEWS and isinstance(result, Tensor):
+        parts: list[Value] = []
+        for _ in range(_count(args, kwargs)):
+            part = part_of(machine, result, frame, name)
+            if isinstance(part, Tensor):
+                part.siblings = True
+            parts.append(part)
+        return Sequence(parts, "tuple", open_=True)
+    if name in ("max", "min", "median", "sort", "topk", "mode", "kthvalue") and (args or kwargs):
+        if not (args and isinstance(args[0], Tensor)):
+            return Sequence([part_of(machine, result, frame, name), Unknown(data=True)], "tuple")
+    return result
+
+
+def _count(args: list[Value], kwargs: dict[str, Value]) -> int:
+    number = args[-1].value if args and isinstance(args[-1], Const) else 2
+    return number if isinstance(number, int) and 1 < number <= 8 else 3
+
+
+def reduced(name: str, args: list[Value], kwargs: dict[str, Value], tensor: Value) -> bool | None:
+    """Whether the result has one element: known for full reductions and shapes that stay."""
+    if name in ops.REDUCTIONS:
+        plain = not args and not ({"dim", "axis"} & set(kwargs))
+        return True if plain else None
+    if name in ("clone", "neg", "abs", "exp", "log", "float", "double", "to", "sqrt", "pow"):
+        return tensor.scalar if isinstance(tensor, Tensor) else None
+    return None
+
+
+def _cut(machine: Machine, tensor: Tensor, name: str, frame: Frame) -> Value:
+    """What ends a graph."""
+    lost = Lost(name, frame.place()) if tensor.node is not None else tensor.lost
+    if name == "detach_":
+        tensor.node, tensor.lost = None, lost  # type: ignore[misc]
+        return tensor
+    storage = tensor.storage if name == "detach" else None
+    return Tensor(storage=storage, scalar=tensor.scalar, lost=lost)
+
+
+def _require(machine: Machine, tensor: Tensor, args: list[Value], frame: Frame) -> Value:
+    wanted = not (args and isinstance(args[0], Const) and not args[0].value)
+    if tensor.node is None and wanted and machine.grad:
+        tensor.node = machine.leaf_node(frame)  # type: ignore[misc]
+        tensor.storage.leaf = tensor.node
+    elif tensor.node is not None and tensor.node.leaf:
+        tensor.node.trainable = wanted
+    return tensor
+
+
+def _of_module(
+    machine: Machine,
+    receiver: Value,
+    name: str,
+    args: list[Value],
+    kwargs: dict[str, Value],
+    frame: Frame,
+) -> Value:
+    """A method of a module or of something unknown."""
+    if name in ("parameters", "named_parameters", "buffers"):
+        return modules.Parameters(receiver)
+    if name in _IDENTITIES:
+        if isinstance(receiver, Unknown) and receiver.node is not None:
+            return Unknown(receiver.origin, receiver.node)
+        return receiver
+    if name == "requires_grad_":
+        wanted = not (args and isinstance(args[0], Const) and not args[0].value)
+        for leaf in modules.leaves(Parameters(receiver)):
+            if leaf.node is not None:
+                leaf.node.trainable = wanted
+        return receiver
+    if name == "zero_grad":
+        machine.zeroings += 1
+        return NONE
+    if name in ("manual_backward",) and args:
+        walks.backward(machine, args[:1], kwargs, frame)
+        return NONE
+    if name in ("register_buffer", "register_parameter", "add_module") and len(args) > 1:
+        return _register(receiver, args)
+    if name in ("detach", "clone"):
+        return _of_unknown(machine, receiver, name, frame)
+    if name in _TO_PYTHON or name in ops.NO_GRAPH or name in MODULE_METHODS:
+        return Unknown(data=True)
+    if name == "forward" and isinstance(receiver, Layer | Instance):
+        return machine.call(receiver, args, kwargs, frame)
+    callee = Unknown(name, receiver.node)
+    return unknowns.call_unknown(machine, callee, args, kwargs, frame)
+
+
+def _of_unknown(machine: Machine, receiver: Value, name: str, frame: Frame) -> Value:
+    if name == "detach":
+        return Tensor(lost=Lost("detach", frame.place()) if receiver.node else None)
+    if receiver.node is None:
+        return Unknown(data=isinstance(receiver, Unknown) and receiver.data)
+    return operators.operate(machine, name, [receiver], frame)
+
+
+def _register(receiver: Value, args: list[Value]) -> Value:
+    attrs = getattr(receiver, "attrs", None)
+    name = args[0].value if isinstance(args[0], Const) else None
+    if isinstance(attrs, dict) and isinstance(name, str):
+        attrs[name] = args[1]
+    return NONE

@@ -1,0 +1,60 @@
+"""Calls of things not seen: the result may carry the graph of what went in."""
+
+from __future__ import annotations
+
+from analyzers.reading import operators
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine
+from analyzers.reading.modules import leaf_tensor
+from analyzers.reading.values import Bound, Function, Tensor, Unknown, Value
+
+# Methods that take something in and hand back nothing that a gradient flows through.
+_SINKS = frozenset(
+    ["step", "push", "append", "add", "log", "log_metrics", "update", "render", "reset", "save", "write", "info", "debug", "warning", "record", "store", "store_transition", "add_scalar", "add_image", "set_description", "set_postfix", "print", "dump", "observe"]
+)
+
+
+def call_unknown(
+    machine: Machine, callee: Unknown, args: list[Value], kwargs: dict[str, Value], frame: Frame
+) -> Value:
+    """A call of which only the arguments are known.
+
+    Callbacks of the script among the arguments are taken to be called once.
+    """
+    values = [*args, *kwargs.values()]
+    for value in values:
+        if isinstance(value, Function | Bound):
+            _try_callback(machine, value, frame)
+    if callee.origin in _SINKS:
+        return Unknown(data=True)
+    parents = operators.graphs(values)
+    if callee.node is not None:
+        parents = (callee.node, *parents)
+    leaf = _own_parameters(machine, callee, frame)
+    if leaf is not None and leaf.node is not None and leaf.node.trainable:
+        parents = (*parents, leaf.node)
+    if not machine.grad:
+        return Unknown(callee.origin, data=True)
+    node = machine.tape.node(callee.origin or "call", frame.place(), parents)
+    if leaf is not None:
+        node.saved.append((leaf.storage, leaf.storage.version))
+    return Unknown(callee.origin, node)
+
+
+def _own_parameters(machine: Machine, callee: Unknown, frame: Frame) -> Tensor | None:
+    """The parameters of a callee that the script treats as a model elsewhere."""
+    if callee.origin not in machine.model_names:
+        return None
+    leaf = callee.attrs.get("<leaf>")
+    if not isinstance(leaf, Tensor):
+        leaf = callee.attrs["<leaf>"] = leaf_tensor(machine, frame)
+        assert leaf.node is not None
+        leaf.node.op = callee.origin
+    return leaf
+
+
+def _try_callback(machine: Machine, value: Value, frame: Frame) -> None:
+    """Enter a callback once; what it returns is not known to be used."""
+    function = value.function if isinstance(value, Bound) else value
+    if isinstance(function, Function) and id(function.definition) not in machine.entered:
+        machine.call(value, [], {}, frame)

@@ -1,0 +1,354 @@
+"""The values of the abstract interpreter: what a name may stand for, and the graph behind it."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from analyzers.evidence import Place
+
+if TYPE_CHECKING:
+    from analyzers.reading.frames import Frame
+    from analyzers.reading.tape import Walk
+
+
+@dataclass(slots=True)
+class Binding:
+    """A name that took on a value: `log` holds the moments at which it was bound, `moment` is
+    the one of this value."""
+
+    path: str
+    scope: str
+    kind: str
+    container: str
+    frame: int
+    log: list[int]
+    moment: int
+
+    def end(self) -> float:
+        """The moment at which the name took on another value; infinity while it holds."""
+        later = [m for m in self.log[-64:] if m > self.moment]
+        return later[0] if later else float("inf")
+
+
+_keys = itertools.count(1)
+
+
+class Storage:
+    """The memory behind a tensor and its views, with a version that in-place writes raise."""
+
+    __slots__ = ("change", "leaf", "names", "version")
+
+    def __init__(self, leaf: Node | None = None) -> None:
+        self.version = 0
+        self.change: tuple[Place, str] | None = None
+        self.leaf = leaf
+        self.names: list[Binding] = []
+
+
+class Node:
+    """An autograd node: the line that made it, its inputs, and what became of it.
+
+    `strong`: its graph certainly reaches a parameter. `freed`: the walk that freed it.
+    `saved`: the memory that it saved, with the version at that moment.
+    """
+
+    __slots__ = (
+        "at",
+        "engine",
+        "freed",
+        "leaf",
+        "made_after",
+        "names",
+        "op",
+        "parents",
+        "saved",
+        "saves",
+        "strong",
+        "trainable",
+        "walks",
+    )
+
+    def __init__(
+        self, op: str, at: Place, parents: tuple[Node, ...], saves: bool | None, made_after: int
+    ) -> None:
+        self.op = op
+        self.at = at
+        self.parents = parents
+        self.saves = saves
+        self.made_after = made_after
+        self.freed: Walk | None = None
+        self.strong = any(parent.strong for parent in parents)
+        self.leaf = False
+        self.trainable = True
+        self.engine = ""
+        self.names: list[Binding] = []
+        self.saved: list[tuple[Storage, int]] = []
+        self.walks = 0
+
+
+@dataclass(slots=True)
+class Lost:
+    """Where a value's graph ended, and by what."""
+
+    op: str
+    at: Place
+
+
+class Value:
+    """Anything; by itself, something without a graph of which nothing else is known."""
+
+    __slots__ = ()
+    node: ClassVar[Node | None] = None
+
+
+class Const(Value):
+    """A Python value known exactly: number, string, bytes, None, True, False."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+NONE = Const(None)
+
+
+class Tensor(Value):
+    """A tensor: with a graph (`node`), or certainly without one (`lost` says since where)."""
+
+    __slots__ = ("grad_cut", "lost", "node", "scalar", "siblings", "storage", "view")
+
+    def __init__(
+        self,
+        node: Node | None = None,
+        storage: Storage | None = None,
+        scalar: bool | None = None,
+        lost: Lost | None = None,
+    ) -> None:
+        self.node = node  # type: ignore[misc]
+        self.storage = storage or Storage()
+        self.scalar = scalar
+        self.lost = lost
+        self.view = False
+        self.siblings = False
+        self.grad_cut: Lost | None = None
+
+
+class Unknown(Value):
+    """Something not seen: it may be anything, and may carry a graph.
+
+    `data`: certainly without one (a batch). `origin`: how the script spells it, for telling
+    models from functions. `key` identifies it in assumptions about conditions.
+    """
+
+    __slots__ = ("attrs", "data", "key", "node", "origin", "parameters")
+
+    def __init__(self, origin: str = "", node: Node | None = None, data: bool = False) -> None:
+        self.origin = origin
+        self.node = node  # type: ignore[misc]
+        self.data = data
+        self.attrs: dict[str, Value] = {}
+        self.key: object = next(_keys)
+        self.parameters: Node | None = None
+
+
+class Sequence(Value):
+    """A list, tuple, set, deque or generator; `open`: it may hold more than what is listed."""
+
+    __slots__ = ("items", "kind", "maxlen", "names", "open")
+
+    def __init__(self, items: list[Value], kind: str = "list", open_: bool = False) -> None:
+        self.items = items
+        self.kind = kind
+        self.open = open_
+        self.maxlen: int | None = None
+        self.names: list[Binding] = []
+
+
+class Mapping(Value):
+    """A dict. Values under keys that are not known exactly are in `rest`."""
+
+    __slots__ = ("items", "names", "rest")
+
+    def __init__(self, items: dict[object, Value] | None = None) -> None:
+        self.items = items or {}
+        self.rest: list[Value] = []
+        self.names: list[Binding] = []
+
+
+class Class(Value):
+    """A class of the script; `bases` are classes, library names or unknowns."""
+
+    __slots__ = ("attrs", "bases", "definition", "engine", "fields", "frame")
+
+    def __init__(self, definition: ast.ClassDef, bases: list[Value], frame: Frame) -> None:
+        self.definition = definition
+        self.bases = bases
+        self.frame = frame
+        self.attrs: dict[str, Value] = {}
+        self.fields: list[str] | None = None
+        self.engine = False
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    def lineage(self) -> list[Class]:
+        """The class and its bases within the script, in lookup order (depth first)."""
+        found: list[Class] = []
+        todo: list[Value] = [self]
+        while todo and len(found) < 32:
+            current = todo.pop(0)
+            if isinstance(current, Class) and current not in found:
+                found.append(current)
+                todo = [*current.bases, *todo]
+        return found
+
+    def lookup(self, name: str) -> Value | None:
+        for owner in self.lineage():
+            if name in owner.attrs:
+                return owner.attrs[name]
+        return None
+
+    def library_bases(self) -> list[str]:
+        """Dotted names of bases from outside the script."""
+        return [
+            base.path if isinstance(base, Library) else getattr(base, "origin", "")
+            for owner in self.lineage()
+            for base in owner.bases
+            if not isinstance(base, Class)
+        ]
+
+
+class Instance(Value):
+    """An object of a class of the script; `node` only for hand-written engines."""
+
+    __slots__ = ("attrs", "cls", "logs", "node")
+
+    def __init__(self, cls: Class) -> None:
+        self.cls = cls
+        self.attrs: dict[str, Value] = {}
+        self.logs: dict[str, list[int]] = {}
+        self.node: Node | None = None  # type: ignore[misc]
+
+
+class Function(Value):
+    """A function of the script with the frame it closes over."""
+
+    __slots__ = ("cached", "defaults", "definition", "frame", "no_grad", "owner", "tags", "walks")
+
+    def __init__(
+        self, definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, frame: Frame
+    ) -> None:
+        self.definition = definition
+        self.frame = frame
+        self.defaults: dict[str, Value] = {}
+        self.owner: Class | None = None
+        self.tags: frozenset[str] = frozenset()
+        self.no_grad = False
+        self.cached: dict[object, Value] | None = None
+
+    @property
+    def name(self) -> str:
+        return getattr(self.definition, "name", "<lambda>")
+
+
+@dataclass(slots=True)
+class Bound(Value):
+    """A script function with its first argument already given."""
+
+    function: Function
+    receiver: Value
+
+
+@dataclass(slots=True)
+class Super(Value):
+    """What `super()` gives: lookups start behind `owner`."""
+
+    receiver: Instance
+    owner: Class
+
+
+@dataclass(slots=True)
+class Method(Value):
+    """A method of a built-in or library value, by name."""
+
+    receiver: Value
+    name: str
+
+
+@dataclass(slots=True)
+class Library(Value):
+    """Something imported, by its dotted name: `torch.nn.functional.relu`, `builtins.len`."""
+
+    path: str
+
+
+@dataclass(slots=True)
+class Native(Value):
+    """A function of the interpreter's own."""
+
+    call: Callable[[list[Value], dict[str, Value]], Value]
+
+
+class Layer(Value):
+    """An `nn` layer: its kind, its parameters as one leaf, and its children."""
+
+    __slots__ = ("attrs", "children", "kind", "leaf", "options")
+
+    def __init__(self, kind: str, leaf: Tensor | None, children: list[Value]) -> None:
+        self.kind = kind
+        self.leaf = leaf
+        self.children = children
+        self.options: dict[str, Value] = {}
+        self.attrs: dict[str, Value] = {}
+
+
+@dataclass(slots=True)
+class Stream(Value):
+    """Something to iterate over; `exact`: it yields what the script's would, and ends."""
+
+    make: Callable[[], Iterator[Value]]
+    exact: bool = False
+
+
+@dataclass(slots=True)
+class Parameters(Value):
+    """The parameters of something, looked up when they are needed."""
+
+    source: Value
+
+
+@dataclass(slots=True)
+class Gradient(Value):
+    """`p.grad` of a leaf."""
+
+    leaf: Node
+    taken: int
+    names: list[Binding] = field(default_factory=list)
+
+
+class Optimizer(Value):
+    """An optimizer over parameters. `zeroed` and `stepped` are moments."""
+
+    __slots__ = ("attrs", "closure_kind", "params", "serial", "walks_at_step", "zeroed")
+
+    def __init__(self, params: Value, closure_kind: bool) -> None:
+        self.params = params
+        self.closure_kind = closure_kind
+        self.attrs: dict[str, Value] = {}
+        self.zeroed = True
+        self.walks_at_step: list[int] = []
+        self.serial = 0
+
+
+@dataclass(slots=True)
+class Context(Value):
+    """A context manager or decorator that turns recording on or off (None: does neither)."""
+
+    grad: bool | None
+    value: Value = NONE

@@ -1,0 +1,141 @@
+"""`backward` and `autograd.grad`: walks over the graph, and what they find missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from analyzers.evidence import MissingGraph, Place, Visit
+from analyzers.reading import operators, silent
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine
+from analyzers.reading.values import Const, Node, Tensor, Unknown, Value
+
+
+def backward(
+    machine: Machine,
+    values: list[Value],
+    kwargs: dict[str, Value],
+    frame: Frame,
+    *,
+    kind: str = "backward",
+    explicit: bool = False,
+) -> None:
+    """Walk the graphs of the values. `explicit`: an outer gradient was given."""
+    machine.walk_places[frame.place()] = None
+    if not machine.grad and kind == "backward":
+        pass
+    roots = _roots(machine, values, frame)
+    if not roots:
+        _missing(machine, values, frame)
+        return
+    if kind == "backward" and not explicit:
+        _check_scalar(machine, values, frame)
+    create = _flag(kwargs, "create_graph")
+    visit = machine.tape.visit(
+        frame.stack(),
+        names_of(roots),
+        kind=kind,
+        retain=_flag(kwargs, "retain_graph") or (create and "retain_graph" not in kwargs),
+        create=create,
+    )
+    run(machine, roots, visit)
+
+
+def run(machine: Machine, roots: tuple[Node, ...], visit: Visit) -> None:
+    """One walk, with its evidence."""
+    walk, found = machine.tape.walk(roots, visit)
+    if not found.complete:
+        machine.gave_up("a graph too large to walk")
+    reuse = machine.tape.reuse(walk, found)
+    if reuse is not None:
+        lines = tuple((j.old.at.file, j.old.at.line) for j in reuse.joins if j.old.at)
+        key = ("reuse", _line(reuse.freed.at), _line(visit.at), lines)
+        machine.report(key, reuse)
+    else:
+        stale = machine.tape.stale(walk, found)
+        if stale is not None and stale.node is not None and stale.node.at is not None:
+            key = ("stale", _line(visit.at), _line(stale.node.at))
+            machine.report(key, stale)
+    machine.tape.free(walk, found)
+    silent.after_walk(machine, walk, found)
+
+
+def _line(place: Place) -> tuple[str, int]:
+    return place.file, place.line
+
+
+def _flag(kwargs: dict[str, Value], name: str) -> bool:
+    """Whether a flag is given and not known to be false."""
+    value = kwargs.get(name)
+    if value is None:
+        return False
+    return bool(value.value) if isinstance(value, Const) else True
+
+
+def _roots(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[Node, ...]:
+    """The nodes walked from; an unknown tensor gets its node on its first walk."""
+    found: list[Node] = []
+    for value in values:
+        for part in operators.parts(value):
+            if isinstance(part, Unknown) and part.node is None and not part.data:
+                part.node = machine.tape.node(  # type: ignore[misc]
+                    part.origin or "unknown", frame.place(), ()
+                )
+            if part.node is not None:
+                found.append(part.node)
+    return tuple(found)
+
+
+def names_of(roots: tuple[Node, ...]) -> tuple[str, ...]:
+    """Names that hold the tensors walked."""
+    names = (binding.path for root in roots for binding in reversed(root.names))
+    return tuple(dict.fromkeys(names))[:8]
+
+
+def _missing(machine: Machine, values: list[Value], frame: Frame) -> None:
+    """Evidence for a walk from something that certainly has no graph."""
+    lost = operators.first_lost(values)
+    if lost is None or operators.maybe_graph(values):
+        return
+    place = frame.place()
+    machine.report(
+        ("missing", place.file, place.line),
+        MissingGraph(
+            how="predicted",
+            at=place,
+            stack=frame.stack(),
+            holders=_named(values),
+            ended_at=lost.at,
+            lost_by=lost.op,
+            op="backward",
+        ),
+    )
+
+
+def _named(values: list[Value]):  # type: ignore[no-untyped-def]
+    from analyzers.evidence import Holder
+
+    return tuple(
+        Holder(b.path, b.scope, b.kind, b.container, "now", b.frame)  # type: ignore[arg-type]
+        for value in values
+        if isinstance(value, Tensor)
+        for b in reversed(value.storage.names)
+    )[:8]
+
+
+def _check_scalar(machine: Machine, values: list[Value], frame: Frame) -> None:
+    value = values[0] if values else None
+    if isinstance(value, Tensor) and value.scalar is False:
+        place = frame.place()
+        machine.report(
+            ("non-scalar", place.file, place.line),
+            MissingGraph(
+                how="predicted",
+                at=place,
+                stack=frame.stack(),
+                holders=_named(values),
+                ended_at=value.node.at if value.node else None,
+                lost_by="non-scalar",
+                op="backward",
+            ),
+        )
