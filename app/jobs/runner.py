@@ -137,7 +137,9 @@ class Runner:
 
     async def _keep_lease(self, claim: Claim) -> None:
         """Renew the lease until it is lost."""
-        while await self._attempts.renew(claim):
+        while True:
+            if not await self._attempts.renew(claim):
+                return
             await asyncio.sleep(self._lease_s / 4)
 
     async def _fail(self, claim: Claim, why: str) -> None:
