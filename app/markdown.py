@@ -1,0 +1,27 @@
+"""Explanations are Markdown; this is the only way they become HTML."""
+
+from __future__ import annotations
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from app.highlight import highlight_block
+
+
+def _colour(code: str, language: str, _attributes: str) -> str:
+    return str(highlight_block(code)) if language in ("python", "py") else ""
+
+
+_MARKDOWN = MarkdownIt(
+    "commonmark", {"html": False, "linkify": False, "highlight": _colour}
+).disable("image")
+
+
+def to_html(text: str) -> Markup:
+    """Safe HTML: raw tags are shown as text, images and dangerous link schemes are refused."""
+    return Markup(_MARKDOWN.render(text))
+
+
+def to_inline_html(text: str) -> Markup:
+    """The same for one sentence, without a surrounding paragraph."""
+    return Markup(_MARKDOWN.renderInline(text))

@@ -1,0 +1,39 @@
+"""The examples that the form offers: whole scripts in `app/examples`, each beside what it prints.
+
+`NAME.py` is the script; its docstring's first line is the caption. `NAME.txt` is the traceback of
+a real run; a healthy script has none.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    name: str
+    caption: str
+    error: str
+    script: str
+    traceback: str
+
+
+@cache
+def examples() -> tuple[Example, ...]:
+    """Every example, in the order of their file names."""
+    folder = files("app") / "examples"
+    scripts = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".py"))
+    found = []
+    for name in scripts:
+        script = (folder / name).read_text("utf-8")
+        beside = folder / f"{name[:-3]}.txt"
+        traceback = beside.read_text("utf-8") if beside.is_file() else ""
+        caption = (ast.get_docstring(ast.parse(script)) or name).split("\n")[0].rstrip(".")
+        last = traceback.rstrip().split("\n")[-1]
+        error = last.partition(":")[2].strip().partition(". ")[0] if last else "no error"
+        slug = name[:-3].partition("_")[2] or name[:-3]
+        found.append(Example(slug, caption, error, script, traceback))
+    return tuple(found)

@@ -1,0 +1,151 @@
+"""The form: a script, a traceback, or both; or one of the examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import ValidationError
+from starlette.datastructures import FormData, UploadFile
+
+from app.api.common import TheService
+from app.pages.examples import examples
+from app.pages.view import page
+from app.problems import ProblemError, invalid
+from app.schemas import DiagnosisRequest, SourceFile
+from app.service import Service
+
+LARGEST_FIELD = 2 * 2**20
+NOTES = (".txt", ".log")
+SCRIPTS = (".py", ".ipynb")
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(slots=True)
+class Entered:
+    """What stands in the form; it is shown again when something is wrong with it."""
+
+    script: str = ""
+    traceback: str = ""
+    filename: str = ""
+    read_only: bool = False
+    time_limit_s: str = "20"
+    files: list[SourceFile] = field(default_factory=list)
+
+    def request(self) -> DiagnosisRequest:
+        """The same request that a client of the API would send. Raises `ProblemError`."""
+        try:
+            return DiagnosisRequest.model_validate(
+                {
+                    "script": self.script,
+                    "filename": self.filename or "train.py",
+                    "files": self.files,
+                    "traceback": self.traceback,
+                    "run": "never" if self.read_only else "auto",
+                    "time_limit_s": self.time_limit_s or "20",
+                }
+            )
+        except ValidationError as error:
+            raise invalid(error.errors()) from error
+
+
+@router.get("/")
+async def show(service: TheService) -> Response:
+    """The empty form."""
+    return _form(service, Entered())
+
+
+def _form(service: Service, entered: Entered, problem: ProblemError | None = None) -> Response:
+    shown = page(
+        "form.html",
+        problem.status if problem else 200,
+        entered=entered,
+        problem=problem.detail if problem else "",
+        examples=examples(),
+        keep_days=_days(service.settings.retention_days),
+    )
+    shown.headers.update((problem and problem.headers) or {})
+    return shown
+
+
+def _days(days: float) -> str:
+    return "a day" if days == 1 else f"{days:g} days"
+
+
+@router.post("/")
+async def submit(http: Request, service: TheService) -> Response:
+    """Take the form in and go to the result; with a mistake in it, show it again."""
+    entered = Entered()
+    try:
+        async with http.form(max_files=65, max_part_size=LARGEST_FIELD) as form:
+            entered = _example(form) or _fields(form)
+            await _take_uploads(entered, form)
+        diagnosis_id = await service.accept(http, entered.request())
+    except ProblemError as problem:
+        return _form(service, entered, problem)
+    return RedirectResponse(f"/d/{diagnosis_id}", 303)
+
+
+def _example(form: FormData) -> Entered | None:
+    name = form.get("example")
+    if not name:
+        return None
+    for example in examples():
+        if example.name == name:
+            return Entered(example.script, example.traceback)
+    raise ProblemError(404, "not-found", "There is no such example.")
+
+
+def _fields(form: FormData) -> Entered:
+    def text(name: str) -> str:
+        value = form.get(name)
+        # A browser sends every line of a text field with a carriage return.
+        return value.replace("\r\n", "\n") if isinstance(value, str) else ""
+
+    return Entered(
+        script=text("script"),
+        traceback=text("traceback"),
+        filename=text("filename").strip(),
+        read_only=bool(text("read_only")),
+        time_limit_s=text("time_limit_s").strip(),
+    )
+
+
+async def _take_uploads(entered: Entered, form: FormData) -> None:
+    """Uploads beside a pasted script are further files; alone, one of them is the script."""
+    uploads = [
+        SourceFile.model_construct(path=part.filename or "", content=await _text(part))
+        for part in form.getlist("files")
+        if isinstance(part, UploadFile) and part.filename
+    ]
+    notes = [upload for upload in uploads if upload.path.endswith(NOTES)]
+    if not entered.traceback and notes:
+        entered.traceback = notes[0].content
+        uploads.remove(notes[0])
+    if not entered.script:
+        main = _main_script(uploads, entered.traceback)
+        if main:
+            entered.script, entered.filename = main.content, main.path
+            uploads.remove(main)
+    entered.files = uploads
+
+
+async def _text(upload: UploadFile) -> str:
+    try:
+        return (await upload.read()).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ProblemError(
+            422, "not-text", f"{upload.filename} is not UTF-8 text: attach source and small data."
+        ) from None
+
+
+def _main_script(uploads: list[SourceFile], traceback: str) -> SourceFile | None:
+    """The script among several: named by the traceback, else one that calls `backward`."""
+    scripts = [upload for upload in uploads if upload.path.endswith(SCRIPTS)]
+
+    def fitness(script: SourceFile) -> tuple[bool, bool]:
+        return PurePath(script.path).name in traceback, ".backward(" in script.content
+
+    return max(scripts, key=fitness, default=None)

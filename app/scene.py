@@ -1,0 +1,132 @@
+"""What a picture of graph lifetimes shows, before anyone draws it.
+
+A scene is a stack of lanes. One lane holds the origin: the tensor that carried the graph. In the
+lanes below, walks enter that graph through the carrier; the last walk is the one that fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from app.schemas import Cause, Event
+
+Walk = Literal["none", "frees", "fails", "changes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One pass: `origin` holds the carrier's node, `forward` has a graph of its own."""
+
+    title: str
+    origin: bool = False
+    forward: bool = True
+    walk: Walk = "none"
+    origin_text: str = ""
+    walk_text: str = ""
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    title: str
+    description: str
+    lanes: tuple[Lane, ...]
+    carrier: str = ""
+    origin_label: str = "made"
+    walk_label: str = "freed"
+
+
+def scene_of(cause: Cause, family: str, sources: Mapping[str, str]) -> Scene | None:
+    """The scene of a cause; None where too little is known for a true picture."""
+    if not cause.reached_again_by or not (cause.created or cause.freed_by):
+        return None
+    quote = _Quote(sources)
+    if family == "inplace":
+        return _changed(cause, quote)
+    return _reused(cause, quote) if cause.freed_by else None
+
+
+def healthy_scene() -> Scene:
+    """Every pass makes its graph, walks it once, and lets it go."""
+    lanes = tuple(
+        Lane(f"iteration {n}", walk="frees", walk_text="backward() frees it") for n in (1, 2, 3)
+    )
+    text = "Each iteration makes a graph of its own, walks it once and frees it. None is reused."
+    return Scene("Graph lifetimes: nothing is reused", text, lanes)
+
+
+class _Quote:
+    """Quotes lines from the request's sources where an event does not bring its own text."""
+
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        self._lines = {file: text.splitlines() for file, text in sources.items()}
+
+    def __call__(self, event: Event) -> str:
+        code = event.code.strip()
+        lines = self._lines.get(event.file, [])
+        if not code and 0 < event.line <= len(lines):
+            code = lines[event.line - 1].strip()
+        return f"line {event.line}  {code}".rstrip()
+
+
+def _reused(cause: Cause, quote: _Quote) -> Scene:
+    freed, reached = cause.freed_by, cause.reached_again_by
+    assert freed is not None
+    assert reached is not None
+    made = quote(cause.created) if cause.created else ""
+    first, second = _walk_titles(cause, freed, reached)
+    name = cause.carrier.name if cause.carrier else ""
+    lanes = []
+    if _made_in_first_walk(cause, freed, reached):
+        lanes.append(Lane(first, True, True, "frees", made, quote(freed)))
+    else:
+        lanes.append(Lane(_before(freed, reached), True, False, "none", made))
+        lanes.append(Lane(first, walk="frees", walk_text=quote(freed)))
+    skipped = max(0, (reached.iteration or 0) - (freed.iteration or 0) - 1)
+    lanes.append(Lane(second, walk="fails", walk_text=quote(reached), skipped=skipped))
+    held = f" through {name}" if name else ""
+    description = (
+        f"The graph made in {lanes[0].title} ({made or 'line unknown'}) is freed by the backward "
+        f"at {quote(freed)}. The backward at {quote(reached)} in {second} reaches it again{held} "
+        "and fails."
+    )
+    return Scene("Graph lifetimes: a freed graph is reached again", description, tuple(lanes), name)
+
+
+def _changed(cause: Cause, quote: _Quote) -> Scene:
+    reached, change = cause.reached_again_by, cause.freed_by
+    assert reached is not None
+    saved = quote(cause.created) if cause.created else ""
+    name = cause.carrier.name if cause.carrier else ""
+    lanes = [Lane("forward", True, True, "none", saved)]
+    if change:
+        lanes.append(Lane("then", forward=False, walk="changes", walk_text=quote(change)))
+    lanes.append(Lane("backward", walk="fails", walk_text=quote(reached)))
+    description = (
+        f"The forward pass saved {name or 'a value'} ({saved or 'line unknown'}). "
+        + (f"{quote(change)} changed it in place. " if change else "")
+        + f"The backward at {quote(reached)} needs the old value and fails."
+    )
+    title = "Graph lifetimes: a saved value is changed before it is needed"
+    return Scene(title, description, tuple(lanes), name, "saved", "changed")
+
+
+def _made_in_first_walk(cause: Cause, freed: Event, reached: Event) -> bool:
+    """Whether the pass that frees the graph is also the one that made it."""
+    made = cause.created.iteration if cause.created else freed.iteration
+    return freed.iteration is not None and made == freed.iteration != reached.iteration
+
+
+def _walk_titles(cause: Cause, freed: Event, reached: Event) -> tuple[str, str]:
+    if freed.iteration and reached.iteration and freed.iteration != reached.iteration:
+        unit = {"epoch": "epoch", "call": "call", "cell": "run"}.get(
+            cause.boundary.kind if cause.boundary else "loop", "iteration"
+        )
+        return f"{unit} {freed.iteration}", f"{unit} {reached.iteration}"
+    return "first backward", "second backward"
+
+
+def _before(freed: Event, reached: Event) -> str:
+    return "forward" if freed.iteration == reached.iteration else "made before"

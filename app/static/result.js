@@ -1,0 +1,26 @@
+// A result: what can be copied is copied by a button.
+import { byId, enhance } from "./keep.js";
+
+enhance();
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.addEventListener("click", () => copy(button));
+}
+
+async function copy(button) {
+  const source = byId(button.dataset.copy);
+  const text = "value" in source ? source.value : source.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    return say(button, "Copying is not allowed here");
+  }
+  say(button, "Copied");
+}
+
+function say(button, text) {
+  const before = button.dataset.label ?? button.textContent;
+  button.dataset.label = before;
+  button.textContent = text;
+  byId("copied").textContent = text;
+  setTimeout(() => (button.textContent = before), 1600);
+}
