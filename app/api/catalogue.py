@@ -6,28 +6,56 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from app.api.common import problems
-from app.catalogue import CatalogueEntry, catalogue
+from app.guide import Guide, guides
 from app.problems import not_found
 
 router = APIRouter(prefix="/v1/patterns", tags=["patterns"])
 
 
+class PatternEntry(BaseModel):
+    """A pattern of the catalogue; `text` is Markdown, `broken` and `mended` are Python."""
+
+    pattern: str
+    family: str
+    title: str
+    summary: str
+    text: str
+    broken: str
+    mended: str
+    url: str
+
+
 class Patterns(BaseModel):
     """All patterns, by name."""
 
-    patterns: list[CatalogueEntry]
+    patterns: list[PatternEntry]
+
+
+def entry(guide: Guide) -> PatternEntry:
+    """A guide as the API tells it."""
+    headed = ((f"**{part.heading}.** " if part.heading else "", part) for part in guide.sections)
+    return PatternEntry(
+        pattern=guide.name,
+        family=guide.family,
+        title=guide.title,
+        summary=guide.lead,
+        text="\n\n".join(heading + part.text for heading, part in headed),
+        broken=guide.broken,
+        mended=guide.mended,
+        url=f"/patterns/{guide.name}",
+    )
 
 
 @router.get("", operation_id="list_patterns")
 async def every_pattern() -> Patterns:
     """What the service can find, with a broken and a mended example for each."""
-    return Patterns(patterns=list(catalogue().values()))
+    return Patterns(patterns=[entry(guide) for guide in guides().values()])
 
 
 @router.get("/{pattern}", operation_id="read_pattern", responses=problems(404))
-async def one_pattern(pattern: str) -> CatalogueEntry:
+async def one_pattern(pattern: str) -> PatternEntry:
     """One pattern of the catalogue."""
-    entry = catalogue().get(pattern)
-    if entry is None:
+    guide = guides().get(pattern)
+    if guide is None:
         raise not_found("pattern of this name; /v1/patterns lists them")
-    return entry
+    return entry(guide)
