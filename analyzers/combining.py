@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import Visit
 from analyzers.flow import bindings, call_on_line, called_name, names_read, walked
-from analyzers.lifetimes import Shared
+from analyzers.lifetimes import Shared, taken_from
 from analyzers.pattern import Proposal
 from analyzers.rewrite import (
     calls_named,
@@ -21,6 +21,7 @@ from analyzers.rewrite import (
 from analyzers.source import Module, Project, spelled
 from analyzers.stories import Story
 
+_ITERATORS = ("zip", "enumerate", "map", "range")
 _WALKS = ("backward", "grad", "manual_backward")
 
 
@@ -149,13 +150,28 @@ def sum_behind_loop(story: Story, project: Project) -> Iterator[Proposal]:
     alone = len(loop.body) == 1 and loop.body[0] is statement and not isinstance(loop, ast.While)
     loss = walked(call)
     if alone and isinstance(loop, ast.For) and loss is not None:
-        if spelled(loss) == spelled(loop.target) and not isinstance(loop.iter, ast.Call):
-            listed = editor.text_of(loop.iter)
-            yield _sum(editor.replace(loop, f"sum({listed}).backward()"))
+        many = _collection(editor, loop, spelled(loss))
+        if many is not None:
+            yield _sum(editor.replace(loop, f"sum({many}).backward()"))
             return
     edits = sum_in_loop(editor, loop, statement, call, unused_name(shared.module, "total_loss"))
     if edits is not None:
         yield _sum(*edits)
+
+
+def _collection(editor: Editor, loop: ast.For, loss: str) -> str | None:
+    """The losses that a loop goes through, as one expression: `losses`, `losses.values()`."""
+    if spelled(loop.target) == loss:
+        generated = isinstance(loop.iter, ast.Call) and called_name(loop.iter) in (
+            "zip",
+            "enumerate",
+        )
+        return None if generated else editor.text_of(loop.iter)
+    if isinstance(loop.iter, ast.Call) and called_name(loop.iter) == "items":
+        assert isinstance(loop.iter.func, ast.Attribute)
+        owner = editor.text_of(loop.iter.func.value)
+        return f"{owner}.values()" if taken_from(loop, loss) is not None else None
+    return taken_from(loop, loss)
 
 
 def _comprehension(statement: ast.stmt | None) -> ast.ListComp | None:

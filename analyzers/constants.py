@@ -26,9 +26,9 @@ def meant_as_constant(story: Story) -> float:
         return 0.88
     if _weighs_log_probability(story):
         return 0.86
-    if _steps_between(story):
-        return 0.84
-    return 0.4
+    if story.same_consumer:
+        return 0.86 if _steps_between(story) else 0.72
+    return 0.7 if _steps_between(story) else 0.4
 
 
 def _steps_between(story: Story) -> bool:
@@ -65,7 +65,7 @@ def _weighs_log_probability(story: Story) -> bool:
     return False
 
 
-def detach_at_use(story: Story, project: Project) -> Iterator[Proposal]:
+def detach_at_use(story: Story, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """Detach the carrier where the first loss reads it; or where the second does."""
     shared = story.shared
     if shared is None or not story.name:
@@ -74,7 +74,7 @@ def detach_at_use(story: Story, project: Project) -> Iterator[Proposal]:
     last = max(shared.freed_line, shared.reached_line)
     made = [s.lineno for _, scope, s in story.binders if scope is shared.scope]
     start = max((line for line in made if line <= first), default=0)
-    for title, low, high, rank in (
+    for title, low, high, later in (
         ("first", start, shared.freed_line, 0),
         ("second", first if story.same_pass else start, last, 1),
     ):
@@ -86,7 +86,7 @@ def detach_at_use(story: Story, project: Project) -> Iterator[Proposal]:
                 edits,
                 "same",
                 "That loss no longer sends gradient through it.",
-                rank,
+                rank + later,
             )
 
 

@@ -25,7 +25,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One call of `backward` or `autograd.grad`; `stack` is outermost first and ends in `at`."""
+    """One call of `backward` or `autograd.grad`; `stack` is outermost first and ends in `at`.
+
+    `later` counts further calls from the same line between this one and the error.
+    """
 
     at: Place
     n: int = 0
@@ -36,6 +39,7 @@ class Visit:
     retain: bool = False
     create_graph: bool = False
     root: tuple[str, ...] = ()
+    later: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from functools import cached_property
 from analyzers.evidence import GraphReuse, Holder, Join, Place, Visit
 from analyzers.flow import bindings, mentions, reads, walk_scope
 from analyzers.pattern import Boundary, Carrier
-from analyzers.source import Loop, Module, Project, Scope, spelled
+from analyzers.source import Loop, Module, Project, Scope, spelled, target_names
 
 _SUBSCRIPTS = re.compile(r"(\[[^\[\]]*\])+$")
 
@@ -91,7 +91,8 @@ class Lifetime:
         shared = self.shared
         if shared is None or self.same_line:
             return False
-        return not shared.loops or shared.freed_line < shared.reached_line
+        in_order = shared.freed_line < shared.reached_line
+        return not shared.loops or (in_order and self.reuse.freed.later == 0)
 
     @cached_property
     def join(self) -> Join | None:
@@ -106,10 +107,18 @@ class Lifetime:
         for join in self.reuse.joins:
             if join.holders:
                 holder = min(join.holders, key=self._likelihood)
-                name = base(holder.path)
+                name = self._whole(base(holder.path))
                 if name not in found:
                     found[name] = Carrier(name, self._taken_on(name, holder, join), holder.kind)
         return tuple(found.values())
+
+    def _whole(self, name: str) -> str:
+        """For a loop's own variable, what the loop takes it from: `sample` → `batch`."""
+        for loop in self.shared.loops if self.shared is not None else []:
+            source = taken_from(loop, name)
+            if source is not None:
+                return source
+        return name
 
     @cached_property
     def held(self) -> dict[str, Holder]:
@@ -118,7 +127,7 @@ class Lifetime:
         for join in self.reuse.joins:
             if join.holders:
                 holder = min(join.holders, key=self._likelihood)
-                found.setdefault(base(holder.path), holder)
+                found.setdefault(self._whole(base(holder.path)), holder)
         return found
 
     @cached_property
@@ -207,6 +216,35 @@ class Lifetime:
                 yield module, function, holder.scope
         if self.shared is not None:
             yield self.shared.module, self.shared.module.tree, "<module>"
+
+
+def taken_from(loop: Loop, name: str) -> str | None:
+    """The name of the collection whose elements a loop binds to `name`, through `zip` and
+    `enumerate`; None for anything else."""
+    if isinstance(loop, ast.While):
+        return None
+    target: ast.expr = loop.target
+    source: ast.expr = loop.iter
+    while True:
+        if isinstance(target, ast.Name):
+            plain = isinstance(source, ast.Name | ast.Attribute)
+            return spelled(source) if target.id == name and plain else None
+        if not isinstance(target, ast.Tuple) or not isinstance(source, ast.Call):
+            return None
+        inner = [i for i, t in enumerate(target.elts) if name in target_names(t)]
+        call = spelled(source.func)
+        if not inner:
+            return None
+        if call == "enumerate" and inner[0] == 1 and source.args:
+            target, source = target.elts[1], source.args[0]
+        elif call == "zip" and inner[0] < len(source.args):
+            target, source = target.elts[inner[0]], source.args[inner[0]]
+        elif isinstance(source.func, ast.Attribute) and source.func.attr == "items":
+            if inner[0] != 1:
+                return None
+            target, source = target.elts[1], source.func.value
+        else:
+            return None
 
 
 def _stack(visit: Visit) -> tuple[Place, ...]:

@@ -43,9 +43,8 @@ def forward_into_loop(story: Story, project: Project, rank: int = 0) -> Iterator
         return
     names = {c.name for c in story.carriers} or story.root_names
     for module, scope in _scopes_around(shared.module, shared.scope):
-        yielded = False
-        for chain in _chains(module, scope, loop, names):
-            yielded = True
+        chains = list(_chains(module, scope, loop, names))
+        for place, chain in enumerate(chains):
             editor = Editor(module)
             alone = not _read_elsewhere(scope, chain, loop)
             edits = (move_into if alone else copy_into)(editor, chain, head_of(loop))
@@ -56,10 +55,9 @@ def forward_into_loop(story: Story, project: Project, rank: int = 0) -> Iterator
                 edits,
                 "same",
                 "The forward runs once in each pass.",
-                rank,
+                rank + place,
             )
-            rank += 1
-        if yielded:
+        if chains:
             return
 
 
@@ -76,15 +74,14 @@ def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
     root = walked(call)
     names = (names_read(root) if root is not None else set()) | {c.name for c in story.carriers}
     needed = _free_names(closure) & _graph_side(module.scope_of(closure), names)
-    rank = 0
-    for chain in _chains(module, module.scope_of(closure), closure, needed or names):
+    chains = _chains(module, module.scope_of(closure), closure, needed or names)
+    for rank, chain in enumerate(chains):
         editor = Editor(module)
         alone = not _read_elsewhere(module.scope_of(closure), chain, closure)
         edits = (move_into if alone else copy_into)(editor, chain, statement)
         yield Proposal(
             "forward-into-closure", "Forward and loss inside the closure", edits, "same", "", rank
         )
-        rank += 1
 
 
 def _free_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:

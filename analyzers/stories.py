@@ -12,6 +12,7 @@ from functools import cached_property
 
 from analyzers.evidence import GraphReuse
 from analyzers.flow import (
+    backward_calls,
     bindings,
     call_on_line,
     called_name,
@@ -37,6 +38,14 @@ class Story(Lifetime):
     def name(self) -> str:
         """The first carrier's name; empty when the tensor had none."""
         return self.carriers[0].name if self.carriers else ""
+
+    def of_each_carrier(self) -> Iterator[Story]:
+        """The same story, told of each name that carried an old graph."""
+        for carrier in self.carriers:
+            story = Story(self.reuse, self.project)
+            others = [c for c in self.carriers if c is not carrier]
+            story.__dict__["carriers"] = (carrier, *others)
+            yield story
 
     @cached_property
     def attribute(self) -> str:
@@ -206,6 +215,47 @@ class Story(Lifetime):
         return False
 
     @cached_property
+    def each_of_many(self) -> bool:
+        """Whether the failing line walks one after the other of a collection of losses."""
+        loop = self._inner_loop
+        root = walked(self.root_call) if self.root_call is not None else None
+        if loop is None or isinstance(loop, ast.While) or not isinstance(root, ast.Name):
+            return False
+        return self.same_line and root.id in target_names(loop.target)
+
+    @cached_property
+    def sums_walked(self) -> bool:
+        """Whether the failing loss is only a sum of tensors that were walked themselves."""
+        joins = self.reuse.joins
+        return bool(joins) and all(
+            join.new is not None
+            and join.new.op.startswith(_SUMMING)
+            and any(holder.path in self.walked_roots for holder in join.holders)
+            for join in joins
+        )
+
+    @cached_property
+    def walked_roots(self) -> set[str]:
+        """Spellings of tensors that a `backward()` statement of the shared frame walks."""
+        if self.shared is None:
+            return set()
+        roots = [walked(call) for call in backward_calls(self.shared.scope)]
+        return {spelled(root) for root in roots if root is not None} | set(self.reuse.freed.root)
+
+    @cached_property
+    def same_consumer(self) -> bool:
+        """Whether both losses hand the carrier to one and the same network (`D(fake)`)."""
+        if self.shared is None or not self.name:
+            return False
+        called = [
+            spelled(node.func)
+            for node in walk_scope(self.shared.scope)
+            if isinstance(node, ast.Call)
+            and any(_undetached(argument, self.name) for argument in node.args)
+        ]
+        return len(called) > len(set(called))
+
+    @cached_property
     def _inner_loop(self) -> Loop | None:
         return self.shared.loops[0] if self.shared is not None and self.shared.loops else None
 
@@ -235,6 +285,10 @@ class Story(Lifetime):
             for call in _loss_calls(self)
             if self.name
         )
+
+
+def _undetached(argument: ast.expr, name: str) -> bool:
+    return spelled(argument) == name
 
 
 def _loss_calls(story: Story) -> list[ast.Call]:

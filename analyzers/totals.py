@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.edits import Edit, Editor
-from analyzers.flow import bindings, call_on_line, stored_into, value_of, walked
+from analyzers.flow import bindings, call_on_line, mentions, stored_into, value_of, walked
 from analyzers.pattern import Proposal
 from analyzers.rewrite import statements_of, steps, unused_name
 from analyzers.source import Project, spelled
@@ -93,8 +93,8 @@ def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:
     value = value_of(first[-1])
     assert value is not None
     block = shared.module.block_of(shared.reached)
-    later = [s for s in block[block.index(shared.reached) :] if isinstance(s, ast.Expr)]
-    after = next((s for s in reversed(later) if steps(s)), shared.reached)
+    later = block[block.index(shared.reached) :]
+    after = next((s for s in reversed(later) if steps(s) or mentions(s, story.name)), later[0])
     yield Proposal(
         "reset-total",
         f"Begin `{story.name}` anew behind its backward",

@@ -102,19 +102,15 @@ def _cut(strategy: str, title: str, edits: tuple[Edit, ...], rank: int) -> Propo
 def detach_where_stored(story: Story, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """Detach what the statement stores; or only the old part of what it computes."""
     idiom = idiom_for(story.reuse, project)
-    stores = [b for b in story.binders if _may_store(b[1]) and _in_loop(story, b[1], b[2])]
-    whole = [
-        edit
-        for module, _, statement in stores
-        for edit in _store_edits(Editor(module), statement, story, idiom)
-    ]
+    whole: list[Edit] = []
+    old: list[Edit] = []
+    for one in story.of_each_carrier():
+        for module, scope, statement in one.binders:
+            if _may_store(scope) and _in_loop(one, scope, statement):
+                whole += _store_edits(Editor(module), statement, one, idiom)
+                old += _old_part_edits(Editor(module), statement, one, idiom)
     if whole:
         yield _cut("detach-when-stored", f"Detach what `{story.name}` stores", tuple(whole), rank)
-    old = [
-        edit
-        for module, _, statement in stores
-        for edit in _old_part_edits(Editor(module), statement, story, idiom)
-    ]
     if old:
         yield _cut(
             "detach-old-part", f"Detach the old value of `{story.name}`", tuple(old), rank + 1
@@ -224,13 +220,56 @@ def _old_part_edits(
 
 
 def cut_window(story: Story, project: Project) -> Iterator[Proposal]:
-    """Behind the walk, keep the last state only, cut from its past."""
+    """Behind the walk, begin the window anew: as the script began it, or empty, or with the last
+    state cut from its past."""
     shared, holder = story.shared, story.holder
-    if shared is None or holder is None or not holder.container.startswith("list"):
+    if shared is None or holder is None or not holder.container.startswith(("list", "deque")):
         return
-    idiom = idiom_for(story.reuse, project)
     if story.name not in _visible(story):
         return
-    line = f"{story.name} = [{idiom.of(f'{story.name}[-1]')}]"
-    edit = Editor(shared.module).insert_after(_walk_statement(story), line)
-    yield _cut("cut-window", f"Keep the last of `{story.name}`, detached", (edit,), 0)
+    editor = Editor(shared.module)
+    walk = _last_of_pass(story)
+    lines = [f"{story.name}.clear()", f"{story.name} = [{story.name}[-1].detach()]"]
+    if (again := _begun_again(story)) is not None:
+        lines.insert(0, f"{story.name} = {again}")
+    for rank, line in enumerate(lines):
+        title = f"Begin `{story.name}` anew behind the walk"
+        yield _cut("restart-window", title, (editor.insert_after(walk, line),), rank)
+
+
+def _last_of_pass(story: Story) -> ast.stmt:
+    """The last statement of the block in which the walk of this pass stands, where that block
+    holds further walks; else the walk (with its step)."""
+    shared = story.shared
+    assert shared is not None
+    assert shared.freed is not None
+    statement = _walk_statement(story)
+    for parent in shared.module.ancestors(shared.freed):
+        if parent is story.loop:
+            break
+        if isinstance(parent, ast.If) and parent.body:
+            return parent.body[-1]
+    return statement
+
+
+def _begun_again(story: Story) -> str | None:
+    """The literal that began the list, with what the loop appends last in the places of the
+    initial state: `[(None, h0)]` and `append((h, new))` give `[(None, new)]`."""
+    first = appended = None
+    for _, _, statement in story.binders:
+        value = value_of(statement)
+        if isinstance(value, ast.List) and len(value.elts) == 1 and first is None:
+            first = value.elts[0]
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            appended = statement.value.args[-1] if statement.value.args else None
+    if first is None or appended is None:
+        return None
+    if isinstance(first, ast.Tuple) and isinstance(appended, ast.Tuple):
+        if len(first.elts) != len(appended.elts):
+            return None
+        parts = [
+            spelled(old if isinstance(old, ast.Constant) else new)
+            for old, new in zip(first.elts, appended.elts, strict=True)
+        ]
+        return f"[({', '.join(parts)})]"
+    return f"[{spelled(appended)}.detach()]"

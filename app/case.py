@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from analyzers.tracebacks import ParsedTraceback
-from sandbox.collect import collect
+from sandbox.collect import read_trace
 
 from analyzers.evidence import Reading
 from analyzers.examine import Examined, examine
@@ -38,7 +38,7 @@ class Case:
 async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
     """Read everything that was sent, in a bounded worker."""
     files = {file.path: file.content for file in request.files}
-    trace = collect(request.trace) if request.trace.strip() else None
+    trace = read_trace(request.trace.encode())[0] if request.trace.strip() else None
     try:
         read: Examined = await reader.call(
             examine,

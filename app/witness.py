@@ -62,6 +62,7 @@ def _visit(visit: rec.Visit) -> ev.Visit:
         retain=visit.retain,
         create_graph=visit.create_graph,
         root=tuple(visit.root),
+        later=visit.later,
     )
 
 

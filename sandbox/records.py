@@ -48,6 +48,7 @@ class Visit(Record):
     retain: bool = False
     create_graph: bool = False
     root: list[Text] = Field([], max_length=8, description="names that held the tensor walked")
+    later: Count = Field(0, description="calls from the same line between this one and the error")
 
 
 class NodeAt(Record):

@@ -53,7 +53,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if story.reuse.remade or story.reuse.same_root or story.sliced:
         return None
-    if story.bound_inside and story.binders:
+    if (story.bound_inside and story.binders) or story.each_of_many:
         return None
     kept = bool(story.attribute) or (story.holder is not None and story.holder.kind == "closure")
     confidence = 0.9 if kept else 0.5 if built_by_a_module(story) else 0.85

@@ -46,7 +46,11 @@ TITLE = "The same loss is walked twice"
 def match(evidence: Evidence, project: Project) -> Match | None:
     """The very tensor that is walked was walked before, in the same pass."""
     story = story_of(evidence, project)
-    if story is None or not story.reuse.same_root or story.from_grad or story.in_closure:
+    if story is None or story.from_grad or story.in_closure:
+        return None
+    if story.same_pass and story.sums_walked:
+        return matched(story, NAME, 0.93, story.reuse.reached.at)
+    if not story.reuse.same_root:
         return None
     repeated = story.same_line and bool(story.shared and story.shared.loops)
     confidence = 0.45 if repeated or story.sliced else 0.95

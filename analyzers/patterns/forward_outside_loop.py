@@ -53,7 +53,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if story.shared is None or not story.shared.loops or story.reuse.remade:
         return None
-    if story.bound_inside and story.binders:
+    if (story.bound_inside and story.binders) or story.each_of_many:
         return None
     if story.reuse.same_root:
         return matched(story, NAME, 0.85 if not story.sliced else 0.5)

@@ -58,6 +58,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.same_pass or story.from_grad or not story.name:
         return None
+    if story.each_of_many or (story.sliced and not story.reuse.remade):
+        return None
     if not story.bound_inside and not story.reuse.remade:
         return None
     if story.reuse.same_root or story.summed:

@@ -55,6 +55,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.same_pass or story.from_grad or not story.name:
         return None
+    if story.each_of_many or (story.sliced and not story.reuse.remade):
+        return None
     if not story.bound_inside or story.reuse.same_root or story.summed:
         return None
     if story.averaged:

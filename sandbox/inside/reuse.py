@@ -87,13 +87,23 @@ class ReuseWatch:
         return {
             "t": "reuse",
             "message": str(error),
-            "freed": self._freeing.get(freed, call.record()),
+            "freed": self._freed_record(freed, call),
             "reached": call.record(),
             "same_root": any(ROOT_OF in node.metadata for node, _ in call.roots),
             "remade": bool(new_lines & reused_lines),
             "new_nodes": len(new),
             "joins": joins[:16],
         }
+
+    def _freed_record(self, freed: int, call: Call) -> Json:
+        """The freeing call, with the number of calls from the same line that came after it."""
+        record = self._freeing.get(freed, call.record())
+        here = (record["at"]["file"], record["at"]["line"])
+        later = sum(
+            n > freed and (other["at"]["file"], other["at"]["line"]) == here
+            for n, other in self._freeing.items()
+        )
+        return {**record, "later": later}
 
     def _last_freeing(self, call: Call) -> int:
         return max(self._freeing, default=call.n)
