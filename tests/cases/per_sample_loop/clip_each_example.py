@@ -1,0 +1,33 @@
+# expect: pattern = per-sample-loop
+# expect: raises = RuntimeError: Trying to backward through the graph a second time
+# expect: carrier = logits, loss_vec
+"""Differentially private SGD by hand: clip every example's gradient, then add noise."""
+import torch
+from torch import nn
+
+CLIP, SIGMA = 1.0, 0.2
+
+
+def dp_step(model, optimizer, x, y):
+    params = [p for p in model.parameters() if p.requires_grad]
+    summed = [torch.zeros_like(p) for p in params]
+    logits = model(x)
+    loss_vec = nn.functional.cross_entropy(logits, y, reduction="none")  # expect: place
+    for i in range(len(x)):
+        model.zero_grad()
+        loss_vec[i].backward()  # expect: place
+        norm = torch.sqrt(sum(p.grad.pow(2).sum() for p in params))
+        scale = (CLIP / (norm + 1e-6)).clamp(max=1.0)
+        for acc, p in zip(summed, params):
+            acc += p.grad * scale
+    for acc, p in zip(summed, params):
+        p.grad = (acc + SIGMA * CLIP * torch.randn_like(acc)) / len(x)
+    optimizer.step()
+
+
+torch.manual_seed(77)
+model = nn.Sequential(nn.Linear(5, 12), nn.Tanh(), nn.Linear(12, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+for step in range(3):
+    x = torch.randn(6, 5)
+    dp_step(model, optimizer, x, (x[:, 0] > 0).long())
