@@ -20,6 +20,11 @@ class Op:
     result: bool = False
 
 
+def words(text: str) -> frozenset[str]:
+    """The words of a text, as a set."""
+    return frozenset(text.split())
+
+
 NOTHING = Op(saves=False)
 SOMETHING = Op(saves=True)
 UNKNOWN = Op(saves=None)
@@ -71,148 +76,41 @@ def _table() -> dict[str, Op]:
 _OPS = _table()
 
 # Results without a graph, whatever goes in.
-NO_GRAPH = frozenset(
-    [
-        "argmax",
-        "argmin",
-        "eq",
-        "ne",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "is_nonzero",
-        "equal",
-        "allclose",
-        "all",
-        "any",
-        "size",
-        "dim",
-        "numel",
-        "nelement",
-        "ndimension",
-        "stride",
-        "storage_offset",
-        "data_ptr",
-        "element_size",
-        "is_contiguous",
-        "zeros_like",
-        "ones_like",
-        "rand_like",
-        "randn_like",
-        "empty_like",
-        "full_like",
-        "randint_like",
-        "bernoulli",
-        "multinomial",
-        "nonzero",
-        "count_nonzero",
-        "bincount",
-        "histc",
-        "searchsorted",
-        "bucketize",
-        "one_hot",
-        "logical_and",
-        "logical_or",
-        "logical_not",
-        "logical_xor",
-        "isclose",
-        "signbit",
-        "long",
-        "int",
-        "short",
-        "byte",
-        "bool",
-        "char",
-        "new_zeros",
-        "new_ones",
-        "new_full",
-        "new_empty",
-        "new_tensor",
-        "get_device",
-        "is_floating_point",
-        "argwhere",
-        "numpy_version",
-    ]
+NO_GRAPH = words(
+    """
+    argmax argmin eq ne lt le gt ge isnan isinf isfinite is_nonzero equal allclose all
+    any size dim numel nelement ndimension stride storage_offset data_ptr element_size
+    is_contiguous zeros_like ones_like rand_like randn_like empty_like full_like
+    randint_like bernoulli multinomial nonzero count_nonzero bincount histc searchsorted
+    bucketize one_hot logical_and logical_or logical_not logical_xor isclose signbit
+    long int short byte bool char new_zeros new_ones new_full new_empty new_tensor
+    get_device is_floating_point argwhere numpy_version
+    """
 )
 
 # In-place methods whose names do not end in an underscore are none; these end in one and write.
-VIEWS = frozenset(
-    [
-        "view",
-        "view_as",
-        "reshape",
-        "transpose",
-        "permute",
-        "t",
-        "T",
-        "mT",
-        "squeeze",
-        "unsqueeze",
-        "expand",
-        "expand_as",
-        "narrow",
-        "select",
-        "diagonal",
-        "detach",
-        "flatten",
-        "swapaxes",
-        "movedim",
-        "chunk",
-        "split",
-        "unbind",
-        "unfold",
-        "real",
-        "imag",
-        "slice",
-    ]
+VIEWS = words(
+    """
+    view view_as reshape transpose permute t T mT squeeze unsqueeze expand expand_as
+    narrow select diagonal detach flatten swapaxes movedim chunk split unbind unfold
+    real imag slice
+    """
 )
 MULTI_VIEWS = frozenset({"chunk", "split", "unbind", "tensor_split"})
 
 # Reductions that yield a scalar when no dimension is named.
-REDUCTIONS = frozenset(
-    [
-        "sum",
-        "mean",
-        "prod",
-        "max",
-        "min",
-        "norm",
-        "std",
-        "var",
-        "median",
-        "logsumexp",
-        "amax",
-        "amin",
-        "nanmean",
-        "trace",
-        "dot",
-        "dist",
-    ]
+REDUCTIONS = words(
+    """
+    sum mean prod max min norm std var median logsumexp amax amin nanmean trace dot dist
+    """
 )
-LOSSES = frozenset(
-    [
-        "mse_loss",
-        "l1_loss",
-        "smooth_l1_loss",
-        "huber_loss",
-        "cross_entropy",
-        "nll_loss",
-        "binary_cross_entropy",
-        "binary_cross_entropy_with_logits",
-        "kl_div",
-        "cosine_embedding_loss",
-        "hinge_embedding_loss",
-        "ctc_loss",
-        "margin_ranking_loss",
-        "triplet_margin_loss",
-        "gaussian_nll_loss",
-        "poisson_nll_loss",
-        "multi_margin_loss",
-    ]
+LOSSES = words(
+    """
+    mse_loss l1_loss smooth_l1_loss huber_loss cross_entropy nll_loss
+    binary_cross_entropy binary_cross_entropy_with_logits kl_div cosine_embedding_loss
+    hinge_embedding_loss ctc_loss margin_ranking_loss triplet_margin_loss
+    gaussian_nll_loss poisson_nll_loss multi_margin_loss
+    """
 )
 
 

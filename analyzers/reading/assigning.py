@@ -50,7 +50,7 @@ def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
     old = machine.evaluate(load, frame)
     value = machine.evaluate(node.value, frame)
     if isinstance(old, Tensor) and isinstance(node.op, operators.IN_PLACE):
-        new = inplace.write(machine, old, operators.name_of(node.op) + "_", [value], frame)
+        new: Value = inplace.write(machine, old, operators.name_of(node.op) + "_", [value], frame)
     elif isinstance(old, Sequence) and isinstance(node.op, ast.Add):
         containers.extend(machine, old, value, frame)
         return

@@ -205,8 +205,7 @@ def bind_arguments(
         rest = Sequence(list(args[len(positional) :]), "tuple")
         machine.bind(inner, parameters.vararg.arg, rest)
     if parameters.kwarg is not None:
-        left: dict[object, Value] = dict(given)
-        machine.bind(inner, parameters.kwarg.arg, Mapping(left))
+        machine.bind(inner, parameters.kwarg.arg, Mapping(given))
 
 
 @callable_kind(Bound)

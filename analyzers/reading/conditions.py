@@ -33,9 +33,9 @@ def truth(value: Value) -> bool | None:
     if isinstance(value, Const):
         return bool(value.value)
     if isinstance(value, Sequence):
-        return True if value.items else (None if value.open else False)
+        return True if value.items else None if value.open else False
     if isinstance(value, Mapping):
-        return True if value.items or value.rest else False
+        return bool(value.items or value.rest)
     if isinstance(value, _ALWAYS_TRUE):
         return True
     return None
@@ -86,7 +86,7 @@ def assume(machine: Machine, value: Value, preferred: bool) -> bool:
     if key not in machine.assumed:
         machine.assumed[key] = preferred != negated
         if isinstance(key, tuple) and key[0] == "==" and machine.assumed[key]:
-            machine.assumed[("is", key[1])] = key[2]  # type: ignore[assignment]
+            machine.assumed[("is", key[1])] = key[2]
     return machine.assumed[key] != negated
 
 

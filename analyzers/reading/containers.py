@@ -89,7 +89,8 @@ def iterate(machine: Machine, value: Value, frame: Frame) -> Iterator[Value]:
     elif isinstance(value, Parameters):
         from analyzers.reading.modules import leaves
 
-        yield from [leaf for leaf in leaves(value)] or [Unknown()]
+        found: list[Value] = [*leaves(value)]
+        yield from found or [Unknown()]
     elif isinstance(value, Tensor):
         yield from _rows(machine, value, frame)
     elif not isinstance(value, Const):
@@ -156,7 +157,7 @@ def _fetch_item(container: Sequence, index: Value) -> Value:
 def _fetch_slice(machine: Machine, tensor: Tensor, index: Value, frame: Frame) -> Value:
     """Basic indexing is a view that saves nothing; indexing by a tensor saves the index."""
     parts = index.items if isinstance(index, Sequence) else [index]
-    if any(isinstance(part, Tensor) or (isinstance(part, Sequence)) for part in parts):
+    if any(isinstance(part, Tensor | Sequence) for part in parts):
         if tensor.node is None:
             return Tensor(lost=tensor.lost)
         return machine.tensor("index", (tensor.node,), frame, saves=True)
@@ -292,8 +293,8 @@ def _mapping_method(
         case "keys":
             return Sequence([Const(key) for key in receiver.items])
         case "update" if args and isinstance(args[0], Mapping):
-            for key, value in args[0].items.items():
-                store(machine, receiver, Const(key), value, path, frame)
+            for name_, item in args[0].items.items():
+                store(machine, receiver, Const(name_), item, path, frame)
         case "clear":
             receiver.items.clear()
             receiver.rest.clear()

@@ -31,14 +31,19 @@ _SWITCHES = {
     "detect_anomaly": None,
     "autocast": None,
 }
-_FACTORIES = frozenset(
-    ["zeros", "ones", "empty", "full", "rand", "randn", "randint", "arange", "linspace", "eye", "randperm", "normal", "tensor", "as_tensor", "from_numpy", "zeros_like", "ones_like", "rand_like", "randn_like", "empty_like", "full_like", "FloatTensor", "Tensor", "LongTensor", "scalar_tensor", "logspace", "multinomial", "bernoulli", "DoubleTensor", "sparse_coo_tensor"]
+_FACTORIES = ops.words(
+    """
+    zeros ones empty full rand randn randint arange linspace eye randperm normal tensor
+    as_tensor from_numpy zeros_like ones_like rand_like randn_like empty_like full_like
+    FloatTensor Tensor LongTensor scalar_tensor logspace multinomial bernoulli
+    DoubleTensor sparse_coo_tensor
+    """
 )
 
 
 def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     """What calling the function of this dotted name gives."""
-    root, _, rest = path.partition(".")
+    root = path.partition(".")[0]
     last = path.rpartition(".")[2]
     if root == "builtins":
         return python_calls.call(machine, last, args, kwargs, frame)
@@ -146,7 +151,7 @@ def _make(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame)
 
 def _walk(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     """`torch.autograd.grad` and `torch.autograd.backward`."""
-    names = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph")
+    names: tuple[str, ...] = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph")
     if name == "backward":
         names = ("tensors", "grad_tensors", "retain_graph", "create_graph")
     options = dict(zip(names, args, strict=False)) | kwargs

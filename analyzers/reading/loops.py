@@ -147,9 +147,8 @@ def comprehension(
         yield
         return
     first, rest = generators[0], generators[1:]
-    count = 0
-    for item in containers.iterate(machine, machine.evaluate(first.iter, frame), frame):
-        count += 1
+    source = machine.evaluate(first.iter, frame)
+    for count, item in enumerate(containers.iterate(machine, source, frame), 1):
         if count > 3 and isinstance(item, Unknown):
             return
         if count > 40:

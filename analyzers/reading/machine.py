@@ -124,9 +124,17 @@ class Machine:
         """Remember that something was not followed."""
         self.incomplete[reason] = None
 
-    def new_frame(self, file: str, function: str, **links: Frame | None) -> Frame:
+    def new_frame(
+        self,
+        file: str,
+        function: str,
+        parent: Frame | None = None,
+        caller: Frame | None = None,
+        module: Frame | None = None,
+    ) -> Frame:
+        """A new activation, told apart from all others by its number."""
         self.frames += 1
-        return Frame(file, function, self.frames, **links)
+        return Frame(file, function, self.frames, parent, caller, module)
 
     def report(self, key: object, found: Evidence) -> None:
         """Keep a piece of evidence, once for each key."""

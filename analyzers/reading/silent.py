@@ -49,7 +49,7 @@ def _growing(value: Value) -> Binding | None:
         return None
     walks: set[int] = set()
     current: Node | None = node
-    lines = set()
+    lines: set[int] = set()
     while current is not None and current.op in ("add", "add_") and len(lines) < 3:
         walks |= {id(p.freed) for p in current.parents if p.freed is not None}
         lines.add(id(current))

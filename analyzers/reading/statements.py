@@ -71,7 +71,7 @@ def _with(machine: Machine, node: ast.With, frame: Frame) -> Signal | None:
             machine.grad = machine.grad if entered.grad is None else entered.grad
             entered = entered.value
         elif method := classes.method_of(entered, "__enter__"):
-            entered = calling.call(machine, method, [], {}, frame)
+            entered = machine.call(method, [], {}, frame)
         if item.optional_vars is not None:
             assigning.assign(machine, item.optional_vars, entered, frame)
     try:

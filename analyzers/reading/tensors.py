@@ -27,16 +27,24 @@ _TO_PYTHON = frozenset({"item", "numpy", "tolist", "__float__", "__int__"})
 _SAME = frozenset({"to", "cuda", "cpu", "xpu", "train", "eval", "share_memory", "pin_memory",
                    "type", "contiguous"})  # fmt: skip
 _IDENTITIES = _SAME | {"float", "double", "half", "bfloat16"}
-MODULE_METHODS = frozenset(
-    ["parameters", "named_parameters", "children", "modules", "named_children", "named_modules", "buffers", "train", "eval", "to", "cuda", "cpu", "float", "double", "half", "zero_grad", "state_dict", "load_state_dict", "register_buffer", "register_parameter", "add_module", "requires_grad_", "apply", "save_hyperparameters", "optimizers", "manual_backward", "toggle_optimizer", "untoggle_optimizer", "log", "log_dict", "backward"]
+MODULE_METHODS = ops.words(
+    """
+    parameters named_parameters children modules named_children named_modules buffers
+    train eval to cuda cpu float double half zero_grad state_dict load_state_dict
+    register_buffer register_parameter add_module requires_grad_ apply
+    save_hyperparameters optimizers manual_backward toggle_optimizer untoggle_optimizer
+    log log_dict backward
+    """
 )
 TENSOR_METHODS = (
     MODULE_METHODS
     | _TO_PYTHON
     | ops.NO_GRAPH
     | _SAME
-    | frozenset(
-        ["backward", "detach", "detach_", "clone", "requires_grad_", "zero_grad", "retain_grad", "register_hook"]
+    | ops.words(
+        """
+    backward detach detach_ clone requires_grad_ zero_grad retain_grad register_hook
+    """
     )
 )
 
@@ -190,7 +198,7 @@ def _of_module(
 ) -> Value:
     """A method of a module or of something unknown."""
     if name in ("parameters", "named_parameters", "buffers"):
-        return modules.Parameters(receiver)
+        return Parameters(receiver)
     if name in _IDENTITIES:
         if isinstance(receiver, Unknown) and receiver.node is not None:
             return Unknown(receiver.origin, receiver.node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analyzers import ops
 from analyzers.reading import operators
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
@@ -9,8 +10,12 @@ from analyzers.reading.modules import leaf_tensor
 from analyzers.reading.values import Bound, Function, Tensor, Unknown, Value
 
 # Methods that take something in and hand back nothing that a gradient flows through.
-_SINKS = frozenset(
-    ["step", "push", "append", "add", "log", "log_metrics", "update", "render", "reset", "save", "write", "info", "debug", "warning", "record", "store", "store_transition", "add_scalar", "add_image", "set_description", "set_postfix", "print", "dump", "observe"]
+_SINKS = ops.words(
+    """
+    step push append add log log_metrics update render reset save write info debug
+    warning record store store_transition add_scalar add_image set_description
+    set_postfix print dump observe
+    """
 )
 
 

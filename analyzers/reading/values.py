@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import itertools
+from collections import abc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from analyzers.evidence import Place
 
@@ -81,7 +82,7 @@ class Node:
         self.saves = saves
         self.made_after = made_after
         self.freed: Walk | None = None
-        self.strong = any(parent.strong for parent in parents)
+        self.strong: bool = any(parent.strong for parent in parents)
         self.leaf = False
         self.trainable = True
         self.engine = ""
@@ -174,8 +175,8 @@ class Mapping(Value):
 
     __slots__ = ("items", "names", "rest")
 
-    def __init__(self, items: dict[object, Value] | None = None) -> None:
-        self.items = items or {}
+    def __init__(self, items: abc.Mapping[Any, Value] | None = None) -> None:
+        self.items: dict[object, Value] = dict(items or {})
         self.rest: list[Value] = []
         self.names: list[Binding] = []
 

@@ -49,7 +49,7 @@ def run(machine: Machine, roots: tuple[Node, ...], visit: Visit) -> None:
     reuse = machine.tape.reuse(walk, found)
     if reuse is not None:
         lines = tuple((j.old.at.file, j.old.at.line) for j in reuse.joins if j.old.at)
-        key = ("reuse", _line(reuse.freed.at), _line(visit.at), lines)
+        key: object = ("reuse", _line(reuse.freed.at), _line(visit.at), lines)
         machine.report(key, reuse)
     else:
         stale = machine.tape.stale(walk, found)
