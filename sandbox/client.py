@@ -1,0 +1,158 @@
+"""Asking a launcher for runs: one at a socket, or one of our own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import sandbox
+from sandbox.protocol import Job, Readiness, RunResult
+from sandbox.wire import WireError, hand_over, pack_json, read_json
+
+_ENDING_S = 10.0
+
+
+async def _ask(connection: tuple[asyncio.StreamReader, asyncio.StreamWriter], what: Any) -> Any:
+    """One request, one answer; closing early, as cancelling does, ends the run."""
+    reader, writer = connection
+    try:
+        writer.write(pack_json(what))
+        await writer.drain()
+        answer = await read_json(reader)
+    except ConnectionError as error:
+        raise WireError("the launcher went away") from error
+    finally:
+        writer.close()
+    if "error" in answer:
+        raise WireError(answer["error"])
+    return answer
+
+
+class _Connects(Protocol):
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]: ...
+
+
+class _Client:
+    """What both kinds of client share: they differ in how they reach a launcher."""
+
+    async def run(self: _Connects, job: Job) -> RunResult:
+        """Run one job. One that a dying launcher took with it is tried once more."""
+        request = {"ask": "run", "job": job.model_dump()}
+        reason = ""
+        for _ in range(2):
+            try:
+                return RunResult.model_validate(await _ask(await self._connect(), request))
+            except (WireError, OSError) as error:
+                reason = f"the sandbox launcher cannot be reached: {error}"
+        return RunResult(status="unavailable", reason=reason)
+
+    async def readiness(self: _Connects) -> Readiness:
+        """Which walls are up, from a real process within; never raises."""
+        try:
+            return Readiness.model_validate(await _ask(await self._connect(), _READINESS))
+        except (WireError, OSError) as error:
+            reason = f"the sandbox launcher cannot be reached: {error}"
+            return Readiness(ready=False, backend="", reason=reason)
+
+    async def close(self) -> None:
+        """Let go of the launcher."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+
+_READINESS = {"ask": "readiness"}
+
+
+class LauncherClient(_Client):
+    """Runs jobs through the launcher that serves the UNIX socket at `path`."""
+
+    def __init__(self, path: Path | str) -> None:
+        self._path = str(path)
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_unix_connection(self._path)
+
+
+class EmbeddedSandbox(_Client):
+    """Runs jobs through a launcher of its own: a child process, started when first needed.
+
+    A launcher that died is replaced at the next request. `options` are further words of the
+    launcher's command line, such as `["--allow-missing", "landlock"]`.
+    """
+
+    def __init__(self, backend: str = "jail", options: list[str] | None = None) -> None:
+        self._command = ["--backend", backend, *(options or [])]
+        self._process: asyncio.subprocess.Process | None = None
+        self._channel: socket.socket | None = None
+        self._starting = asyncio.Lock()
+
+    @property
+    def launcher_pid(self) -> int | None:
+        """Pid of the launcher, while there is one."""
+        running = self._process is not None and self._process.returncode is None
+        return self._process.pid if self._process and running else None
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        ours, theirs = socket.socketpair()
+        async with self._starting:
+            try:
+                if self.launcher_pid is None:
+                    await self._start()
+                self._hand_over(theirs)
+            except OSError:
+                # It died a moment ago, and only the channel knows yet.
+                await self._end()
+                await self._start()
+                self._hand_over(theirs)
+        return await asyncio.open_connection(sock=ours)
+
+    def _hand_over(self, end: socket.socket) -> None:
+        assert self._channel is not None
+        hand_over(self._channel, end)
+
+    async def _start(self) -> None:
+        await self._end()
+        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        source = str(Path(sandbox.__file__).parents[1])
+        self._process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "sandbox.launcher"),
+            *("--channel", str(theirs.fileno()), "--parent", str(os.getpid())),
+            *self._command,
+            stdin=asyncio.subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            env={**os.environ, "PYTHONPATH": source},
+        )
+        theirs.close()
+
+    async def close(self) -> None:
+        """End the launcher and every run it has in hand."""
+        async with self._starting:
+            await self._end()
+
+    async def _end(self) -> None:
+        """Closing the channel asks the launcher to end; it is killed when it does not."""
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+        if self._process is None:
+            return
+        try:
+            await asyncio.wait_for(self._process.wait(), _ENDING_S)
+        except TimeoutError:
+            self._process.kill()
+            await self._process.wait()
+        self._process = None

@@ -1,0 +1,182 @@
+"""From the bytes that a run left to what the service may believe."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from sandbox.protocol import Job, Raised, RaisedFrame, RunResult
+from sandbox.records import (
+    Backward,
+    Ended,
+    Failed,
+    Inplace,
+    Missing,
+    Needs,
+    Parameters,
+    Reuse,
+    Silent,
+    StandIn,
+    Started,
+    Step,
+    Trace,
+)
+from sandbox.stderr import last_exception
+from sandbox.watch.outcome import Outcome
+
+MAX_LINE = 1 << 20
+_MAX_LISTED = {"backwards": 4096, "steps": 4096, "silent": 64, "stand_ins": 64, "needs": 64}
+
+_Line = Annotated[
+    Started
+    | Parameters
+    | Backward
+    | Step
+    | Reuse
+    | Inplace
+    | Missing
+    | Silent
+    | StandIn
+    | Needs
+    | Failed
+    | Ended,
+    Field(discriminator="t"),
+]
+_LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
+
+
+def run_result(job: Job, outcome: Outcome, backend: str) -> RunResult:
+    """What a run did, as far as its outcome vouches for it; never raises."""
+    trace, doubts = (None, []) if job.mode == "plain" else read_trace(outcome.records)
+    result = RunResult(
+        status="unavailable",
+        exit_code=outcome.exit_code,
+        limit=outcome.limit,
+        reason=_reason(outcome),
+        trace=trace,
+        stdout_tail=_text(outcome.stdout),
+        stderr_tail=_text(outcome.stderr),
+        duration_s=outcome.duration_s,
+        peak_memory_mib=outcome.peak_memory_mib,
+        backend=backend,
+        walls=outcome.walls,
+    )
+    return _judged(result, outcome, doubts)
+
+
+def _judged(result: RunResult, outcome: Outcome, doubts: list[str]) -> RunResult:
+    """Add the status, the exception, and every sign that the instruments were touched."""
+    if outcome.ending in ("timed_out", "limit_hit"):
+        return result.model_copy(update={"status": outcome.ending, "tampered": doubts})
+    if outcome.ending != "exited":
+        return result
+    ended = result.trace.ended if result.trace else None
+    if result.trace is not None and ended is None and outcome.exit_code == 0:
+        doubts.append("it left before the tracer could say how it ended")
+    if ended is not None:
+        doubts += ended.tampered
+        if (ended.reason == "raised") != (outcome.exit_code != 0):
+            doubts.append("its exit code and its last record disagree")
+    if outcome.exit_code != 0:
+        raised = _raised(result, outcome)
+        return result.model_copy(update={"status": "raised", "raised": raised, "tampered": doubts})
+    status = "stopped" if ended is not None and ended.reason == "stopped" else "finished"
+    return result.model_copy(update={"status": status, "tampered": doubts})
+
+
+def read_trace(data: bytes) -> tuple[Trace, list[str]]:
+    """Validated records of a run, counting what was not one; and signs of forgery."""
+    trace = Trace()
+    doubts: list[str] = []
+    for line in data.splitlines():
+        if not line.strip():
+            continue
+        record = _parse(line)
+        if record is None:
+            trace.rejected += 1
+        elif not _add(trace, record):
+            doubts.append(f"more than one {record.t!r} record")
+    return trace, doubts[:16]
+
+
+def _parse(line: bytes) -> _Line | None:
+    if len(line) > MAX_LINE:
+        return None
+    try:
+        return _LINE.validate_json(line)
+    except ValidationError:
+        return None
+
+
+def _add(trace: Trace, record: _Line) -> bool:
+    """Put a record in its place; false when it is one of which a run emits only one."""
+    match record:
+        case Started():
+            return _once(trace, "started", record)
+        case Ended():
+            return _once(trace, "ended", record)
+        case Reuse():
+            return _once(trace, "reuse", record)
+        case Inplace():
+            return _once(trace, "inplace", record)
+        case Failed():
+            return _once(trace, "failed", record)
+        case Missing():
+            return _once(trace, "missing", record)
+        case Parameters():
+            trace.parameters = (trace.parameters + record.params)[:4096]
+        case Backward():
+            _append(trace, "backwards", record)
+        case Step():
+            _append(trace, "steps", record)
+        case Silent():
+            _append(trace, "silent", record)
+        case StandIn():
+            _append(trace, "stand_ins", record)
+        case Needs():
+            _append(trace, "needs", record)
+    return True
+
+
+def _once(trace: Trace, name: str, record: _Line) -> bool:
+    if getattr(trace, name) is not None:
+        return False
+    setattr(trace, name, record)
+    return True
+
+
+def _append(trace: Trace, name: str, record: _Line) -> None:
+    listed = getattr(trace, name)
+    if len(listed) < _MAX_LISTED[name]:
+        listed.append(record)
+    else:
+        trace.truncated = True
+
+
+def _reason(outcome: Outcome) -> str | None:
+    if outcome.wall is not None:
+        return f"the wall {outcome.wall} could not be raised: {outcome.reason}"
+    return outcome.reason
+
+
+def _raised(result: RunResult, outcome: Outcome) -> Raised | None:
+    """The exception, from the tracer's record where there is one, else from what was printed."""
+    printed = last_exception(result.stderr_tail)
+    failed = result.trace.failed if result.trace else None
+    if failed is None:
+        return printed or _from_signal(outcome.exit_code)
+    frames = [RaisedFrame(**frame.model_dump(exclude={"frame"})) for frame in failed.frames]
+    traceback = printed.traceback if printed else ""
+    return Raised(type=failed.type, message=failed.message, frames=frames, traceback=traceback)
+
+
+def _from_signal(exit_code: int | None) -> Raised | None:
+    """A process that a signal ended raised nothing that Python could print."""
+    if exit_code is None or exit_code >= 0:
+        return None
+    return Raised(type="Signal", message=f"the script was ended by signal {-exit_code}")
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

@@ -1,0 +1,217 @@
+"""The launcher's side of the jail: keeps a warm zygote, and asks it for runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import sandbox
+from sandbox.collect import run_result
+from sandbox.jail import zygote
+from sandbox.protocol import Job, Readiness, RunResult
+from sandbox.walls.limits import Limits
+from sandbox.watch.outcome import Outcome
+from sandbox.wire import WireError, hand_over, pack_json, read_frame
+
+NAME = "jail"
+_PROBE = Job(files={}, mode="plain", time_limit_s=20)
+_WARM_UP_S = 120.0
+_ENVIRONMENT = {
+    "HOME": "/tmp",
+    "LANG": "C.UTF-8",
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "PYTHONUTF8": "1",
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONHASHSEED": "0",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+
+
+class Zygote:
+    """One warm parent process, and how many runs it has in hand."""
+
+    def __init__(self, process: asyncio.subprocess.Process, channel: socket.socket) -> None:
+        self.process = process
+        self.channel = channel
+        self.served = 0
+        self.active = 0
+        self.retired = False
+
+    @classmethod
+    async def start(cls, entry: str) -> Zygote:
+        """Start one and wait until it is warm; raises `WireError` with the reason if it is not."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # -P: a script's or launcher's working directory must not shadow modules.
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "sandbox.jail.zygote"),
+            *(str(theirs.fileno()), str(os.getpid()), entry),
+            stdin=asyncio.subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            env={**_ENVIRONMENT, "PYTHONPATH": str(Path(sandbox.__file__).parents[1])},
+        )
+        theirs.close()
+        started = cls(process, ours)
+        try:
+            await started._hear_ready()
+        except BaseException:
+            await started.end()
+            raise
+        return started
+
+    async def _hear_ready(self) -> None:
+        self.channel.setblocking(False)
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(_WARM_UP_S):
+            said = await loop.sock_recv(self.channel, 65536)
+        if not said:
+            raise WireError("the zygote ended while it was starting")
+        answer = json.loads(said)
+        if "refused" in answer:
+            wall, reason = answer["refused"]
+            raise WireError(f"the wall {wall} could not be raised: {reason}")
+        self.channel.setblocking(True)
+
+    @property
+    def alive(self) -> bool:
+        return self.process.returncode is None
+
+    async def run(self, request: dict[str, Any]) -> Outcome:
+        """Ask for one run; raises `WireError` when the zygote or its watcher dies under it.
+
+        Cancelling the awaiting task closes the connection, at which the watcher ends the run.
+        """
+        ours, theirs = socket.socketpair()
+        reader, writer = await asyncio.open_connection(sock=ours, limit=1 << 20)
+        self.served += 1
+        self.active += 1
+        try:
+            try:
+                hand_over(self.channel, theirs)
+            except OSError as error:
+                raise WireError("the zygote has gone") from error
+            writer.write(pack_json(request))
+            await writer.drain()
+            return Outcome.unpack(await read_frame(reader))
+        except (ConnectionError, ValueError) as error:
+            raise WireError(str(error)) from error
+        finally:
+            theirs.close()
+            writer.close()
+            self.active -= 1
+            if self.retired and self.active == 0:
+                self.channel.close()
+
+    def retire(self) -> None:
+        """End as soon as the runs in hand have ended."""
+        self.retired = True
+        if self.active == 0:
+            self.channel.close()
+
+    async def end(self) -> None:
+        """End now, with all runs."""
+        self.channel.close()
+        if self.alive:
+            self.process.kill()
+        await self.process.wait()
+
+
+class Jail:
+    """Runs jobs in jails forked from a warm zygote, which it replaces when dead or worn."""
+
+    name = NAME
+
+    def __init__(
+        self,
+        *,
+        allow_missing: frozenset[str] = frozenset(),
+        runs_per_zygote: int = 200,
+        entry: str = zygote.ENTRY,
+    ) -> None:
+        self._allow_missing = sorted(allow_missing)
+        self._runs_per_zygote = runs_per_zygote
+        self._entry = entry
+        self._zygote: Zygote | None = None
+        self._retired: list[Zygote] = []
+        self._starting = asyncio.Lock()
+
+    async def run(self, job: Job) -> RunResult:
+        """Run one job; `unavailable` when no zygote can be had or a wall cannot be raised."""
+        try:
+            outcome = await self._attempt(job)
+        except (WireError, TimeoutError) as error:
+            outcome = Outcome("unavailable", reason=str(error) or "the zygote did not get warm")
+        return run_result(job, outcome, NAME)
+
+    async def _attempt(self, job: Job, *, probe: bool = False) -> Outcome:
+        zygote_ = await self._warm()
+        limits = Limits(
+            time_s=job.time_limit_s, memory_mib=job.memory_mib, output_bytes=job.output_bytes
+        )
+        request = {
+            "job": job.model_dump(),
+            "limits": asdict(limits),
+            "probe": probe,
+            "allow_missing": self._allow_missing,
+        }
+        try:
+            return await zygote_.run(request)
+        except WireError:
+            # Killed under the run, by the kernel or a person: a fresh one gets a second try.
+            if zygote_.alive:
+                raise
+            return await (await self._warm()).run(request)
+
+    async def _warm(self) -> Zygote:
+        async with self._starting:
+            current = self._zygote
+            if current is not None and current.served >= self._runs_per_zygote:
+                current.retire()
+                self._retired = [old for old in self._retired if old.alive] + [current]
+                current = None
+            if current is None or not current.alive:
+                self._zygote = None
+                current = self._zygote = await Zygote.start(self._entry)
+            return current
+
+    async def readiness(self) -> Readiness:
+        """Raise every wall around a real process and have it look at them from within."""
+        try:
+            outcome = await self._attempt(_PROBE, probe=True)
+        except (WireError, TimeoutError) as error:
+            return Readiness(ready=False, backend=NAME, reason=str(error))
+        return judge_probe(outcome, NAME, self._allow_missing)
+
+    async def close(self) -> None:
+        current, self._zygote = self._zygote, None
+        for each in [*self._retired, *([current] if current else [])]:
+            await each.end()
+
+
+def judge_probe(outcome: Outcome, backend: str, allow_missing: list[str]) -> Readiness:
+    """Whether the walls that a probe saw are all that were raised, and none is missing."""
+    if outcome.ending != "exited" or outcome.exit_code != 0:
+        reason = f"the probe ended {outcome.ending}: {outcome.reason}"
+        if outcome.wall:
+            reason = f"the wall {outcome.wall} could not be raised: {outcome.reason}"
+        return Readiness(ready=False, backend=backend, reason=reason)
+    seen: dict[str, str] = json.loads(outcome.records)
+    if not outcome.peak_memory_mib:
+        seen["memory-watch"] = "the watcher could not read the run's memory"
+    wrong = {wall: fault for wall, fault in seen.items() if fault}
+    fatal = {wall: fault for wall, fault in wrong.items() if wall not in allow_missing}
+    notes = [f"{wall}: {fault}" for wall, fault in wrong.items()]
+    return Readiness(
+        ready=not fatal,
+        backend=backend,
+        walls=[wall for wall in outcome.walls if wall not in wrong],
+        reason="; ".join(notes) or None,
+    )

@@ -1,0 +1,127 @@
+"""The file systems that a jail sees. All mounts live in the caller's mount namespace."""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+from pathlib import Path
+
+from sandbox.walls import libc
+from sandbox.walls.errors import raising
+from sandbox.walls.limits import Limits
+from sandbox.walls.privileges import NOBODY
+
+WORK = "/job"
+WRITABLE = (WORK, "/tmp", "/dev/shm")
+
+# Where the new root may be built: any directory that hides nothing of what it is to show.
+_BUILDING_SITES = ("/tmp", "/mnt", "/media", "/srv", "/run", "/opt", "/home")
+_STRICT = libc.MS_NOSUID | libc.MS_NODEV
+_DEVICES = ("null", "zero", "urandom", "random")
+_DETACH = 2
+_HERE, _RECURSIVE = -100, 0x8000  # AT_FDCWD, AT_RECURSIVE
+_PASSWD = f"runner:x:{NOBODY}:{NOBODY}::/tmp:/bin/false\n"
+
+
+def enter_bare_root(paths: list[str]) -> None:
+    """Exchange the root of this mount namespace for one that holds `paths`, read-only.
+
+    Needs the power to mount; call it in a mount namespace of one's own.
+    """
+    with raising("mount-namespace"):
+        libc.mount("none", "/", flags=libc.MS_REC | libc.MS_PRIVATE)
+        new = _building_site(paths)
+        libc.mount("tmpfs", new, "tmpfs", _STRICT, "size=1m,mode=755")
+        _furnish(new)
+        for path in paths:
+            _lay(new, path)
+        _pivot(new)
+
+
+def _building_site(paths: list[str]) -> str:
+    for site in _BUILDING_SITES:
+        if os.path.isdir(site) and not any(Path(path).is_relative_to(site) for path in paths):
+            return site
+    raise OSError(errno.ENOENT, "no directory to build the new root in", _BUILDING_SITES)
+
+
+def _lay(new: str, path: str) -> None:
+    """Show `path` in the new root, with the symbolic links on the way to it."""
+    walked = "/"
+    parts = [part for part in path.split("/") if part]
+    for at, part in enumerate(parts):
+        walked = os.path.join(walked, part)
+        if os.path.islink(walked):
+            target = os.readlink(walked)
+            if not os.path.lexists(new + walked):
+                os.symlink(target, new + walked)
+            rest = os.path.join(os.path.dirname(walked), target, *parts[at + 1 :])
+            return _lay(new, os.path.normpath(rest))
+        if at < len(parts) - 1:
+            os.makedirs(new + walked, exist_ok=True)
+    return _show(new, path)
+
+
+def _show(new: str, path: str) -> None:
+    target = new + path
+    if os.path.isdir(path):
+        os.makedirs(target, exist_ok=True)
+    elif not os.path.exists(target):
+        _touch(target)
+    libc.mount(path, target, flags=libc.MS_BIND | libc.MS_REC)
+    _make_read_only(target)
+
+
+def _make_read_only(path: str) -> None:
+    """Also for whatever is mounted below `path`; other flags stay as the host set them."""
+    attributes = struct.pack("QQQQ", libc.MS_RDONLY | _STRICT, 0, 0, 0)
+    name = path.encode() + b"\0"
+    libc.syscall("mount_setattr", _HERE, name, _RECURSIVE, attributes, len(attributes))
+
+
+def _furnish(new: str) -> None:
+    for directory in ("tmp", "proc", "dev", "dev/shm", "etc", WORK[1:]):
+        os.makedirs(os.path.join(new, directory), exist_ok=True)
+    for name in _DEVICES:
+        _touch(f"{new}/dev/{name}")
+        libc.mount(f"/dev/{name}", f"{new}/dev/{name}", flags=libc.MS_BIND)
+    with open(f"{new}/etc/passwd", "w", encoding="ascii") as file:
+        file.write(_PASSWD)
+    libc.mount("proc", f"{new}/proc", "proc", _STRICT | libc.MS_NOEXEC)
+    # Imports in the zygote want somewhere to write; runs get places of their own.
+    libc.mount("tmpfs", f"{new}/tmp", "tmpfs", _STRICT, "size=16m,mode=1777")
+
+
+def _pivot(new: str) -> None:
+    """Enter the new root; the old one goes on top of it for a moment, and is let go."""
+    os.chdir(new)
+    libc.syscall("pivot_root", b".", b".")
+    libc.unmount(".", _DETACH)
+    os.chdir("/")
+    flags = libc.MS_REMOUNT | libc.MS_BIND | libc.MS_RDONLY
+    libc.mount("none", "/", flags=flags | _STRICT)
+
+
+def _touch(path: str) -> None:
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+
+
+def mount_scratch(limits: Limits, paths: list[str]) -> None:
+    """Fresh empty directories for one run, and the processes of its own pid namespace.
+
+    Those of `paths` that lie in a scratch directory are shown in the fresh one as well.
+    """
+    covered = [path for path in paths if any(Path(path).is_relative_to(w) for w in WRITABLE)]
+    kept = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in covered}
+    with raising("tmpfs"):
+        for path in WRITABLE:
+            size = limits.shared_mib if path == "/dev/shm" else limits.work_mib
+            options = f"size={size}m,nr_inodes={limits.inodes},mode=1777"
+            libc.mount("tmpfs", path, "tmpfs", _STRICT, options)
+        for path, handle in kept.items():
+            os.makedirs(path)
+            libc.mount(f"/proc/self/fd/{handle}", path, flags=libc.MS_BIND | libc.MS_REC)
+            os.close(handle)
+    with raising("pid-namespace"):
+        libc.mount("proc", "/proc", "proc", _STRICT | libc.MS_NOEXEC)

@@ -1,0 +1,53 @@
+"""Limits on what one process of a run may use; the watch holds what only a tree can exceed."""
+
+from __future__ import annotations
+
+import math
+import resource
+from dataclasses import dataclass
+
+from sandbox.walls.errors import raising
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one run may use: seconds, MiB, bytes, counts."""
+
+    time_s: float = 20.0
+    memory_mib: int = 2048
+    output_bytes: int = 65536
+    record_bytes: int = 8 * MIB
+    tasks: int = 128
+    open_files: int = 256
+    work_mib: int = 64
+    shared_mib: int = 256
+    inodes: int = 8192
+
+
+def apply(limits: Limits) -> None:
+    """Set this process's hard limits. CPU seconds are a backstop behind the wall clock."""
+    cpu = math.ceil(limits.time_s) * 2
+    with raising("rlimits"):
+        _limit(resource.RLIMIT_NPROC, limits.tasks)
+        _limit(resource.RLIMIT_CPU, cpu)
+        _limit(resource.RLIMIT_FSIZE, max(limits.work_mib, limits.shared_mib) * MIB)
+        _limit(resource.RLIMIT_NOFILE, limits.open_files)
+        _limit(resource.RLIMIT_DATA, _data_size() + 2 * limits.memory_mib * MIB)
+        _limit(resource.RLIMIT_CORE, 0)
+        _limit(resource.RLIMIT_MEMLOCK, 0)
+        _limit(resource.RLIMIT_MSGQUEUE, 0)
+        _limit(resource.RLIMIT_RTPRIO, 0)
+
+
+def _limit(kind: int, value: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (value, value))
+
+
+def _data_size() -> int:
+    """Bytes of private data that this process holds before the script starts."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[5]) * resource.getpagesize()

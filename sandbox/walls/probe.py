@@ -1,0 +1,126 @@
+"""Looking at the walls from within: what a run can see for itself, said wall by wall."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import socket
+import time
+from collections.abc import Callable
+
+from sandbox.walls import libc
+
+_SECCOMP_FILTER = "2"
+_LONG_ENOUGH_TO_BE_MEASURED_S = 0.1
+
+
+def report(handle: int) -> int:
+    """Write `{wall: ""}`, or `{wall: what is wrong}`, as one line; an exit code."""
+    findings: dict[str, str] = {}
+    for wall, look in _LOOKS.items():
+        try:
+            findings[wall] = look()
+        except OSError as error:
+            findings[wall] = f"could not be looked at: {error}"
+    os.write(handle, json.dumps(findings).encode() + b"\n")
+    time.sleep(_LONG_ENOUGH_TO_BE_MEASURED_S)
+    return 0
+
+
+def _status(name: str) -> str:
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+        fields = dict(line.rstrip("\n").partition(":")[::2] for line in file)
+    return fields[name].strip()
+
+
+def _user_namespace() -> str:
+    with open("/proc/self/uid_map", encoding="ascii") as file:
+        mapped = file.read().split()
+    return "" if len(mapped) == 3 and mapped[2] == "1" else f"users mapped: {mapped}"
+
+
+def _pid_namespace() -> str:
+    alive = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
+    return "" if alive == [1, os.getpid()] else f"processes seen: {alive}"
+
+
+def _mounts() -> dict[str, list[str]]:
+    """Mount point → source, point, kind, flags of what is mounted there last."""
+    with open("/proc/self/mounts", encoding="utf-8") as file:
+        return {fields[1]: fields for fields in map(str.split, file)}
+
+
+def _mount_namespace() -> str:
+    _, _, kind, flags, *_ = _mounts()["/"]
+    if kind != "tmpfs":
+        return f"the root is {kind}, not one of its own"
+    return "" if "ro" in flags.split(",") else "the root can be written"
+
+
+def _no_network() -> str:
+    with open("/proc/self/net/dev", encoding="ascii") as file:
+        interfaces = [line.partition(":")[0].strip() for line in file if ":" in line]
+    if interfaces != ["lo"]:
+        return f"interfaces: {interfaces}"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # reserved for documentation, RFC 5737
+        except OSError as error:
+            return "" if error.errno == errno.ENETUNREACH else str(error)
+    return "there is a route to the outside"
+
+
+def _no_new_privs() -> str:
+    return "" if _status("NoNewPrivs") == "1" else "setuid programs would work"
+
+
+def _no_capabilities() -> str:
+    held = [name for name in ("CapPrm", "CapEff", "CapBnd", "CapAmb") if int(_status(name), 16)]
+    return "" if not held else f"capabilities left in {held}"
+
+
+def _seccomp() -> str:
+    if _status("Seccomp") != _SECCOMP_FILTER:
+        return "no filter is on"
+    try:
+        libc.unshare(libc.CLONE_NEWUSER)
+    except OSError as error:
+        return "" if error.errno == errno.EPERM else str(error)
+    return "a new namespace could be made"
+
+
+def _landlock() -> str:
+    """The kernel lets a process rename itself through this file; only Landlock forbids it."""
+    try:
+        with open("/proc/self/comm", "w", encoding="ascii"):
+            return "a file outside the writable directories could be opened for writing"
+    except PermissionError:
+        return ""
+
+
+def _rlimits() -> str:
+    kinds = (resource.RLIMIT_NPROC, resource.RLIMIT_NOFILE, resource.RLIMIT_DATA)
+    open_ = [kind for kind in kinds if resource.getrlimit(kind)[1] == resource.RLIM_INFINITY]
+    return "" if not open_ else f"without limit: {open_}"
+
+
+def _tmpfs() -> str:
+    mounts = _mounts()
+    other = [path for path in ("/tmp", "/dev/shm") if mounts[path][2] != "tmpfs"]
+    return "" if not other else f"not tmpfs: {other}"
+
+
+_LOOKS: dict[str, Callable[[], str]] = {
+    "user-namespace": _user_namespace,
+    "pid-namespace": _pid_namespace,
+    "mount-namespace": _mount_namespace,
+    "no-network": _no_network,
+    "no-new-privs": _no_new_privs,
+    "no-capabilities": _no_capabilities,
+    "seccomp": _seccomp,
+    "landlock": _landlock,
+    "rlimits": _rlimits,
+    "tmpfs": _tmpfs,
+}

@@ -1,0 +1,1 @@
+"""Watching a run from outside its walls: time, memory, processes, output."""

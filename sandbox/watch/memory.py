@@ -1,0 +1,84 @@
+"""Memory and processes of a run, read from the /proc of its own pid namespace."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_INIT = 1
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Threads of a run, and its memory in bytes."""
+
+    tasks: int
+    memory: int
+
+
+def usage(proc: int, scratch: list[int], enough: int) -> Usage:
+    """What the run whose /proc is open as `proc` uses now.
+
+    Resident sizes are cheap but count a page once for each process that shares it; proportional
+    sizes are exact and dear. So the latter are read only when the former reach `enough` bytes.
+    Pages of the `scratch` file systems (open directories) count too, mapped or not.
+    """
+    processes = [int(name) for name in os.listdir(proc) if name.isdigit()]
+    running = [process for process in processes if process != _INIT]
+    tasks = sum(_tasks(proc, process) for process in running)
+    files = sum(_used(directory) for directory in scratch)
+    resident = sum(_resident(proc, process) for process in running)
+    if resident + files < enough:
+        return Usage(tasks, resident + files)
+    private, shared = 0, 0
+    for process in running:
+        proportional, of_files = _proportional(proc, process)
+        private += proportional - of_files
+        shared += of_files
+    return Usage(tasks, private + max(shared, files))
+
+
+def full(scratch: list[int]) -> bool:
+    """Whether one of the scratch file systems has no block or no inode left."""
+    states = [os.fstatvfs(directory) for directory in scratch]
+    return any(state.f_bfree == 0 or state.f_ffree == 0 for state in states)
+
+
+def _used(directory: int) -> int:
+    state = os.fstatvfs(directory)
+    return (state.f_blocks - state.f_bfree) * state.f_frsize
+
+
+def _read(proc: int, process: int, name: str) -> str:
+    """A file of a process, or nothing when the process has gone in the meantime."""
+    try:
+        handle = os.open(f"{process}/{name}", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
+    except OSError:
+        return ""
+    try:
+        return os.read(handle, 65536).decode("ascii", "replace")
+    except OSError:
+        return ""
+    finally:
+        os.close(handle)
+
+
+def _tasks(proc: int, process: int) -> int:
+    after_name = _read(proc, process, "stat").rpartition(")")[2].split()
+    return int(after_name[17]) if after_name else 0
+
+
+def _resident(proc: int, process: int) -> int:
+    fields = _read(proc, process, "statm").split()
+    return int(fields[1]) * _PAGE if fields else 0
+
+
+def _proportional(proc: int, process: int) -> tuple[int, int]:
+    """Proportional set size in bytes, and how much of it is shared memory or tmpfs files."""
+    figures = {
+        line.split(":")[0]: int(line.split()[1]) * 1024
+        for line in _read(proc, process, "smaps_rollup").splitlines()
+        if line.startswith(("Pss:", "Pss_Shmem:"))
+    }
+    return figures.get("Pss", 0), figures.get("Pss_Shmem", 0)

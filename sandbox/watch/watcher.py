@@ -1,0 +1,172 @@
+"""Watching one run from outside its walls, and ending it when it exceeds a limit."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import time
+from dataclasses import dataclass
+
+from sandbox.walls.limits import MIB, Limits
+from sandbox.watch import memory
+from sandbox.watch.outcome import Outcome
+from sandbox.watch.streams import Stream
+
+TICK_S = 0.02
+_WALLS_BUDGET_S = 30.0
+_MESSAGE_BYTES = 65536
+_MAX_HANDLES = 16
+
+
+@dataclass(frozen=True)
+class Started:
+    """A run whose init has been forked: its pid as a handle, its streams, its reports.
+
+    `reports` is a SOCK_SEQPACKET end on which the run's own trusted part says `{"walls": …}`
+    (with handles on its /proc and scratch directories) or `{"refused": …}`, later `{"exit": …}`.
+    """
+
+    pid: int
+    process: int
+    reports: socket.socket
+    stdout: int
+    stderr: int
+    records: int
+
+
+class Watcher:
+    """Reads a run's streams and holds it to its limits until it ends."""
+
+    def __init__(self, run: Started, limits: Limits, control: socket.socket) -> None:
+        self._run = run
+        self._limits = limits
+        self._control = control
+        flood = 16 * limits.output_bytes
+        self._streams = {
+            run.stdout: Stream("output", keep=limits.output_bytes, allow=flood),
+            run.stderr: Stream("output", keep=limits.output_bytes, allow=flood),
+            run.records: Stream(
+                "records", keep=limits.record_bytes, allow=limits.record_bytes, tail=False
+            ),
+        }
+        self._outcome = Outcome("unavailable", reason="the run's first process was killed")
+        self._killed = False
+        self._began: float | None = None
+        self._deadline = time.monotonic() + _WALLS_BUDGET_S
+        self._proc: int | None = None
+        self._scratch: list[int] = []
+        self._poll = select.poll()
+
+    def until_end(self) -> Outcome:
+        """Wait for the run; nothing of it is left when this returns."""
+        for handle in (self._run.process, self._run.reports.fileno(), self._control.fileno()):
+            self._poll.register(handle, select.POLLIN)
+        for handle in self._streams:
+            os.set_blocking(handle, False)
+            self._poll.register(handle, select.POLLIN)
+        while not self._step():
+            self._check()
+        os.waitpid(self._run.pid, 0)
+        return self._concluded()
+
+    def _step(self) -> bool:
+        """Handle what has happened within a tick; true once the run has ended."""
+        ended = False
+        for handle, _ in self._poll.poll(TICK_S * 1000):
+            if handle == self._run.process:
+                ended = True
+            elif handle == self._control.fileno():
+                self._end("cancelled", None)
+                self._poll.unregister(handle)
+            elif handle == self._run.reports.fileno():
+                self._hear()
+            else:
+                self._read(handle)
+        return ended
+
+    def _read(self, handle: int) -> None:
+        stream = self._streams[handle]
+        if not stream.take(handle):
+            self._poll.unregister(handle)
+        if stream.exceeded:
+            self._end("limit_hit", stream.limit)
+            self._poll.unregister(handle)
+
+    def _hear(self) -> None:
+        reports = self._run.reports
+        text, handles, _, _ = socket.recv_fds(reports, _MESSAGE_BYTES, _MAX_HANDLES)
+        if not text:
+            self._poll.unregister(reports.fileno())
+            return
+        said = json.loads(text)
+        if "refused" in said:
+            self._outcome.wall, self._outcome.reason = said["refused"]
+        elif "walls" in said:
+            self._began = time.monotonic()
+            self._deadline = self._began + self._limits.time_s
+            self._outcome.walls, self._outcome.raising_s = said["walls"], said["raising_s"]
+            self._proc, *self._scratch = handles
+        elif not self._killed:
+            self._outcome.ending, self._outcome.reason = "exited", None
+            self._outcome.exit_code = said["exit"]
+            if self._outcome.exit_code == -signal.SIGXCPU:
+                self._outcome.ending, self._outcome.limit = "limit_hit", "cpu"
+
+    def _check(self) -> None:
+        """Compare time, memory, processes and disk with their limits."""
+        if time.monotonic() > self._deadline:
+            self._end("timed_out" if self._began else "unavailable", None)
+        if self._proc is None or self._killed:
+            return
+        allowed = self._limits.memory_mib * MIB
+        used = memory.usage(self._proc, self._scratch, allowed)
+        peak = min(used.memory, allowed) / MIB
+        self._outcome.peak_memory_mib = max(self._outcome.peak_memory_mib, round(peak, 1))
+        if used.memory > allowed:
+            self._end("limit_hit", "memory")
+        elif used.tasks >= self._limits.tasks:
+            self._end("limit_hit", "processes")
+        elif memory.full(self._scratch):
+            self._end("limit_hit", "disk")
+
+    def _end(self, ending: str, limit: str | None) -> None:
+        """Kill the run's init, and with it, by the kernel's hand, all its processes."""
+        if self._killed:
+            return
+        self._killed = True
+        if self._outcome.ending == "exited":
+            return
+        self._outcome.ending, self._outcome.limit = ending, limit  # type: ignore[assignment]
+        self._outcome.reason = None
+        if ending == "unavailable":
+            self._outcome.reason = "the walls did not rise in time"
+        signal.pidfd_send_signal(self._run.process, signal.SIGKILL)
+
+    def _concluded(self) -> Outcome:
+        self._drain_reports()
+        for handle, stream in self._streams.items():
+            while not stream.exceeded and stream.take(handle):
+                pass
+            if stream.exceeded and not self._killed:
+                self._outcome.ending, self._outcome.limit = "limit_hit", stream.limit
+        if self._began is not None:
+            self._outcome.duration_s = round(time.monotonic() - self._began, 4)
+        out, err, records = self._streams.values()
+        self._outcome.stdout, self._outcome.stderr = bytes(out.kept), bytes(err.kept)
+        self._outcome.records = bytes(records.kept)
+        return self._outcome
+
+    def _drain_reports(self) -> None:
+        """The exit report may still be under way when the process handle says that it is over."""
+        waiting = select.poll()
+        waiting.register(self._run.reports.fileno(), select.POLLIN)
+        while any(event & select.POLLIN for _, event in waiting.poll(0)):
+            if not self._peek():
+                return
+            self._hear()
+
+    def _peek(self) -> bool:
+        return bool(self._run.reports.recv(1, socket.MSG_PEEK))
