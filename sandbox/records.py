@@ -64,7 +64,9 @@ class Holder(Record):
     """A name that held a tensor: `path` as the script spells it (`hidden[0]`, `self.h`).
 
     `when`: at the freeing call, or at the failing one. `container` is the type of the outermost
-    thing that the name stands for (`Tensor`, `tuple`, `list`, `dict`, `deque`, class name).
+    thing that the name stands for (`Tensor`, `tuple`, `list`, `dict`, `deque`, class name), with
+    what it holds where the path goes deeper (`list[tuple]`). `owner` is the class of the object
+    whose attribute it is, which calls it `self.…`.
     """
 
     scope: Text
@@ -73,6 +75,7 @@ class Holder(Record):
     container: Text = "Tensor"
     when: Literal["freed", "now"] = "now"
     frame: Count = 0
+    owner: Text = ""
 
 
 class Join(Record):

@@ -8,7 +8,7 @@ from typing import Any
 
 from .frames import Json
 
-TEXT = 500
+TEXT, MESSAGE = 500, 4000
 LINE_BYTES = 512 * 1024
 
 
@@ -17,7 +17,10 @@ def bounded(value: Any) -> Any:
     if isinstance(value, str):
         return value[:TEXT]
     if isinstance(value, dict):
-        return {key: bounded(item) for key, item in value.items()}
+        told = {key: bounded(item) for key, item in value.items()}
+        if value.get("t") == "raised":
+            told["message"] = value["message"][:MESSAGE]
+        return told
     if isinstance(value, list | tuple):
         return [bounded(item) for item in value]
     return value

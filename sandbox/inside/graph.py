@@ -143,3 +143,11 @@ def shape_at(node: Node, output: int) -> list[int]:
 def edges(node: Node) -> Iterator[Root]:
     """The edges downward that lead anywhere."""
     return ((below, number) for below, number in node.next_functions if below is not None)
+
+
+def storage_of(tensor: torch.Tensor) -> int | None:
+    """The identity of a tensor's memory; None for tensors that have none."""
+    try:
+        return int(tensor.untyped_storage()._cdata)
+    except (RuntimeError, NotImplementedError, AttributeError):
+        return None

@@ -35,14 +35,15 @@ class Name:
     kind: str
     frame: int = 0
     containers: tuple[str, ...] = ()
+    owner: str = ""
 
-    def attribute(self, name: str) -> Name:
-        return Name(self.scope, f"{self.path}.{name}", "attribute", self.frame)
+    def attribute(self, name: str, owner: str = "") -> Name:
+        return Name(self.scope, f"{self.path}.{name}", "attribute", self.frame, (), owner)
 
     def item(self, key: object, container: str) -> Name:
         kind = "item" if self.kind in ("local", "global") else self.kind
         inside = (*self.containers, container)
-        return Name(self.scope, f"{self.path}[{key!r}]", kind, self.frame, inside)
+        return Name(self.scope, f"{self.path}[{key!r}]", kind, self.frame, inside, self.owner)
 
     def record(self, when: str) -> Json:
         container = "Tensor"
@@ -55,6 +56,7 @@ class Name:
             "container": container,
             "when": when,
             "frame": self.frame,
+            "owner": self.owner,
         }
 
 
@@ -128,7 +130,7 @@ class Search:
     def _parts(self, name: Name, value: Any) -> Iterator[tuple[Name, Any]]:
         kind = type(value).__name__
         if isinstance(value, tuple) and hasattr(value, "_fields"):
-            yield from ((name.attribute(key), getattr(value, key)) for key in value._fields)
+            yield from ((name.attribute(key, kind), getattr(value, key)) for key in value._fields)
         elif isinstance(value, list | tuple | deque):
             yield from ((name.item(i, kind), item) for i, item in _ends(value))
         elif isinstance(value, dict):
@@ -144,7 +146,7 @@ class Search:
             names = value.gi_frame.f_locals if value.gi_frame is not None else {}
             yield from ((name.attribute(key), item) for key, item in list(names.items()))
         elif self.deep or is_user_class(type(value)):
-            yield from ((name.attribute(k), v) for k, v in _attributes(value))
+            yield from ((name.attribute(k, kind), v) for k, v in _attributes(value))
 
     def _function_parts(self, name: Name, value: Any) -> Iterator[tuple[Name, Any]]:
         if not self.deep:
@@ -180,11 +182,12 @@ def _ends(value: Any) -> list[tuple[int, Any]]:
 
 
 def _module_parts(name: Name, value: torch.nn.Module, leaves: bool) -> Iterator[tuple[Name, Any]]:
+    kind = type(value).__name__
     for key, held in list(vars(value).items()):
         if key in ("_modules", "_buffers") or (leaves and key == "_parameters"):
-            yield from ((name.attribute(k), v) for k, v in list(held.items()))
+            yield from ((name.attribute(k, kind), v) for k, v in list(held.items()))
         elif key not in _HIDDEN and not key.endswith("_hooks"):
-            yield name.attribute(key), held
+            yield name.attribute(key, kind), held
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:

@@ -8,15 +8,20 @@ import random
 import sys
 import time
 import traceback
+from contextlib import ExitStack
 from types import ModuleType
 from typing import Any
 
 import torch
 
-from . import frames
+from . import failure, frames
+from .changes import ChangeLog
 from .emitter import Emitter
 from .engine import Engine, Stopped
 from .frames import Json
+from .inplace import InplaceWatch
+from .losses import LossLog
+from .missing import MissingWatch
 from .parameters import Parameters
 from .reuse import ReuseWatch
 from .stamps import Clock, Stamps
@@ -54,6 +59,8 @@ class Session:
         )
         reason, code = self._run_script()
         if self.engine is not None:
+            if reason != "raised":
+                self.missing.explain_warning()
             self._tell_parameters()
         self.emitter.emit(
             {
@@ -78,13 +85,38 @@ class Session:
             frozen=reference or bool(job.get("frozen_steps")),
         )
         self.steps.install()
+        changes, losses = self._logs()
+        self.inplace = InplaceWatch(emitter, stamps, self.parameters, changes)
+        self.missing = MissingWatch(emitter, stamps, losses)
+        self.missing.install()
         self.engine = Engine(
             stamps,
-            [ReuseWatch(emitter, stamps), VisitWatch(emitter, stamps, self.parameters)],
+            [
+                ReuseWatch(emitter, stamps),
+                self.inplace,
+                self.missing,
+                VisitWatch(emitter, stamps, self.parameters),
+            ],
             keep_graphs=reference or bool(job.get("keep_graphs")),
             enough=self._enough,
         )
         self.engine.install()
+
+    def _logs(self) -> tuple[ChangeLog | None, LossLog | None]:
+        """The two logs of the slower run, switched on for good."""
+        if self.job.get("mode") != "inplace":
+            return None, None
+        changes, losses = ChangeLog(), LossLog()
+        stack = ExitStack()  # never closed: the script's last line is still seen
+        stack.enter_context(changes)
+        stack.enter_context(losses)
+        return changes, losses
+
+    def _explain(self, error: BaseException) -> None:
+        """Tell what ended the script, in general and in autograd's terms."""
+        self.emitter.emit(failure.record(error))
+        if self.engine is not None and not self.inplace.explain(error):
+            self.missing.explain(error)
 
     def _tell_parameters(self) -> None:
         """Name what can be named now, and tell the gradients that are left."""
@@ -107,8 +139,9 @@ class Session:
         except SystemExit as error:
             return "finished", exit_code(error)
         except BaseException as error:
-            error.__traceback__ = script_traceback(error)
+            self._explain(error)
             sys.stdout.flush()
+            error.__traceback__ = failure.without_own_frames(error.__traceback__)
             traceback.print_exception(error)
             return "raised", 1
         return "finished", 0
@@ -134,17 +167,6 @@ def run_as_main(entry: str, argv: list[str]) -> None:
     sys.path[0:0] = [os.path.dirname(path)]
     sys.argv = [entry, *argv]
     exec(code, module.__dict__)
-
-
-def script_traceback(error: BaseException) -> Any:
-    """The traceback without the frames that started the script."""
-    found = error.__traceback__
-    while found is not None and found.tb_frame.f_code.co_filename in _OWN_FILES:
-        found = found.tb_next
-    return found or error.__traceback__
-
-
-_OWN_FILES = {__file__}
 
 
 def exit_code(error: SystemExit) -> int:

@@ -1,0 +1,77 @@
+"""What ended a script: its exception, without the frames of those who watched."""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections.abc import Iterator
+from types import FrameType, TracebackType
+
+from . import frames
+from .frames import Json
+
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def without_own_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """The same traceback as a run without instruments prints it."""
+    kept = [tb for tb in entries(traceback) if not tb.tb_frame.f_code.co_filename.startswith(_OWN)]
+    following: TracebackType | None = None
+    for entry in reversed(kept):
+        following = TracebackType(following, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return following
+
+
+def entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    """The entries of a traceback, outermost first."""
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
+def user_entries(error: BaseException) -> list[TracebackType]:
+    """Where the exception passed through the user's code, outermost first."""
+    return [
+        entry
+        for entry in entries(error.__traceback__)
+        if frames.owner(entry.tb_frame.f_code) == frames.USER
+    ]
+
+
+def place_of(entry: TracebackType) -> Json:
+    """The line of a traceback's entry (its frame may have gone on since)."""
+    return {**frames.place(entry.tb_frame), "line": entry.tb_lineno}
+
+
+def record(error: BaseException) -> Json:
+    """The `raised` record. Messages keep up to 4000 characters."""
+    told = []
+    for entry in entries(without_own_frames(error.__traceback__)):
+        code = entry.tb_frame.f_code
+        told.append(
+            {
+                "file": frames.file_name(code.co_filename),
+                "line": entry.tb_lineno,
+                "function": frames.function_name(code),
+                "code": linecache.getline(code.co_filename, entry.tb_lineno).strip(),
+            }
+        )
+    kind = type(error)
+    name = kind.__qualname__
+    if kind.__module__ not in ("builtins", "__main__"):
+        name = f"{kind.__module__}.{name}"
+    return {"t": "raised", "type": name, "message": _text(error), "frames": told[-64:]}
+
+
+def _text(error: BaseException) -> str:
+    """The message; an exception of the user may fail at giving one."""
+    try:
+        return str(error)
+    except Exception as trouble:
+        return f"<no message: {type(trouble).__name__}>"
+
+
+def innermost_frame(error: BaseException) -> FrameType | None:
+    """The innermost frame of the user's code that the exception passed through."""
+    found = user_entries(error)
+    return found[-1].tb_frame if found else None

@@ -1,0 +1,158 @@
+"""Explains errors about tensors changed in place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from . import failure
+from .changes import ChangeLog
+from .emitter import Emitter
+from .engine import Call
+from .frames import Json
+from .graph import Node, op_name, saved_names, storage_of
+from .holders import Search
+from .operands import Spot, operands
+from .parameters import Parameters
+from .stamps import Stamps
+
+_VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
+_SHAPE = re.compile(r"\[[\w.]*Tensor \[([\d, ]*)\]\]")
+
+
+class InplaceWatch:
+    """Finds the stale tensor behind a failing backward; with a log, the lines that changed it."""
+
+    def __init__(
+        self, emitter: Emitter, stamps: Stamps, parameters: Parameters, log: ChangeLog | None
+    ) -> None:
+        self._emitter = emitter
+        self._stamps = stamps
+        self._parameters = parameters
+        self._log = log
+        self._told = False
+
+    def before(self, call: Call) -> None:
+        """Nothing to see before an error."""
+
+    def after(self, call: Call) -> None:
+        """Nothing to see without an error."""
+
+    def failed(self, call: Call, error: Exception) -> None:
+        """Tell the first backward that found a saved tensor changed."""
+        if "modified by an inplace operation" in str(error) and not self._told:
+            self._told = True
+            found, expected = _versions(error)
+            told: Json = {
+                "t": "inplace",
+                "message": str(error),
+                "kind": "saved",
+                "reached": call.record(),
+                "saved_version": expected,
+                "found_version": found,
+            }
+            stale = max(
+                _stale(call.walk.nodes, error), key=lambda s: s[0]._sequence_nr(), default=None
+            )
+            if stale is not None:
+                told |= self._about(call, *stale, expected)
+            self._emitter.emit(told)
+
+    def _about(self, call: Call, node: Node, data: torch.Tensor, expected: int) -> Json:
+        stamp = self._stamps.of(node)
+        storage = storage_of(data)
+        search = Search(
+            lambda t: storage_of(t) == storage, budget=20_000, depth=5, deep=True, leaves=True
+        )
+        holders = [name.record("now") for name, _ in search.around(call.frame)]
+        changes: list[Json] = []
+        if self._log is not None and storage is not None:
+            changes, names = self._log.of(storage, expected)
+            holders = [*names, *(h for h in holders if h not in names)]
+        owner = next((k for k in self._parameters.known if _is_at(k.tensor(), storage)), None)
+        return {
+            "node": {
+                "op": op_name(node),
+                "at": stamp.at if stamp else None,
+                "library": stamp.library if stamp else None,
+                "made_after": stamp.after if stamp else 0,
+            },
+            "holders": holders[:32],
+            "parameter": owner.name or None if owner is not None else None,
+            "is_parameter": owner is not None,
+            "shape": [int(n) for n in data.shape][:16],
+            "changes": changes,
+        }
+
+    def explain(self, error: BaseException) -> bool:
+        """Tell an operation that autograd refused at once; false if the error is another."""
+        text = str(error)
+        if "leaf Variable" in text and "in-place" in text:
+            kind = "leaf"
+        elif "is a view" in text and "modified inplace" in text:
+            kind = "view"
+        else:
+            return False
+        places = failure.user_entries(error)
+        if not isinstance(error, RuntimeError) or self._told or not places:
+            return False
+        self._told = True
+        held = [
+            (name, value)
+            for name, value in operands(Spot.of_entry(places[-1]))
+            if isinstance(value, torch.Tensor) and (value.is_leaf == (kind == "leaf"))
+        ]
+        known = [self._parameters.find(value) for _, value in held if value.requires_grad]
+        owner = next((one for one in known if one is not None), None)
+        self._emitter.emit(
+            {
+                "t": "inplace",
+                "message": text,
+                "kind": kind,
+                "at": failure.place_of(places[-1]),
+                "holders": [n.record("now") for n, value in held if value.requires_grad][:32],
+                "parameter": owner.name or None if owner is not None else None,
+                "is_parameter": owner is not None,
+                "shape": [int(n) for n in held[0][1].shape] if held else [],
+            }
+        )
+        return True
+
+
+def _is_at(tensor: torch.Tensor | None, storage: int | None) -> bool:
+    return tensor is not None and storage is not None and storage_of(tensor) == storage
+
+
+def _versions(error: BaseException) -> tuple[int, int]:
+    """The version found and the version expected, from the message."""
+    found = _VERSIONS.search(str(error))
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _stale(nodes: list[Node], error: BaseException) -> Iterator[tuple[Node, torch.Tensor]]:
+    """The nodes whose saved tensors were changed, with the tensor as it is now."""
+    for node in nodes:
+        for name in saved_names(node):
+            raw = getattr(node, f"_raw{name}" if name != "saved_tensors" else "_raw_saved_tensors")
+            saved: list[Any] = list(raw) if isinstance(raw, list | tuple) else [raw]
+            if any(one.unpack_hook is not None for one in saved):
+                continue  # reading it would run the script's own hooks
+            try:
+                getattr(node, name)
+            except RuntimeError as complaint:
+                if "inplace" in str(complaint):
+                    alike = [one.data for one in saved if _matches(one.data, complaint)]
+                    yield from ((node, data) for data in alike[:1])
+
+
+def _matches(data: Any, complaint: BaseException) -> bool:
+    """Whether this is the tensor that the message is about."""
+    if not isinstance(data, torch.Tensor):
+        return False
+    text = str(complaint)
+    shape = _SHAPE.search(text)
+    same_shape = shape is None or [int(n) for n in re.findall(r"\d+", shape[1])] == [*data.shape]
+    return same_shape and data._version == _versions(complaint)[0]

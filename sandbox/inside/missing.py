@@ -1,0 +1,189 @@
+"""Explains errors about a graph or a gradient that is not there."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+
+from . import failure, frames
+from .emitter import Emitter
+from .engine import Call
+from .frames import Json
+from .holders import Name, Search
+from .losses import Ended, LossLog
+from .operands import Spot, operands
+from .stamps import Stamps
+
+Subject = tuple[Name | None, torch.Tensor]
+
+NO_GRAPH = "does not require grad"
+NOT_SCALAR = "grad can be implicitly created only for scalar outputs"
+UNUSED = "appears to not have been used in the graph"
+NUMPY = "Can't call numpy() on Tensor that requires grad"
+DEEPCOPY = "support the deepcopy protocol"
+NONLEAF_FLAG = "change requires_grad flags of leaf"
+NONLEAF_OPTIMIZED = "can't optimize a non-leaf"
+NONLEAF_GRAD = "The .grad attribute of a Tensor that is not a leaf"
+
+
+class MissingWatch:
+    """Tells what the failing expression stood for, and where the graph was lost if known."""
+
+    def __init__(self, emitter: Emitter, stamps: Stamps, log: LossLog | None) -> None:
+        self._emitter = emitter
+        self._stamps = stamps
+        self._log = log
+        self._call: Call | None = None
+        self._warned: Json | None = None
+
+    def install(self) -> None:
+        """Hear the warning that torch gives where a script reads `.grad` of a non-leaf."""
+        show = warnings.showwarning
+
+        def hearing(message: Any, category: Any, *place: Any, **more: Any) -> None:
+            if NONLEAF_GRAD in str(message) and self._warned is None:
+                frame = frames.user_frame(sys._getframe(1))
+                if frame is not None:
+                    self._warned = self._warning(str(message), frame)
+            show(message, category, *place, **more)
+
+        warnings.showwarning = hearing
+
+    def before(self, call: Call) -> None:
+        """Nothing to see before an error."""
+
+    def after(self, call: Call) -> None:
+        """Nothing to see without an error."""
+
+    def failed(self, call: Call, error: Exception) -> None:
+        """Keep the call: its outputs and inputs are what the error is about."""
+        self._call = call
+
+    def explain(self, error: BaseException) -> bool:
+        """Tell the error that ended the script; false if it is another kind."""
+        places = failure.user_entries(error)
+        if not places:
+            return False
+        spot = Spot.of_entry(places[-1])
+        found = self._subjects(error, spot)
+        if found is None:
+            return False
+        how, subjects = found
+        self._emitter.emit(
+            {
+                "t": "missing",
+                "message": str(error),
+                "at": failure.place_of(places[-1]),
+                "stack": [failure.place_of(entry) for entry in places][-40:],
+                **self._about(how, subjects),
+            }
+        )
+        return True
+
+    def explain_warning(self) -> None:
+        """Tell the warning, when nothing worse ended the script."""
+        if self._warned is not None:
+            self._emitter.emit(self._warned)
+
+    def _warning(self, message: str, frame: Any) -> Json:
+        held = [(n, t) for n, t in _tensors(operands(Spot.of_frame(frame))) if not t.is_leaf]
+        return {
+            "t": "missing",
+            "message": message,
+            "at": frames.place(frame),
+            "stack": frames.stack(frame),
+            **self._about("nonleaf", held),
+        }
+
+    def _subjects(self, error: BaseException, spot: Spot) -> tuple[str, list[Subject]] | None:
+        """What went wrong in one word, and the tensors concerned, best first."""
+        text = str(error)
+        if isinstance(error, TypeError | AttributeError) and "NoneType" in text:
+            return _gradless(spot)
+        if not isinstance(error, RuntimeError | ValueError | TypeError):
+            return None
+        wanted: list[tuple[str, str, Callable[[torch.Tensor], bool]]] = [
+            (NOT_SCALAR, "non_scalar", lambda t: t.requires_grad and t.numel() != 1),
+            (UNUSED, "unused", self._is_unused),
+            (NO_GRAPH, "unknown", lambda t: not t.requires_grad),
+            (NUMPY, "numpy", lambda t: t.requires_grad),
+            (NONLEAF_FLAG, "nonleaf", lambda t: not t.is_leaf),
+            (NONLEAF_OPTIMIZED, "nonleaf", lambda t: not t.is_leaf),
+            (DEEPCOPY, "deepcopy", lambda t: not t.is_leaf),
+        ]
+        for fragment, how, concerned in wanted:
+            if fragment in text:
+                return how, list(self._concerned(spot, concerned))
+        return None
+
+    def _concerned(
+        self, spot: Spot, concerned: Callable[[torch.Tensor], bool]
+    ) -> Iterator[Subject]:
+        """Tensors in the failing expression, in what it names, and in the failing call."""
+        named = list(operands(spot))
+        direct = [(n, t) for n, t in _tensors(iter(named)) if concerned(t)]
+        yield from direct
+        search = Search(concerned, budget=5000, depth=4, deep=True, leaves=True)
+        for name, value in named if not direct else []:
+            yield from search.inside(name, value, search.depth)
+        if self._call is not None:
+            given = (*self._call.inputs, *self._call.outputs)
+            seen = {id(tensor) for _, tensor in direct}
+            for tensor in given:
+                if isinstance(tensor, torch.Tensor) and id(tensor) not in seen:
+                    yield from ((None, t) for t in [tensor] if concerned(t))
+
+    def _is_unused(self, tensor: torch.Tensor) -> bool:
+        """Whether the failing call was asked for this gradient and found no path to it."""
+        if self._call is None or not any(tensor is given for given in self._call.inputs):
+            return False
+        nodes = self._call.walk.nodes
+        leaves = [leaf.variable for _, leaf in self._call.walk.leaves]
+        return tensor.grad_fn not in nodes and not any(tensor is leaf for leaf in leaves)
+
+    def _about(self, how: str, subjects: Sequence[Subject]) -> Json:
+        ended = next((e for _, t in subjects if (e := self._ended(t)) is not None), None)
+        if ended is not None and how in ("unknown", "leaf"):
+            how = ended.how
+        shape = [int(n) for n in subjects[0][1].shape] if subjects else []
+        return {
+            "holders": [name.record("now") for name, _ in subjects if name is not None][:32],
+            "ended_at": ended.at if ended is not None else None,
+            "op": ended.op if ended is not None else "",
+            "how": how,
+            "shape": shape[:16],
+        }
+
+    def _ended(self, tensor: torch.Tensor) -> Ended | None:
+        """Where the tensor's graph ended; of one that has a graph, where it was made."""
+        if tensor.grad_fn is not None:
+            stamp = self._stamps.of(tensor.grad_fn)
+            made = stamp.at if stamp is not None else None
+            return Ended(made, "nonleaf", str(tensor.grad_fn.name()))
+        return self._log.of(tensor) if self._log is not None else None
+
+
+def _tensors(values: Iterator[tuple[Name, Any]]) -> Iterator[tuple[Name, torch.Tensor]]:
+    seen: set[str] = set()
+    for name, value in values:
+        if isinstance(value, torch.Tensor) and name.path not in seen:
+            seen.add(name.path)
+            yield name, value
+
+
+def _gradless(spot: Spot) -> tuple[str, list[Subject]] | None:
+    """Tensors whose `.grad`, read in the failing expression, is None."""
+    named = list(operands(spot))
+    empty = {
+        n.path.removesuffix(".grad") for n, v in named if v is None and n.path.endswith(".grad")
+    }
+    found = [(n, t) for n, t in _tensors(iter(named)) if n.path in empty]
+    if not found:
+        return None
+    first = found[0][1]
+    how = "nonleaf" if not first.is_leaf else "unused" if first.requires_grad else "leaf"
+    return how, list(found)
