@@ -1,0 +1,20 @@
+import torch
+import torch.nn as nn
+
+torch.manual_seed(0)
+x = torch.linspace(0, 1, 30).unsqueeze(1)
+y = torch.cos(4 * x)
+model = nn.Sequential(nn.Linear(1, 10), nn.Tanh(), nn.Linear(10, 1))
+criterion = nn.MSELoss()
+optimizer = torch.optim.LBFGS(model.parameters(), lr=0.5, max_iter=4)
+
+for epoch in range(3):
+    def closure():
+        optimizer.zero_grad()
+        out = model(x)
+        loss = criterion(out, y)
+        loss.backward()
+        return loss
+
+    loss = optimizer.step(closure)
+    print(epoch, loss.item())
