@@ -1,0 +1,73 @@
+"""What an error message means, in the wordings of all versions."""
+
+from __future__ import annotations
+
+from analyzers.tracebacks.model import Family, Part
+
+# All fragments of a row must occur; the first row that fits wins. Lower case.
+_KNOWN: tuple[tuple[Family, str | None, tuple[str, ...]], ...] = (
+    ("graph-reuse", None, ("backward through the graph a second time",)),
+    ("graph-reuse", None, ("buffers have already been freed",)),
+    ("graph-reuse", None, ("saved intermediate results have already been freed",)),
+    ("graph-reuse", None, ("saved tensors after they have already been freed",)),
+    ("graph-reuse", None, ("saved variables after they have already been freed",)),
+    ("inplace", "inplace-view", ("is a view and", "inplace")),
+    ("inplace", "inplace-view", ("is a view and", "in-place")),
+    ("inplace", "inplace-view", ("returns multiple views",)),
+    ("inplace", "inplace-leaf", ("leaf variable", "in-place operation")),
+    ("inplace", "inplace-leaf", ("leaf variable has been moved into the graph interior",)),
+    ("inplace", None, ("modified by an inplace operation",)),
+    ("inplace", None, ("modified by an in-place operation",)),
+    ("no-grad", "detached-loss", ("does not require grad and does not have a grad_fn",)),
+    ("no-grad", "detached-loss", ("differentiated tensors does not require grad",)),
+    ("no-grad", "detached-loss", ("object has no attribute 'backward'",)),
+    ("no-grad", "non-scalar-backward", ("grad can be implicitly created only for scalar",)),
+    ("no-grad", "unused-parameter", ("appears to not have been used in the graph",)),
+    ("no-grad", "unused-parameter", ("expected to have finished reduction in the prior",)),
+    ("no-grad", "numpy-on-grad", ("can't call numpy() on", "requires grad")),
+    ("no-grad", "deepcopy-nonleaf", ("created explicitly by the user", "deepcopy")),
+    ("no-grad", "nonleaf-grad", (".grad attribute of a tensor that is not a leaf",)),
+    ("no-grad", "nonleaf-grad", ("can't optimize a non-leaf tensor",)),
+    ("no-grad", None, ("element 0 of tensors does not require grad",)),
+)
+_NONE_GRAD = (
+    "unsupported operand type",
+    "'nonetype' object has no attribute",
+    "'nonetype' object is not",
+)
+_ENGINE_WORDS = ("backprop", "backward", "gradient", "graph")
+
+
+def classify(part: Part) -> tuple[Family, str | None]:
+    """The family of an error, and the pattern where the message alone tells it."""
+    message = " ".join(part.message.lower().replace("’", "'").split())
+    for family, hint, fragments in _KNOWN:
+        if all(fragment in message for fragment in fragments):
+            return family, hint or _hint(part, family)
+    if "nonetype" in message and any(m in message for m in _NONE_GRAD) and _reads_grad(part):
+        return "no-grad", "leaf-rebound"
+    if _is_engine(part, message):
+        return "engine", None
+    return "other", None
+
+
+def _hint(part: Part, family: Family) -> str | None:
+    """What the frames tell beyond the message."""
+    if family != "graph-reuse":
+        return None
+    if any(frame.is_library and "lbfgs" in frame.file.lower() for frame in part.frames):
+        return "lbfgs-closure"
+    return None
+
+
+def _reads_grad(part: Part) -> bool:
+    own = [frame for frame in part.frames if not frame.is_library]
+    return bool(own) and ".grad" in own[-1].code
+
+
+def _is_engine(part: Part, message: str) -> bool:
+    """An error that the user's own `backward` raised about walking."""
+    if not part.frames or part.frames[-1].is_library:
+        return False
+    inside = part.frames[-1].function.rpartition(".")[2].strip("_").startswith("backward")
+    return inside and any(word in message for word in _ENGINE_WORDS)

@@ -1,0 +1,58 @@
+"""What a traceback says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Family = Literal["graph-reuse", "inplace", "no-grad", "silent", "engine", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame; `line` is 0 where it was not printed. `cell` is a notebook's execution count."""
+
+    file: str
+    line: int = 0
+    function: str = ""
+    code: str = ""
+    is_library: bool = False
+    cell: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One traceback of a chain; frames are outermost first."""
+
+    exception: str = ""
+    message: str = ""
+    frames: tuple[Frame, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedTraceback:
+    """The error of a pasted text. `forward_frames`: anomaly mode's account of the forward call
+    that made the failing node, which it names in `forward_op`."""
+
+    exception: str = ""
+    message: str = ""
+    family: Family = "other"
+    pattern_hint: str | None = None
+    frames: tuple[Frame, ...] = ()
+    forward_frames: tuple[Frame, ...] = ()
+    forward_op: str = ""
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def location(self) -> Frame | None:
+        """The user's innermost frame; without one, the innermost of all."""
+        own = [frame for frame in self.frames if not frame.is_library]
+        candidates = own or list(self.frames)
+        return candidates[-1] if candidates else None
+
+    @property
+    def forward(self) -> Frame | None:
+        """The user's innermost frame of the forward call, in anomaly mode."""
+        own = [frame for frame in self.forward_frames if not frame.is_library]
+        candidates = own or list(self.forward_frames)
+        return candidates[-1] if candidates else None

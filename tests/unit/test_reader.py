@@ -1,0 +1,71 @@
+"""The worker pool: warm, bounded, and whole again after every limit."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from analyzers.reading import read
+from analyzers.source import Project
+from app.reader import Reader, ReadingLimit
+
+
+@pytest.fixture
+async def reader() -> AsyncIterator[Reader]:
+    pool = Reader(workers=1)
+    yield pool
+    await pool.close()
+
+
+def loop_forever() -> None:
+    while True:
+        pass
+
+
+def eat_memory() -> int:
+    return len(bytearray(8 * 1024**3))
+
+
+def recurse(depth: int = 0) -> int:
+    return recurse(depth + 1)
+
+
+def has_torch() -> bool:
+    return "torch" in sys.modules
+
+
+def fail() -> None:
+    raise LookupError("mine")
+
+
+async def test_reads_a_project(reader: Reader) -> None:
+    project = Project({"train.py": "loss = model(x)\nloss.backward()\nloss.backward()\n"})
+    reading = await reader.call(read, project, timeout=10)
+    assert [type(e).__name__ for e in reading.evidence] == ["GraphReuse"]
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [(loop_forever, "longer than"), (eat_memory, "memory"), (recurse, "nested too deeply")],
+)
+async def test_a_limit_is_told_and_the_next_call_works(reader: Reader, function, says) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ReadingLimit, match=says):
+        await reader.call(function, timeout=1)
+    assert await reader.call(len, "abc", timeout=10) == 3
+
+
+async def test_own_errors_pass_through(reader: Reader) -> None:
+    with pytest.raises(LookupError, match="mine"):
+        await reader.call(fail, timeout=10)
+
+
+async def test_workers_are_warm_and_without_torch(reader: Reader) -> None:
+    await reader.warm_up()
+    assert not await reader.call(has_torch, timeout=10)
+    started = time.perf_counter()
+    for _ in range(20):
+        await reader.call(len, "abc", timeout=10)
+    print(f"{(time.perf_counter() - started) / 20 * 1000:.2f} ms a call")
