@@ -1,0 +1,1 @@
+"""Each benchmark is a command that prints a table with ratios."""

@@ -1,0 +1,101 @@
+"""Is a diagnosis right? Its first cause against the case, its first patch against the probe."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.schemas import Cause, Findings, Patch
+from benchmarks.plain import Line
+from benchmarks.trials import Trial, run_files
+from tests.case_files import Case
+from tests.probe import Record, judge
+
+
+@dataclass
+class Score:
+    """How one diagnosis did; `wrong` says in words what was not right."""
+
+    verdict: str
+    blamed: bool
+    pattern: bool = False
+    place: bool = False
+    carrier: bool = False
+    patch: bool = False
+    wrong: list[str] = field(default_factory=list)
+
+
+def score(trial: Trial, findings: Findings) -> Score:
+    """Judge one diagnosis. Nothing may be blamed in a healthy script."""
+    result = Score(findings.verdict or "none", blamed=bool(findings.causes))
+    if trial.case.healthy:
+        result.wrong = [f"blames {c.pattern}, line {c.location.line}" for c in findings.causes]
+        return result
+    if findings.causes:
+        _score_cause(trial.case, findings.causes[0], result)
+    else:
+        result.wrong.append(f"no cause: {result.verdict}, {findings.summary}")
+    if findings.patches:
+        _score_patch(trial, findings.patches[0], result)
+    else:
+        result.wrong.append("no patch")
+    return result
+
+
+def is_place(case: Case, spot: Line | None) -> bool:
+    """Whether `spot` is one of the case's right places. Cells of a notebook match by their text."""
+    if spot is None:
+        return False
+    if case.path.suffix == ".ipynb":
+        return spot.code.strip() in _place_texts(case)
+    return any(
+        place.line == spot.line and _sent_as(case, place.file) == Path(spot.file).name
+        for place in case.places
+    )
+
+
+def _score_cause(case: Case, cause: Cause, result: Score) -> None:
+    right = (case.pattern, *case.also)
+    result.pattern = cause.pattern in right and cause.engine == case.engine
+    if not result.pattern:
+        result.wrong.append(f"{cause.pattern} ({cause.engine}) instead of {' or '.join(right)}")
+    spot = cause.location
+    result.place = is_place(case, Line(spot.file, spot.line, spot.code))
+    if not result.place:
+        lines = ", ".join(str(place.line) for place in case.places)
+        result.wrong.append(f"line {spot.line} instead of {lines}: {spot.code.strip()[:60]}")
+    name = cause.carrier.name if cause.carrier else "nobody"
+    result.carrier = _bare(name) in map(_bare, case.carriers)
+    if not result.carrier:
+        result.wrong.append(f"carrier {name} instead of {' or '.join(case.carriers)}")
+
+
+def _score_patch(trial: Trial, patch: Patch, result: Score) -> None:
+    objections = judge(_run_patched(trial, patch), trial.accepted)
+    result.patch = not objections
+    if objections:
+        status = patch.verification.status
+        result.wrong.append(f"patch {patch.strategy}, {status}: {objections[0][:200]}")
+
+
+def _run_patched(trial: Trial, patch: Patch) -> Record:
+    files = trial.files | {file.path: file.content for file in patch.files}
+    files[trial.request.filename] = patch.script
+    return run_files(files, trial.request.filename)
+
+
+def _sent_as(case: Case, file: str) -> str:
+    return "train.py" if file == case.path.name else file
+
+
+def _place_texts(case: Case) -> set[str]:
+    cells = json.loads(case.stripped)["cells"]
+    texts = {place: "".join(cells[(place.cell or 1) - 1]["source"]) for place in case.places}
+    return {text.split("\n")[place.line - 1].strip() for place, text in texts.items()}
+
+
+def _bare(name: str) -> str:
+    """`hidden` for `self.hidden`, `model.hidden` and `hidden[0]`: the spelling differs by scope."""
+    return re.sub(r"\[.*", "", name).split(".")[-1]

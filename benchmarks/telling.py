@@ -1,0 +1,89 @@
+"""The tables that the accuracy benchmark prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchmarks.scoring import Score, is_place
+from benchmarks.trials import Trial
+from tests.case_files import Case
+
+Scores = dict[str, list[Score]]  # by mode, in the order of the trials
+
+FAMILIES = {
+    "inplace": "step-between-backwards inplace-activation inplace-leaf inplace-view inplace-state",
+    "no-grad": "detached-loss non-scalar-backward leaf-rebound nonleaf-grad unused-parameter "
+    "numpy-on-grad deepcopy-nonleaf",
+    "silent": "growing-history retain-graph-leak aliased-grad missing-zero-grad starved-parameter",
+}
+
+
+def family(case: Case) -> str:
+    """The part of the catalogue that a failing case belongs to."""
+    if case.engine == "custom":
+        return "engine"
+    named = (name for name, patterns in FAMILIES.items() if case.pattern in patterns.split())
+    return next(named, "graph-reuse")
+
+
+def summary(trials: Sequence[Trial], scores: Scores) -> str:
+    """Shares by family, the baselines beside them, and how many healthy scripts were blamed."""
+    failing = [n for n, trial in enumerate(trials) if not trial.case.healthy]
+    healthy = [n for n, trial in enumerate(trials) if trial.case.healthy]
+    groups = {name: [n for n in failing if family(trials[n].case) == name] for name in _ORDER}
+    groups = {name: group for name, group in groups.items() if group} | {"all": failing}
+    lines = []
+    for mode, results in scores.items():
+        rows = [[name, *_shares([results[n] for n in group])] for name, group in groups.items()]
+        lines += _table([mode, "cases", "pattern", "place", "carrier", "patch"], rows)
+        blamed = _share([results[n].blamed for n in healthy])
+        lines += [f"healthy scripts blamed: {blamed}", ""]
+    rows = [[name, *_baselines([trials[n] for n in group])] for name, group in groups.items()]
+    heads = ["baselines", "patch: retain_graph", "place: anomaly mode", "place: traceback"]
+    return "\n".join(lines + _table(heads, rows))
+
+
+def complaints(trials: Sequence[Trial], scores: Scores) -> Iterator[str]:
+    """What is wrong, case by case."""
+    for number, trial in enumerate(trials):
+        for mode, results in scores.items():
+            for wrong in results[number].wrong:
+                yield f"{trial.case.name} [{mode}] {wrong}"
+
+
+_ORDER = ("graph-reuse", "inplace", "no-grad", "silent", "engine")
+
+
+def _shares(results: Sequence[Score]) -> list[str]:
+    return [
+        str(len(results)),
+        _share([result.pattern for result in results]),
+        _share([result.place for result in results]),
+        _share([result.carrier for result in results]),
+        _share([result.patch for result in results]),
+    ]
+
+
+def _baselines(trials: Sequence[Trial]) -> list[str]:
+    return [
+        _share([trial.retain_heals for trial in trials]),
+        _share([is_place(trial.case, trial.anomaly) for trial in trials]),
+        _share([is_place(trial.case, trial.sight.last) for trial in trials]),
+    ]
+
+
+def _share(answers: Sequence[bool]) -> str:
+    if not answers:
+        return "-"
+    return f"{sum(answers)}/{len(answers)} {sum(answers) / len(answers):4.0%}"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if n == 0 else cell.rjust(width)
+            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in (heads, *rows)
+    ]
