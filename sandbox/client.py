@@ -91,11 +91,18 @@ class EmbeddedSandbox(_Client):
     """Runs jobs through a launcher of its own: a child process, started when first needed.
 
     A launcher that died is replaced at the next request. `options` are further words of the
-    launcher's command line, such as `["--allow-missing", "landlock"]`.
+    launcher's command line, such as `["--allow-missing", "landlock"]`; `program` are its first
+    words, where it is to be started by another program.
     """
 
-    def __init__(self, backend: str = "jail", options: list[str] | None = None) -> None:
-        self._command = ["--backend", backend, *(options or [])]
+    def __init__(
+        self,
+        backend: str = "jail",
+        options: list[str] | None = None,
+        program: list[str] | None = None,
+    ) -> None:
+        self._program = program or [sys.executable, "-P", "-m", "sandbox.launcher"]
+        self._options = ["--backend", backend, *(options or [])]
         self._process: asyncio.subprocess.Process | None = None
         self._channel: socket.socket | None = None
         self._starting = asyncio.Lock()
@@ -129,9 +136,9 @@ class EmbeddedSandbox(_Client):
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         source = str(Path(sandbox.__file__).parents[1])
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "sandbox.launcher"),
+            *self._program,
             *("--channel", str(theirs.fileno()), "--parent", str(os.getpid())),
-            *self._command,
+            *self._options,
             stdin=asyncio.subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
             env={**os.environ, "PYTHONPATH": source},

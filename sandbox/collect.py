@@ -72,7 +72,7 @@ def _judged(result: RunResult, outcome: Outcome, doubts: list[str]) -> RunResult
     if outcome.ending != "exited":
         return result
     ended = result.trace.ended if result.trace else None
-    if result.trace is not None and ended is None and outcome.exit_code == 0:
+    if result.trace is not None and ended is None and (outcome.exit_code or 0) >= 0:
         doubts.append("it left before the tracer could say how it ended")
     if ended is not None:
         doubts += ended.tampered

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from sandbox.walls.errors import raising
 
 MIB = 1 << 20
+# The watcher and the run's init share its user namespace, by which the kernel counts.
+_OUR_OWN_TASKS = 2
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ def apply(limits: Limits) -> None:
     """Set this process's hard limits. CPU seconds are a backstop behind the wall clock."""
     cpu = math.ceil(limits.time_s) * 2
     with raising("rlimits"):
-        _limit(resource.RLIMIT_NPROC, limits.tasks)
+        _limit(resource.RLIMIT_NPROC, limits.tasks + _OUR_OWN_TASKS)
         _limit(resource.RLIMIT_CPU, cpu)
         _limit(resource.RLIMIT_FSIZE, max(limits.work_mib, limits.shared_mib) * MIB)
         _limit(resource.RLIMIT_NOFILE, limits.open_files)

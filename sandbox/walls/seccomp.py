@@ -108,8 +108,12 @@ def _numbered() -> list[tuple[int, int]]:
 
 def apply() -> None:
     """Filter this process and all that it starts. Needs no_new_privs."""
+    install(program())
+
+
+def install(code: bytes) -> None:
+    """Have the kernel run a classic BPF program at each system call from now on."""
     with raising("seccomp"):
-        code = program()
         steps = ctypes.create_string_buffer(code, len(code))
         header = struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(steps))
         filter_ = ctypes.create_string_buffer(header, len(header))

@@ -109,7 +109,7 @@ class Watcher:
             self._deadline = self._began + self._limits.time_s
             self._outcome.walls, self._outcome.raising_s = said["walls"], said["raising_s"]
             self._proc, *self._scratch = handles
-        elif not self._killed:
+        elif not self._killed and self._began is not None:
             self._outcome.ending, self._outcome.reason = "exited", None
             self._outcome.exit_code = said["exit"]
             if self._outcome.exit_code == -signal.SIGXCPU:

@@ -1,0 +1,1 @@
+"""Attacks on the sandbox. Each asserts containment, and that the next honest run still works."""

@@ -1,0 +1,137 @@
+"""Too many processes, processes that will not die, and killing those that are not one's own."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.abuse.attacking import CALL_ME, Target, processes_named, unique_name
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_fork_bomb(target: Target) -> None:
+    name = unique_name()
+    result = await target.attack(
+        CALL_ME.format(name=name)
+        + """
+import os
+while True:
+    try:
+        os.fork()
+    except OSError:
+        pass
+""",
+        time_limit_s=5,
+    )
+    assert (result.status, result.limit) == ("limit_hit", "processes")
+    assert not processes_named(name)
+
+
+async def test_thread_bomb(target: Target) -> None:
+    result = await target.attack("""
+        import threading, time
+        while True:
+            try:
+                threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+            except RuntimeError:
+                time.sleep(0.01)
+    """)
+    assert (result.status, result.limit) == ("limit_hit", "processes")
+
+
+async def test_daemon_in_a_session_of_its_own_ends_with_the_run(target: Target) -> None:
+    name = unique_name()
+    result = await target.attack(
+        CALL_ME.format(name=name)
+        + """
+import os, signal, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for number in range(1, 65):
+            try:
+                signal.signal(number, signal.SIG_IGN)
+            except (OSError, ValueError):
+                pass
+        time.sleep(600)
+print("left a daemon behind")
+"""
+    )
+    assert result.status == "finished"
+    assert not processes_named(name)
+
+
+async def test_a_script_that_ignores_every_signal_still_ends(target: Target) -> None:
+    name = unique_name()
+    result = await target.attack(
+        CALL_ME.format(name=name)
+        + """
+import signal
+for number in range(1, 65):
+    try:
+        signal.signal(number, signal.SIG_IGN)
+    except (OSError, ValueError):
+        pass
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        continue
+""",
+        time_limit_s=1,
+    )
+    assert result.status == "timed_out"
+    assert not processes_named(name)
+
+
+async def test_only_ones_own_processes_can_be_seen(target: Target) -> None:
+    result = await target.attack("""
+        import os
+        seen = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
+        print(seen == [1, os.getpid()])
+    """)
+    assert result.stdout_tail == "True\n"
+
+
+async def test_killing_everything_kills_only_oneself(target: Target) -> None:
+    before = target.box.launcher_pid
+    await target.attack("""
+        import os, signal
+        for pid in (os.getppid(), 1, -1):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
+    """)
+    assert target.box.launcher_pid == before
+
+
+async def test_killing_the_hosts_processes_by_number(target: Target) -> None:
+    await target.attack(f"""
+        import os
+        for pid in {[os.getpid(), os.getppid(), target.box.launcher_pid]}:
+            try:
+                os.kill(pid, 9)
+            except OSError:
+                pass
+    """)
+    assert target.box.launcher_pid is not None
+
+
+async def test_burning_every_core_ends_at_the_time_limit(target: Target) -> None:
+    result = await target.attack(
+        """
+        import os
+        for _ in range(8):
+            if os.fork() == 0:
+                while True:
+                    pass
+        while True:
+            pass
+        """,
+        time_limit_s=1,
+    )
+    assert result.status == "timed_out"
