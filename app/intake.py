@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tokenize
 from collections.abc import Iterable
 from io import BytesIO
@@ -10,7 +11,6 @@ from typing import Any
 
 from fastapi import Request
 from pydantic import ValidationError
-from pydantic_core import from_json
 from starlette.datastructures import FormData, UploadFile
 
 from app.problems import ProblemError, invalid
@@ -95,7 +95,9 @@ def _fault(text: str, path: PurePosixPath) -> str | None:
 
 def _from_json(body: bytes) -> DiagnosisRequest:
     try:
-        value = from_json(body, allow_inf_nan=False)
+        value = json.loads(body)
+    except RecursionError:
+        raise ProblemError(400, "not-json", "The body nests too deeply.") from None
     except ValueError as error:
         raise ProblemError(400, "not-json", f"The body is not JSON: {error}.") from None
     if not isinstance(value, dict):

@@ -64,12 +64,15 @@ def not_found(what: str) -> ProblemError:
     )
 
 
+PLAINER = {"string_unicode": "holds half a surrogate pair, which is no character"}
+
+
 def field_errors(errors: Any) -> list[dict[str, str]]:
     """Pydantic's errors without the values that were sent (they may be somebody's script)."""
     return [
         {
             "field": ".".join(str(part) for part in error["loc"]) or "body",
-            "message": str(error["msg"]),
+            "message": PLAINER.get(error["type"], str(error["msg"])),
         }
         for error in errors
     ]
