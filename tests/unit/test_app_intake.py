@@ -1,0 +1,171 @@
+"""What may be sent, and what the refusal says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.serving import serving
+
+URL = "/v1/diagnoses"
+
+
+@pytest.fixture
+async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    async with serving(tmp_path) as client:
+        yield client
+
+
+def problem(response: httpx.Response, status: int) -> str:
+    """The detail of an answer that must be a problem with this status."""
+    assert response.headers["content-type"] == "application/problem+json", response.text
+    body = response.json()
+    assert body["status"] == response.status_code == status, body
+    assert body["type"].startswith("urn:gradmend:problem:")
+    assert body["title"]
+    detail: str = body["detail"]
+    return detail
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        ({}, 422, "script"),
+        ({"script": " \n\t"}, 422, "empty"),
+        ({"script": "", "files": [{"path": "a.py", "content": "x"}]}, 422, "empty"),
+        ({"script": "x\n\0"}, 422, "line 2 holds a NUL"),
+        ({"script": "x", "traceback": "\0"}, 422, "traceback: line 1"),
+        ({"script": "x\n\ud800"}, 422, "surrogate"),
+        ({"script": "x" * 262_145}, 413, "at most 262144"),
+        ({"script": "é" * 131_073}, 413, "262146 bytes"),
+        ({"script": "x", "traceback": "x" * 131_073}, 413, "traceback"),
+        ({"script": "x", "trace": "x" * 4_194_305}, 413, "trace"),
+        ({"script": 7}, 422, "script"),
+        ({"script": "x", "time_limit_s": 61}, 422, "time_limit_s"),
+        ({"script": "x", "time_limit_s": float("nan")}, 422, "time_limit_s"),
+        ({"script": "x", "run": "always"}, 422, "run"),
+        ({"script": "x", "scirpt": "y"}, 422, "scirpt"),
+        ([], 422, "JSON object"),
+    ],
+)
+async def test_bad_body_is_refused_with_a_reason(
+    http: httpx.AsyncClient, body: Any, status: int, said: str
+) -> None:
+    content = json.dumps(body).encode()
+    response = await http.post(URL, content=content, headers={"content-type": "application/json"})
+    assert said in problem(response, status)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/etc/passwd", "absolute"),
+        ("../x.py", "leaves"),
+        ("a/../../x.py", "leaves"),
+        ("C:/x.py", "absolute"),
+        ("a\\b.py", "backslash"),
+        ("a\n.py", "unprintable"),
+        ("", "names no file"),
+        (".", "names no file"),
+        ("train.py", "twice"),
+        ("./train.py", "twice"),
+        ("train.py/x.py", "below another file"),
+    ],
+)
+async def test_harmful_path_is_refused(http: httpx.AsyncClient, path: str, said: str) -> None:
+    files = [{"path": path, "content": ""}]
+    response = await http.post(URL, json={"script": "x", "files": files})
+    assert said in problem(response, 422)
+
+
+async def test_files_count_together(http: httpx.AsyncClient) -> None:
+    files = [{"path": f"{n}.py", "content": "x" * 700_000} for n in range(3)]
+    response = await http.post(URL, json={"script": "x", "files": files})
+    assert "2100000 bytes" in problem(response, 413)
+    many = [{"path": f"{n}.py", "content": ""} for n in range(65)]
+    assert "64" in problem(await http.post(URL, json={"script": "x", "files": many}), 422)
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000, b"nonsense"])
+async def test_not_json_is_said(http: httpx.AsyncClient, body: bytes) -> None:
+    response = await http.post(URL, content=body, headers={"content-type": "application/json"})
+    problem(response, 400)
+
+
+async def test_other_media_types_are_named(http: httpx.AsyncClient) -> None:
+    response = await http.post(URL, content=b"x = 1", headers={"content-type": "text/x-python"})
+    assert "text/x-python" in problem(response, 415)
+
+
+async def test_large_body_is_refused_by_its_announced_length(http: httpx.AsyncClient) -> None:
+    body = b'{"script": "' + b"x" * 10_000_000 + b'"}'
+    problem(await http.post(URL, content=body), 413)
+
+
+async def test_large_body_is_refused_without_an_announced_length(tmp_path: Path) -> None:
+    sent = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent
+        while True:
+            sent += 1000
+            yield b"x" * 1000
+
+    async with serving(tmp_path, max_body_bytes=5000) as http:
+        problem(await http.post(URL, content=endless()), 413)
+    assert sent <= 7000
+
+
+async def test_multipart_takes_files_and_fields(http: httpx.AsyncClient) -> None:
+    parts: list[tuple[str, Any]] = [
+        ("script", ("mine.py", b"print(1)\r\n")),
+        ("traceback", ("tb.txt", b"RuntimeError: x")),
+        ("files", ("pkg/net.py", b"y = 2\n")),
+        ("files", ("data.csv", b"1,2\n")),
+    ]
+    response = await http.post(URL, files=parts, data={"run": "never", "time_limit_s": "5"})
+    assert response.status_code == 200, response.text
+    assert response.json()["summary"] == "mine.py: print(1)\r\n"
+
+
+async def test_form_text_gets_plain_line_ends(http: httpx.AsyncClient) -> None:
+    response = await http.post(URL, data={"script": "a = 1\r\nb = 2\r\n"})
+    assert response.json()["summary"] == "train.py: a = 1\nb = 2\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"\xef\xbb\xbfx = 1\n", "x = 1\n"),
+        (b"# -*- coding: latin-1 -*-\ns = '\xe9'\n", "# -*- coding: latin-1 -*-\ns = 'é'\n"),
+    ],
+)
+async def test_uploaded_source_is_decoded_as_python_would(
+    http: httpx.AsyncClient, content: bytes, text: str
+) -> None:
+    response = await http.post(URL, files={"script": ("a.py", content)})
+    assert response.json()["summary"] == f"a.py: {text}"
+
+
+async def test_undecodable_upload_names_the_byte(http: httpx.AsyncClient) -> None:
+    response = await http.post(URL, files={"script": ("a.py", b"x = 1\ny = '\xff'\n")})
+    assert "0xff in line 2" in problem(response, 422)
+
+
+async def test_unknown_and_doubled_parts_are_refused(http: httpx.AsyncClient) -> None:
+    response = await http.post(URL, files={"script": ("a.py", b"x"), "model": ("b", b"y")})
+    assert "model" in problem(response, 422)
+    twice = [("script", ("a.py", b"x")), ("script", ("b.py", b"y"))]
+    assert "twice" in problem(await http.post(URL, files=twice), 422)
+
+
+async def test_traceback_alone_and_notebook_are_accepted(http: httpx.AsyncClient) -> None:
+    assert (await http.post(URL, json={"traceback": "RuntimeError: x"})).status_code == 200
+    notebook = json.dumps({"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": {}})
+    response = await http.post(URL, json={"script": notebook, "filename": "a.ipynb"})
+    assert response.status_code == 200
