@@ -16,13 +16,13 @@ from app.scene import Lane, Scene, healthy_scene, scene_of
 from app.schemas import Cause, Diagnosis
 
 WIDTH = 680
-LANE = 104
+TALL, LOW = 104, 80  # a lane with text below its chain, and one without
 GAP = 36
 LEGEND = 34
 BUS = 160  # x of the carrier's line, which runs down from the origin
 ENTRY = 236  # x of the node where a later graph takes the carrier in
-LOSS = 620
-STEPS = (332, 428, 524)  # x of the nodes between
+LOSS = 604
+STEPS = (328, 420, 512)  # x of the nodes between
 TEXT = 12  # font size; the widths below are in characters of it
 
 
@@ -52,7 +52,7 @@ def family_of(cause: Cause) -> str:
 def draw(scene: Scene, style: str = "") -> Markup:
     """The scene as an `<svg>` element; `style` is CSS to carry along."""
     tops = _tops(scene.lanes)
-    height = tops[-1] + LANE + LEGEND if tops else 60
+    height = tops[-1] + _height(scene.lanes[-1]) + LEGEND if tops else 60
     body = Markup("").join(
         [
             *(_lane(scene, lane, top) for lane, top in zip(scene.lanes, tops, strict=True)),
@@ -80,7 +80,15 @@ def _nothing(diagnosis: Diagnosis) -> Scene:
 
 
 def _tops(lanes: tuple[Lane, ...]) -> list[int]:
-    return [8 + i * (LANE + GAP) for i in range(len(lanes))]
+    tops, y = [], 8
+    for lane in lanes:
+        tops.append(y)
+        y += _height(lane) + GAP
+    return tops
+
+
+def _height(lane: Lane) -> int:
+    return TALL if lane.origin else LOW
 
 
 def _text(x: int, y: int, text: str, kind: str = "", end: bool = False) -> Markup:
@@ -95,7 +103,7 @@ def _cut(text: str, longest: int) -> str:
 def _lane(scene: Scene, lane: Lane, top: int) -> Markup:
     parts = [
         Markup('<rect class="lane" x="4" y="{}" width="{}" height="{}" rx="10"/>').format(
-            top, WIDTH - 8, LANE
+            top, WIDTH - 8, _height(lane)
         ),
         _text(20, top + 26, lane.title, "name"),
     ]
@@ -106,14 +114,13 @@ def _lane(scene: Scene, lane: Lane, top: int) -> Markup:
         parts.append(_chain(lane, y, bool(scene.carrier or lane.walk == "fails")))
     if lane.origin:
         label = f"{scene.origin_label}: {lane.origin_text or 'line unknown'}"
-        parts.append(_text(BUS + 16, top + 90, _cut(label, 36), "code made-text"))
+        parts.append(_text(BUS + 16, top + 88, _cut(label, 66), "code made-text"))
     if lane.walk == "changes":
         parts.append(_change(lane, y))
     elif lane.walk != "none":
-        verb = "fails" if lane.walk == "fails" else scene.walk_label
-        label = f"{verb}: {lane.walk_text}" if lane.origin_text or scene.carrier else lane.walk_text
-        room = 32 if lane.origin else 60
-        parts.append(_text(WIDTH - 20, top + 90, _cut(label, room), f"code {lane.walk}-text", True))
+        verb = {"fails": "fails: ", "frees": "freed: "}[lane.walk] if scene.carrier else ""
+        text = _cut(verb + lane.walk_text, 58)
+        parts.append(_text(WIDTH - 20, top + 26, text, f"code {lane.walk}-text", True))
     return Markup("").join(parts)
 
 
@@ -129,7 +136,7 @@ def _chain(lane: Lane, y: int, carried: bool) -> Markup:
         )
         for x in nodes
     )
-    return edge + dots + _text(LOSS + 8, y - 16, "loss", "aside", True)
+    return edge + dots + _text(LOSS + 16, y + 4, "loss", "aside")
 
 
 def _change(lane: Lane, y: int) -> Markup:
@@ -150,14 +157,14 @@ def _carrier(scene: Scene, tops: list[int]) -> Markup:
         Markup('<path class="carrier" d="M{} {}V{}H{}"/>').format(
             BUS, top, tops[i] + 56, ENTRY - 12
         )
-        + Markup('<path class="tip" d="M{} {}l-9 -5v10z"/>').format(ENTRY - 7, tops[i] + 56)
+        + _tip("carrier", ENTRY - 7, tops[i] + 56, -1)
         for i, lane in enumerate(scene.lanes)
         if i > origin and lane.forward
     ]
     gone = " freed" if any(lane.walk == "frees" for lane in scene.lanes) else ""
     parts.append(Markup('<circle class="origin{}" cx="{}" cy="{}" r="9"/>').format(gone, BUS, top))
     if scene.carrier and len(tops) > origin + 1:
-        parts.append(_pill(_cut(scene.carrier, 28), tops[origin] + LANE + GAP // 2))
+        parts.append(_pill(_cut(scene.carrier, 28), tops[origin] + TALL + GAP // 2))
     return Markup("").join(parts)
 
 
@@ -175,16 +182,25 @@ def _walk(scene: Scene, index: int, tops: list[int]) -> Markup:
         return Markup("")
     origin = next((i for i, other in enumerate(scene.lanes) if other.origin), None)
     if origin is None or lane.origin:
-        return Markup('<path class="walk {}" d="M{} {}H{}"/>').format(
-            lane.walk, LOSS, y - 15, BUS if lane.origin else STEPS[0] - 96
+        end = BUS if lane.origin else STEPS[0] - 96
+        path = Markup('<path class="walk {}" d="M{} {}H{}"/>').format(
+            lane.walk, LOSS, y - 15, end + 8
         )
-    side = BUS - (26 if lane.walk == "fails" else 18)
+        return path + _tip(lane.walk, end, y - 15)
+    side = BUS - (28 if lane.walk == "fails" else 18)
     end = tops[origin] + 56
     path = Markup('<path class="walk {}" d="M{} {}H{}Q{} {} {} {}V{}Q{} {} {} {}"/>').format(
         lane.walk, LOSS, y - 15, side + 14, side, y - 15, side, y - 29, end + 20,
-        side, end + 6, BUS - 13, end + 4,
+        side, end + 5, BUS - 18, end + 3,
     )  # fmt: skip
-    return path + _cross(BUS, end) if lane.walk == "fails" else path
+    return path + (
+        _cross(BUS, end) if lane.walk == "fails" else _tip(lane.walk, BUS - 20, end + 3, -1)
+    )
+
+
+def _tip(kind: str, x: int, y: int, turn: int = 1) -> Markup:
+    """An arrow's head at the end of a walk: to the left, or with `turn` -1 to the right."""
+    return Markup('<path class="tip {}-tip" d="M{} {}l{} -5v10z"/>').format(kind, x, y, 9 * turn)
 
 
 def _cross(x: int, y: int) -> Markup:

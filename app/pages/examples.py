@@ -10,6 +10,7 @@ import ast
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from textwrap import shorten
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,9 @@ def examples() -> tuple[Example, ...]:
         traceback = beside.read_text("utf-8") if beside.is_file() else ""
         caption = (ast.get_docstring(ast.parse(script)) or name).split("\n")[0].rstrip(".")
         last = traceback.rstrip().split("\n")[-1]
-        error = last.partition(":")[2].strip().partition(". ")[0] if last else "no error"
+        message = last.partition(":")[2].strip() if last else "No error"
         slug = name[:-3].partition("_")[2] or name[:-3]
-        found.append(Example(slug, caption, error, script, traceback))
+        found.append(
+            Example(slug, caption, shorten(message, 74, placeholder=" …"), script, traceback)
+        )
     return tuple(found)

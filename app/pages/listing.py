@@ -12,8 +12,8 @@ from app.highlight import highlight_lines
 from app.schemas import Cause, Event
 
 MarkKind = Literal["look", "made", "freed", "reached", "carried", "boundary"]
-CONTEXT = 5
-WHOLE = 70
+CONTEXT = 3
+WHOLE = 30
 """A file of at most so many lines is shown whole; of a longer one, the marked parts."""
 
 

@@ -40,7 +40,8 @@ async def show(diagnosis_id: DiagnosisId, http: Request, service: TheService) ->
         return page("missing.html", 404)
     if diagnosis.status in ("queued", "running"):
         return page("working.html", diagnosis=diagnosis, told=await _told(service, diagnosis_id))
-    return page("result.html", **_context(diagnosis, request))
+    sources = await sources_of(request, service.reader)
+    return page("result.html", **_context(diagnosis, request, sources))
 
 
 async def _told(service: Service, diagnosis_id: str) -> list[str]:
@@ -50,8 +51,9 @@ async def _told(service: Service, diagnosis_id: str) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _context(diagnosis: Diagnosis, request: DiagnosisRequest) -> dict[str, object]:
-    sources = sources_of(request)
+def _context(
+    diagnosis: Diagnosis, request: DiagnosisRequest, sources: Mapping[str, str]
+) -> dict[str, object]:
     cause = diagnosis.causes[0] if diagnosis.causes else None
     return {
         "diagnosis": diagnosis,

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analyzers.notebook import looks_like_notebook, to_project
-
+from analyzers.notebook import NotANotebookError, is_notebook, to_project
+from app.reader import Reader, ReadingLimit
 from app.schemas import DiagnosisRequest
 
+CONVERSION_LIMIT_S = 5.0
 
-def sources_of(request: DiagnosisRequest) -> Mapping[str, str]:
-    """Text by file name. A notebook is the script that its cells make up."""
+
+async def sources_of(request: DiagnosisRequest, reader: Reader | None) -> Mapping[str, str]:
+    """Text by file name. A notebook is the script that its cells make up, when a reader is at
+    hand to convert it (its JSON is hostile input); else its lines are only quoted."""
     sources = {file.path: file.content for file in request.files}
-    if looks_like_notebook(request.script):
-        name = request.filename.removesuffix(".ipynb").removesuffix(".py") + ".py"
-        sources[name] = to_project(request.script).script
+    if is_notebook(request.script):
+        name = f"{request.filename.removesuffix('.ipynb').removesuffix('.py')}.py"
+        try:
+            if reader is not None:
+                sources[name] = await reader.call(
+                    _script, request.script, timeout=CONVERSION_LIMIT_S
+                )
+        except (NotANotebookError, ReadingLimit):
+            return sources
     elif request.script:
         sources[request.filename] = request.script
     return sources
+
+
+def _script(notebook: str) -> str:
+    return to_project(notebook)[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from app.schemas import Cause, Diagnosis, Patch
 
 VERDICTS = {
@@ -64,6 +66,19 @@ def tone(diagnosis: Diagnosis) -> str:
     return "good" if diagnosis.verdict == "healthy" else "unsure"
 
 
+def calls(count: int) -> str:
+    """So many backward calls, in words."""
+    return f"{count} backward call" + ("" if count == 1 else "s")
+
+
+def sentences(summary: str) -> tuple[str, str]:
+    """A summary's first sentence, and whatever comes behind it."""
+    first = re.match(r"(.+?[.:!?])\s+(?=[A-Z`])(.*)", summary, re.DOTALL)
+    if not first or first[1].endswith(":"):
+        return summary, ""
+    return first[1], first[2]
+
+
 def certainty(cause: Cause) -> str:
     """How sure we are of a cause, in words with the figure."""
     words = {9: "almost certain", 7: "likely", 4: "possible"}
@@ -90,7 +105,7 @@ def unchecked(diagnosis: Diagnosis) -> list[str]:
     else:
         told.append("The run was on a CPU; nothing was tried on a GPU or on several processes.")
         told.append(
-            f"It was followed for {run.backward_calls} backward calls, not to the end of training."
+            f"It was followed for {calls(run.backward_calls)}, not through a whole training."
         )
         if run.stand_ins:
             told.append("Stand-ins took the place of what the sandbox lacks (listed above).")
