@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sandbox.client import EmbeddedSandbox, LauncherClient
 
-from app.settings import Settings
+from app.settings import Settings, listed
 from sandbox.protocol import Readiness, Sandbox
 
 
@@ -17,7 +17,9 @@ def open_sandbox(settings: Settings) -> Sandbox | None:
         return LauncherClient(settings.sandbox_socket)
     if settings.sandbox == "none":
         return None
-    return EmbeddedSandbox(backend=settings.sandbox)
+    missing = listed(settings.sandbox_allow_missing)
+    options = [word for wall in missing for word in ("--allow-missing", wall)]
+    return EmbeddedSandbox(settings.sandbox, [*options, "--concurrency", str(settings.workers)])
 
 
 async def readiness_of(sandbox: Sandbox | None) -> Readiness:

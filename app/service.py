@@ -74,7 +74,9 @@ class Core:
             self._warming = asyncio.create_task(self._warm_up())
 
     async def _warm_up(self) -> None:
-        """Start the sandbox before the first request needs it."""
+        """Start the workers and the sandbox before the first request needs them."""
+        assert self.reader is not None
+        await self.reader.warm_up()
         readiness = await readiness_of(self.sandbox)
         log.info("sandbox", **readiness.model_dump())
 

@@ -46,6 +46,10 @@ class Settings(BaseSettings):
         "", description="the socket of a `gradmend sandbox` launcher, used instead"
     )
 
+    sandbox_allow_missing: str = Field(
+        "", description="walls that may be missing, named in `/readyz` then: `landlock`"
+    )
+
     host: str = Field("127.0.0.1", description="address to listen on")
     port: int = Field(8000, ge=0, le=65535, description="port to listen on")
     public_url: str = Field(

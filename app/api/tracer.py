@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import cache
 
 from fastapi import APIRouter, Response
-from sandbox.inside.bundle import bundle
-
 router = APIRouter(tags=["tracer"])
 
 
 @cache
 def tracer_file() -> str:
     """The file's text: put together once a process."""
-    return bundle()
+    from sandbox.inside.bundle import build
+
+    return build()
 
 
 @router.get(
