@@ -1,0 +1,25 @@
+# expect: pattern = inplace-activation
+# expect: raises = RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation
+# expect: carrier = out
+import torch
+from torch import nn
+
+from data import batches
+from model import MiniResNet
+
+
+def main():
+    torch.manual_seed(0)
+    model = MiniResNet(channels=4, classes=3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+    criterion = nn.CrossEntropyLoss()
+    for step, (images, labels) in enumerate(batches(3)):
+        loss = criterion(model(images), labels)
+        optimizer.zero_grad()
+        loss.backward()  # expect: place
+        optimizer.step()
+        print(step, loss.item())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""Cooperative agents: every actor is scored by every critic."""
+import torch
+from torch import nn
+
+N_AGENTS, OBS = 3, 4
+
+
+class Agent:
+    def __init__(self):
+        self.actor = nn.Sequential(nn.Linear(OBS, 12), nn.Tanh(), nn.Linear(12, 1))
+        self.critic = nn.Sequential(nn.Linear(OBS + N_AGENTS, 12), nn.ReLU(), nn.Linear(12, 1))
+        self.actor_opt = torch.optim.SGD(self.actor.parameters(), lr=0.01)
+
+    def value(self, obs, actions):
+        return self.critic(torch.cat([obs, actions], dim=1)).mean()
+
+
+def train_actors(agents, obs):
+    actor_losses = []
+    for i, agent in enumerate(agents):
+        actions = torch.cat([a.actor(o) for a, o in zip(agents, obs)], dim=1)
+        loss = -agent.value(obs[i], actions)
+        actor_losses.append(loss)
+        agent.actor_opt.zero_grad()
+        loss.backward()
+        agent.actor_opt.step()
+    return [loss.item() for loss in actor_losses]
+
+
+torch.manual_seed(2)
+agents = [Agent() for _ in range(N_AGENTS)]
+for it in range(3):
+    print(it, train_actors(agents, torch.randn(N_AGENTS, 10, OBS)))
