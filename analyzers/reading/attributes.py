@@ -183,6 +183,8 @@ def write(
     if not isinstance(attrs, dict):
         return
     attrs[name] = value
+    if isinstance(owner, Instance) and owner.cls.engine:
+        return  # a node's own links to its inputs carry nothing anywhere
     logs: dict[str, list[int]] = getattr(owner, "logs", {})
     log = logs.setdefault(name, [])
     moment = machine.tape.tick()

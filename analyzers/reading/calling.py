@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.evidence import Place
-from analyzers.reading import classes, containers, library, tensors, unknowns
+from analyzers.reading import classes, containers, library, modules, tensors, unknowns
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import MAX_CALLS, Machine, callable_kind
 from analyzers.reading.values import (
@@ -32,6 +32,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 def make_function(machine: Machine, node: Definition, frame: Frame) -> Function:
     """The function that a definition makes, with its defaults evaluated now."""
     function = Function(node, frame)
+    frame.captured = True
     function.owner = frame.owner
     arguments = node.args
     positional = [*arguments.posonlyargs, *arguments.args]
@@ -153,7 +154,9 @@ def _enter(
     bind_arguments(machine, function, args, kwargs, inner)
     inner.site = Place(inner.file, inner.line, inner.function, inner.serial)
     if isinstance(definition, ast.Lambda):
-        return machine.evaluate(definition.body, inner)
+        value = machine.evaluate(definition.body, inner)
+        inner.leave(machine.tape.tick())
+        return value
     grad = machine.grad
     machine.grad = grad and not function.no_grad
     generator = _yields(definition)
@@ -163,6 +166,7 @@ def _enter(
         machine.execute(definition.body, inner)
     finally:
         machine.grad = grad
+    inner.leave(machine.tape.tick())
     if generator:
         return Sequence(inner.yields or [], "generator")
     return inner.returned or NONE
@@ -236,7 +240,8 @@ def _call_instance(
     for name in ("__call__", "forward"):
         method = instance.cls.lookup(name)
         if method is not None:
-            return machine.call(method, [instance, *args], kwargs, frame)
+            value = machine.call(method, [instance, *args], kwargs, frame)
+            return modules.run_hooks(machine, instance, args, value, frame)
     return unknowns.call_unknown(machine, Unknown(instance.cls.name), args, kwargs, frame)
 
 

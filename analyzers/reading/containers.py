@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from analyzers import ops
 from analyzers.reading import inplace
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, within
@@ -106,10 +107,11 @@ def _rows(machine: Machine, value: Tensor, frame: Frame) -> Iterator[Value]:
     """A tensor's slices: outputs of one `unbind`."""
     whole = machine.tensor("unbind", (value.node,), frame, False) if value.node else value
     whole.storage = value.storage
+    certain = value.node is None or value.node.leaf or ops.op(value.node.op) is not ops.UNKNOWN
     while True:
         part = part_of(machine, whole, frame, "unbind")
         if isinstance(part, Tensor):
-            part.siblings = True
+            part.siblings = certain
         yield part
 
 
@@ -156,8 +158,9 @@ def _fetch_item(container: Sequence, index: Value) -> Value:
 
 def _fetch_slice(machine: Machine, tensor: Tensor, index: Value, frame: Frame) -> Value:
     """Basic indexing is a view that saves nothing; indexing by a tensor saves the index."""
+    advanced = isinstance(index, Sequence) and index.kind == "list"
     parts = index.items if isinstance(index, Sequence) else [index]
-    if any(isinstance(part, Tensor | Sequence) for part in parts):
+    if advanced or any(isinstance(part, Tensor | Sequence) for part in parts):
         if tensor.node is None:
             return Tensor(lost=tensor.lost)
         return machine.tensor("index", (tensor.node,), frame, saves=True)

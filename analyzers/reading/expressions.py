@@ -19,6 +19,8 @@ def _name(machine: Machine, node: ast.Name, frame: Frame) -> Value:
             return Library(f"builtins.{node.id}")
         module = frame.module or frame
         value = module.names[node.id] = Unknown(node.id)
+    if value.node is not None:
+        value.node.read = node.id
     return value
 
 
@@ -29,7 +31,10 @@ def _constant(machine: Machine, node: ast.Constant, frame: Frame) -> Value:
 
 @expression(ast.Attribute)
 def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> Value:
-    return attributes.read(machine, machine.evaluate(node.value, frame), node.attr, frame)
+    value = attributes.read(machine, machine.evaluate(node.value, frame), node.attr, frame)
+    if value.node is not None:
+        value.node.read = node.attr
+    return value
 
 
 @expression(ast.Subscript)

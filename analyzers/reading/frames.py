@@ -10,7 +10,8 @@ from analyzers.reading.values import Class, Value
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """One activation. `parent` is the frame closed over, `caller` the one that waits."""
+    """One activation. `parent` is the frame closed over, `caller` the one that waits.
+    `captured`: an inner function keeps its names alive."""
 
     file: str
     function: str
@@ -25,6 +26,7 @@ class Frame:
     yields: list[Value] | None = None
     returned: Value | None = None
     owner: Class | None = None
+    captured: bool = False
     site: Place | None = None
 
     def place(self) -> Place:
@@ -43,6 +45,12 @@ class Frame:
                 places.append(frame.place())
             frame = frame.caller
         return tuple(reversed(places))
+
+    def leave(self, moment: int) -> None:
+        """The activation ends: its names hold nothing from now on."""
+        if not self.captured:
+            for log in self.logs.values():
+                log.append(moment)
 
     def lookup(self, name: str) -> Value | None:
         """The value of a name as a function body sees it."""

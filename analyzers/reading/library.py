@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analyzers import ops
 from analyzers.reading import modules, operators, optimizers, python_calls, tensors, walks
+from analyzers.reading.containers import listed
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.unknowns import call_unknown
@@ -49,6 +50,8 @@ def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) 
         return python_calls.call(machine, last, args, kwargs, frame)
     if root in ("torch", "torchvision") or "torch" in root:
         return _torch(machine, path, last, args, kwargs, frame)
+    if path in ("random.sample", "random.choices", "random.choice") and args:
+        return _drawn(machine, last, args[0], frame)
     if root in ("numpy", "np", "math", "random", "time", "os", "json", "pandas", "logging"):
         return _no_graph(args, last, frame)
     modelled = python_calls.MODELLED.get(path)
@@ -57,6 +60,14 @@ def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) 
     if "optim" in path and last[:1].isupper() and "scheduler" not in path:
         return optimizers.make(args, kwargs, closure_kind=last == "LBFGS")
     return call_unknown(machine, Unknown(last), args, kwargs, frame)
+
+
+def _drawn(machine: Machine, name: str, source: Value, frame: Frame) -> Value:
+    """A draw from a container: any of what it holds."""
+    items = listed(machine, source, frame)
+    if name == "choice":
+        return items[0] if items else Unknown()
+    return Sequence(items[:4], "list", open_=True)
 
 
 def _no_graph(args: Args, name: str, frame: Frame) -> Value:
@@ -77,6 +88,8 @@ def _torch(
         return optimizers.make(args, kwargs, closure_kind=last == "LBFGS")
     if path.endswith(("autograd.grad", "autograd.backward")):
         return _walk(machine, last, args, kwargs, frame)
+    if ".init." in path and args:
+        return args[0]  # initialisers write with recording off
     if last in _FACTORIES:
         return _make(machine, last, args, kwargs, frame)
     if ".nn." in path and last[:1].isupper() and ".functional" not in path:

@@ -61,6 +61,7 @@ LOSSES = {
     "CosineEmbeddingLoss": "cosine_embedding_loss",
     "MarginRankingLoss": "margin_ranking_loss",
 }
+HOOKS = "<forward hooks>"
 CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "ParameterList", "DataParallel"})
 # The weight is needed again only to pass a gradient on to the input.
 WEIGHT_FOR_INPUT = ("Linear", "Conv", "LSTMCell", "GRUCell", "RNNCell", "Bilinear", "LayerNorm",
@@ -120,6 +121,32 @@ def call_layer(
     machine: Machine, layer: Layer, args: list[Value], kwargs: dict[str, Value], frame: Frame
 ) -> Value:
     """Apply a layer to its inputs."""
+    value = _apply(machine, layer, args, kwargs, frame)
+    return run_hooks(machine, layer, args, value, frame)
+
+
+def run_hooks(
+    machine: Machine, module: Layer | Instance, args: list[Value], value: Value, frame: Frame
+) -> Value:
+    """Call the forward hooks of a module with what it took and gave."""
+    hooks = module.attrs.get(HOOKS)
+    if isinstance(hooks, Sequence):
+        for hook in hooks.items[:8]:
+            machine.call(hook, [module, Sequence(list(args), "tuple"), value], {}, frame)
+    return value
+
+
+def add_hook(module: Value, hook: Value) -> None:
+    """`module.register_forward_hook(hook)`."""
+    if isinstance(module, Layer | Instance):
+        hooks = module.attrs.setdefault(HOOKS, Sequence([]))
+        if isinstance(hooks, Sequence):
+            hooks.items.append(hook)
+
+
+def _apply(
+    machine: Machine, layer: Layer, args: list[Value], kwargs: dict[str, Value], frame: Frame
+) -> Value:
     values = [*args, *kwargs.values()]
     kind = layer.kind
     if kind == "Sequential":

@@ -13,12 +13,12 @@ from analyzers.reading.values import Binding, Node, Value
 
 def after_walk(machine: Machine, walk: Walk, found: Found) -> None:
     """A walk that keeps its graph and reaches further back each time leaks."""
-    if not walk.keeps:
+    if not walk.keeps or any(root.walks > 1 for root in walk.roots):
         return
     at = walk.visit.at
     same = [w for w in machine.tape.walks[-40:] if w.visit.at.line == at.line and w.keeps]
     reaches = [w.reach for w in same if w.visit.at.file == at.file][-3:]
-    if len(reaches) == 3 and reaches[0] < reaches[1] < reaches[2] and reaches[0] > 0:
+    if len(reaches) == 3 and 0 < reaches[0] < reaches[1] < reaches[2]:
         machine.report(
             ("leak", at.file, at.line),
             SilentFault(
@@ -27,7 +27,7 @@ def after_walk(machine: Machine, walk: Walk, found: Found) -> None:
                 at=Place(at.file, at.line, at.function),
                 figures=tuple(float(r) for r in reaches),
                 visit=walk.visit,
-                detail="each walk reaches one walk further back",
+                detail="each walk reaches the graphs of more earlier walks",
             ),
         )
 
@@ -49,12 +49,12 @@ def _growing(value: Value) -> Binding | None:
         return None
     walks: set[int] = set()
     current: Node | None = node
-    lines: set[int] = set()
-    while current is not None and current.op in ("add", "add_") and len(lines) < 3:
+    length = 0
+    while current is not None and length < 3:
+        length += 1
         walks |= {id(p.freed) for p in current.parents if p.freed is not None}
-        lines.add(id(current))
-        current = next((p for p in current.parents if p.op in ("add", "add_")), None)
-    return node.names[-1] if len(walks) >= 2 and node.names else None
+        current = next((p for p in current.parents if p.at.line == node.at.line), None)
+    return node.names[-1] if len(walks) >= 2 <= length and node.names else None
 
 
 def report_growth(

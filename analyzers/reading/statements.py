@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from analyzers.flow import called_name
 from analyzers.reading import assigning, calling, classes, conditions, importing
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, Signal, statement
@@ -64,6 +65,8 @@ def _raise(machine: Machine, node: ast.Raise, frame: Frame) -> Signal:
 
 @statement(ast.With, ast.AsyncWith)
 def _with(machine: Machine, node: ast.With, frame: Frame) -> Signal | None:
+    if any(_expects_failure(item.context_expr) for item in node.items):
+        return None
     before = machine.grad
     for item in node.items:
         entered = machine.evaluate(item.context_expr, frame)
@@ -78,6 +81,11 @@ def _with(machine: Machine, node: ast.With, frame: Frame) -> Signal | None:
         return machine.execute(node.body, frame)
     finally:
         machine.grad = before
+
+
+def _expects_failure(node: ast.expr) -> bool:
+    """`with self.assertRaises(...)`, `with pytest.raises(...)`: the body is meant to fail."""
+    return isinstance(node, ast.Call) and "raises" in called_name(node).lower()
 
 
 @statement(ast.Try, ast.TryStar)

@@ -14,8 +14,8 @@ MAX_HOLDERS = 12
 
 @dataclass(slots=True, eq=False)
 class Walk:
-    """One `backward` or `grad` call. `reach`: how many earlier walks lie between it and the
-    making of the oldest node it met."""
+    """One `backward` or `grad` call. `reach`: between how many earlier walks the nodes
+    were made that it met again."""
 
     visit: evidence.Visit
     moment: int
@@ -26,10 +26,12 @@ class Walk:
 
 @dataclass(slots=True)
 class Found:
-    """What one pass over a graph met."""
+    """What one pass over a graph met. `joins`: edges into freed nodes; `entered`: the consumer
+    through which each live node was first reached."""
 
     live: list[Node] = field(default_factory=list)
     joins: list[tuple[Node | None, Node]] = field(default_factory=list)
+    entered: dict[Node, Node | None] = field(default_factory=dict)
     leaves: set[Node] = field(default_factory=set)
     complete: bool = True
 
@@ -51,7 +53,9 @@ class Tape:
         self, op: str, at: Place, parents: tuple[Node, ...], saves: bool | None = None
     ) -> Node:
         """A new node made here and now."""
-        return Node(op, at, parents, saves, len(self.walks))
+        node = Node(op, at, parents, saves, len(self.walks))
+        node.reads = tuple(parent.read for parent in parents)
+        return node
 
     def visit(
         self,
@@ -81,7 +85,6 @@ class Tape:
         """Everything a walk from the roots reaches, stopping at freed nodes."""
         found = Found()
         certain = any(root.strong for root in roots)
-        seen: set[Node] = set()
         todo: list[tuple[Node, Node | None]] = [(root, None) for root in reversed(roots)]
         while todo:
             node, child = todo.pop()
@@ -91,9 +94,9 @@ class Tape:
             if node.freed is not None:
                 found.joins.append((child, node))
                 continue
-            if node in seen:
+            if node in found.entered:
                 continue
-            seen.add(node)
+            found.entered[node] = child
             found.live.append(node)
             self.budget -= 1
             parents = _followed(node, certain)
@@ -108,8 +111,7 @@ class Tape:
         walk = Walk(visit, self.tick(), visit.retain or visit.create_graph, roots=roots)
         found = self.explore(roots)
         self.walks.append(walk)
-        oldest = min((node.made_after for node in found.live if node.walks), default=None)
-        walk.reach = 0 if oldest is None else len(self.walks) - 1 - oldest
+        walk.reach = len({node.made_after for node in found.live if node.walks})
         return walk, found
 
     def free(self, walk: Walk, found: Found) -> None:
@@ -128,13 +130,14 @@ class Tape:
             if raising is None or raising.freed is None:
                 continue
             freed = freed or raising.freed
+            carriers, new = _carriers(old, child, raising.freed, found, walk.roots)
             joins.append(
                 Join(
                     old=_public(old),
-                    new=_public(child) if child is not None else None,
+                    new=_public(new) if new is not None else None,
                     raising=_public(raising),
                     freed=raising.freed.visit.n,
-                    holders=holders(old, raising.freed, walk, raising),
+                    holders=holders([*carriers, raising], new, raising.freed, walk),
                 )
             )
             engine = raising.engine
@@ -230,24 +233,55 @@ def _holder(binding: Binding, when: str) -> Holder:
     )
 
 
-def holders(old: Node, freed: Walk, walk: Walk, raising: Node) -> tuple[Holder, ...]:
-    """The names that held the tensor when its graph was freed, or hold it now, best first: what
-    lived across the freeing call in a frame that both calls share comes before the rest."""
+def _carriers(
+    old: Node, child: Node | None, freed: Walk, found: Found, roots: tuple[Node, ...]
+) -> tuple[list[Node], Node | None]:
+    """The nodes whose tensors may have carried the freed graph, and the first new consumer.
+
+    What was made of a freed node before it was freed, and was not walked then, carries its graph
+    just as well: a slice of it, the other output of a recurrent layer. Where the tensor walked
+    is itself as old, the freed node is what both walks share.
+    """
+    carriers = [old]
+    if any(root.made_after < freed.visit.n for root in roots):
+        return carriers, child
+    while child is not None and child.made_after < freed.visit.n:
+        carriers.insert(0, child)
+        child = found.entered.get(child)
+    return carriers, child
+
+
+def holders(sources: list[Node], new: Node | None, freed: Walk, walk: Walk) -> tuple[Holder, ...]:
+    """The names that held the tensor when its graph was freed, or hold it now, best first: names
+    still alive, in a frame that both calls share, by which the new graph read it."""
     shared = {p.frame for p in freed.visit.stack} & {p.frame for p in walk.visit.stack}
-    ranked: list[tuple[tuple[int, int, int], Holder]] = []
-    for source in dict.fromkeys((old, raising)):
+    read = set(new.reads) if new is not None else set()
+    ranked: list[tuple[tuple[bool, int, bool, bool, int], Holder]] = []
+    for distance, source in enumerate(dict.fromkeys([*sources, *_below(sources[-1])])):
         for binding in source.names:
-            if binding.moment > walk.moment:
+            end = binding.end()
+            if binding.moment > freed.moment or (end < freed.moment and distance):
                 continue
-            alive = binding.end()
-            if binding.moment > freed.moment or alive < freed.moment:
-                continue
-            when = "now" if alive >= walk.moment else "freed"
-            here = binding.frame in shared or binding.kind in ("attribute", "global", "item")
-            rank = (source is not old, not here, -binding.moment)
-            ranked.append((rank, _holder(binding, when)))
-        if ranked:
+            here = binding.frame in shared or binding.kind != "local"
+            rank = (
+                end < freed.moment,
+                distance,
+                not here,
+                binding.last_part() not in read,
+                -binding.moment,
+            )
+            ranked.append((rank, _holder(binding, "now" if end >= walk.moment else "freed")))
+        if any(not rank[0] for rank, _ in ranked):
             break
     ranked.sort(key=lambda entry: entry[0])
-    unique = dict.fromkeys(holder for _, holder in ranked)
-    return tuple(unique)[:MAX_HOLDERS]
+    return tuple(dict.fromkeys(holder for _, holder in ranked))[:MAX_HOLDERS]
+
+
+def _below(node: Node) -> list[Node]:
+    """A few freed nodes under this one, nearest first."""
+    found = [node]
+    for inner in found:
+        if len(found) > 40:
+            break
+        found.extend(p for p in inner.parents if p.freed is not None and p not in found)
+    return found[1:]

@@ -34,6 +34,7 @@ MODULE_METHODS = ops.words(
     register_buffer register_parameter add_module requires_grad_ apply
     save_hyperparameters optimizers manual_backward toggle_optimizer untoggle_optimizer
     log log_dict backward
+    register_forward_hook
     """
 )
 TENSOR_METHODS = (
@@ -212,7 +213,10 @@ def _of_module(
     if name == "zero_grad":
         machine.zeroings += 1
         return NONE
-    if name in ("manual_backward",) and args:
+    if name == "register_forward_hook" and args:
+        modules.add_hook(receiver, args[0])
+        return Unknown(data=True)
+    if name == "manual_backward" and args:
         walks.backward(machine, args[:1], kwargs, frame)
         return NONE
     if name in ("register_buffer", "register_parameter", "add_module") and len(args) > 1:

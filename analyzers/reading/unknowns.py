@@ -18,6 +18,9 @@ _SINKS = ops.words(
     """
 )
 
+# Draws through which no gradient flows.
+_SAMPLES = frozenset({"sample", "sample_n", "choice", "choices", "shuffle"})
+
 
 def call_unknown(
     machine: Machine, callee: Unknown, args: list[Value], kwargs: dict[str, Value], frame: Frame
@@ -30,7 +33,7 @@ def call_unknown(
     for value in values:
         if isinstance(value, Function | Bound):
             _try_callback(machine, value, frame)
-    if callee.origin in _SINKS:
+    if callee.origin in _SINKS or callee.origin in _SAMPLES:
         return Unknown(data=True)
     parents = operators.graphs(values)
     if callee.node is not None:

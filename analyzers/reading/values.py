@@ -34,6 +34,10 @@ class Binding:
         later = [m for m in self.log[-64:] if m > self.moment]
         return later[0] if later else float("inf")
 
+    def last_part(self) -> str:
+        """`h` for `self.h[0]`."""
+        return self.path.partition("[")[0].rpartition(".")[2]
+
 
 _keys = itertools.count(1)
 
@@ -54,7 +58,8 @@ class Node:
     """An autograd node: the line that made it, its inputs, and what became of it.
 
     `strong`: its graph certainly reaches a parameter. `freed`: the walk that freed it.
-    `saved`: the memory that it saved, with the version at that moment.
+    `saved`: the memory that it saved, with the version at that moment. `read`: the name by which
+    the script last read its tensor; `reads`: those of the inputs when this node was made.
     """
 
     __slots__ = (
@@ -66,6 +71,8 @@ class Node:
         "names",
         "op",
         "parents",
+        "read",
+        "reads",
         "saved",
         "saves",
         "strong",
@@ -89,6 +96,8 @@ class Node:
         self.names: list[Binding] = []
         self.saved: list[tuple[Storage, int]] = []
         self.walks = 0
+        self.read = ""
+        self.reads: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
