@@ -1,4 +1,5 @@
 # expect: pattern = inplace-state
+# expect: also = inplace-activation
 # expect: raises = RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation
 # expect: carrier = h
 # message passing over a dag in topological order

@@ -1,4 +1,5 @@
 # expect: pattern = inplace-view
+# expect: also = inplace-state
 # expect: raises = RuntimeError: A view was created in no_grad mode
 # expect: carrier = slot
 import torch
