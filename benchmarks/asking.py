@@ -47,4 +47,7 @@ async def ask(
 async def _diagnose(request: DiagnosisRequest, sandbox: Sandbox | None, reader: Reader) -> Findings:
     if sandbox is None:
         request = request.model_copy(update={"run": "never"})
-    return await diagnose(request, sandbox=sandbox, reader=reader, progress=Unheard())
+    try:
+        return await diagnose(request, sandbox=sandbox, reader=reader, progress=Unheard())
+    except Exception as fault:  # the service promises not to: a wrong answer like any other
+        return Findings(summary=f"the service raised {type(fault).__name__}: {fault}")

@@ -16,10 +16,14 @@ from tests.probe import Record, judge
 
 @dataclass
 class Score:
-    """How one diagnosis did; `wrong` says in words what was not right."""
+    """How one diagnosis did; `wrong` says in words what was not right.
+
+    `cleared` is a healthy script that was told so.
+    """
 
     verdict: str
     blamed: bool
+    cleared: bool = False
     pattern: bool = False
     place: bool = False
     carrier: bool = False
@@ -31,6 +35,7 @@ def score(trial: Trial, findings: Findings) -> Score:
     """Judge one diagnosis. Nothing may be blamed in a healthy script."""
     result = Score(findings.verdict or "none", blamed=bool(findings.causes))
     if trial.case.healthy:
+        result.cleared = not result.blamed and result.verdict == "healthy"
         result.wrong = [f"blames {c.pattern}, line {c.location.line}" for c in findings.causes]
         return result
     if findings.causes:

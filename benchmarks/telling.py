@@ -37,7 +37,8 @@ def summary(trials: Sequence[Trial], scores: Scores) -> str:
         rows = [[name, *_shares([results[n] for n in group])] for name, group in groups.items()]
         lines += _table([mode, "cases", "pattern", "place", "carrier", "patch"], rows)
         blamed = _share([results[n].blamed for n in healthy])
-        lines += [f"healthy scripts blamed: {blamed}", ""]
+        cleared = _share([results[n].cleared for n in healthy])
+        lines += [f"healthy scripts blamed: {blamed}, told that they are: {cleared}", ""]
     rows = [[name, *_baselines([trials[n] for n in group])] for name, group in groups.items()]
     heads = ["baselines", "patch: retain_graph", "place: anomaly mode", "place: traceback"]
     return "\n".join(lines + _table(heads, rows))
