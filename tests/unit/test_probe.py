@@ -1,0 +1,120 @@
+"""The probe refuses what it should refuse, whichever way a bad repair hides."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.probe import compare, run
+
+Judge = Callable[..., list[str]]
+REFERENCE = """
+    import torch
+    torch.manual_seed(0)
+    encoder, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
+    for _ in range(6):
+        x = torch.randn(5, 3)
+        loss = head(encoder(x).tanh()).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.fixture
+def objections(tmp_path: Path) -> Judge:
+    def judged(candidate: str, reference: str = REFERENCE) -> list[str]:
+        records = []
+        for name, source in (("reference.py", reference), ("candidate.py", candidate)):
+            path = tmp_path / name
+            path.write_text(textwrap.dedent(source))
+            records.append(run(path))
+        return compare(*records)
+
+    return judged
+
+
+def test_the_same_mathematics_in_other_words_passes(objections: Judge) -> None:
+    other = REFERENCE.replace("loss.backward()", "(0.25 * loss + 0.75 * loss).backward()")
+    assert objections(other) == []
+
+
+def test_a_script_that_raises_is_refused_with_its_error(objections: Judge) -> None:
+    assert objections("raise KeyError('weights')") == ["raises KeyError: 'weights'"]
+
+
+def test_a_starved_parameter_is_refused(objections: Judge) -> None:
+    starved = REFERENCE.replace("head(encoder(x).tanh())", "head(encoder(x).tanh().detach())")
+    assert any("gradient 0 differs at step 1" in note for note in objections(starved))
+
+
+def test_a_swallowed_error_is_refused(objections: Judge) -> None:
+    hidden = REFERENCE.replace("loss.backward()", "loss.detach()")
+    assert objections(hidden) != []
+
+
+def test_fewer_steps_are_refused(objections: Judge) -> None:
+    shorter = REFERENCE.replace("range(6)", "range(5)")
+    assert any("5 steps instead of 6" in note for note in objections(shorter))
+
+
+def test_a_growing_graph_is_refused_where_every_gradient_agrees(objections: Judge) -> None:
+    growing = REFERENCE.replace("for _ in", "carried = 0\n    for _ in").replace(
+        "loss.backward()",
+        "carried = carried + 0 * x.sum() * head.bias.sum()\n"
+        "        (loss + 0 * carried).backward(retain_graph=True)",
+    )
+    notes = objections(growing)
+    assert len(notes) == 1
+    assert "graphs grow" in notes[0]
+
+
+def test_a_reference_that_trains_nothing_judges_nothing(objections: Judge) -> None:
+    assert objections("x = 1", reference="x = 1") != []
+
+
+def test_manual_updates_are_judged_by_where_they_end(objections: Judge) -> None:
+    manual = """
+        import torch
+        w = torch.ones(3, requires_grad=True)
+        for _ in range(2):
+            (w ** 2).sum().backward()
+            with torch.no_grad():
+                w -= 0.1 * w.grad
+                w.grad = None
+    """
+    assert objections(manual, manual) == []
+    assert objections(manual.replace("0.1", "0.2"), manual) == ["leaf [3] (1) ends elsewhere"]
+
+
+def test_optimizers_are_told_apart_however_their_steps_are_ordered(objections: Judge) -> None:
+    two = """
+        import torch
+        torch.manual_seed(0)
+        a, b = torch.nn.Linear(2, 1), torch.nn.Linear(3, 1)
+        first = torch.optim.SGD(a.parameters(), lr=0.1)
+        second = torch.optim.SGD(b.parameters(), lr=0.1)
+        (a(torch.randn(4, 2)) * b(torch.randn(4, 3))).sum().backward()
+        first.step(); second.step()
+    """
+    swapped = two.replace("first.step(); second.step()", "second.step(); first.step()")
+    assert objections(swapped, two) == []
+
+
+def test_a_notebook_runs_by_its_counts(tmp_path: Path) -> None:
+    def code(source: str, count: int) -> dict[str, object]:
+        return {"cell_type": "code", "source": [source], "execution_count": count}
+
+    cells = [
+        code("raise ValueError(f'ran {runs} times')", 5),
+        code("runs = 0", 1),
+        code("runs += 1", 4),
+    ]
+    path = tmp_path / "counted.ipynb"
+    path.write_text(json.dumps({"cells": cells}))
+    assert run(path).error == "ValueError: ran 3 times"
