@@ -6,10 +6,17 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.edits import Edit, Editor
-from analyzers.flow import bindings, mentions, value_of, walk_scope
+from analyzers.flow import (
+    bindings,
+    mentions,
+    names_read,
+    own_expressions,
+    value_of,
+    walk_scope,
+)
 from analyzers.pattern import Proposal
 from analyzers.rewrite import statements_of, steps
-from analyzers.source import Project, spelled
+from analyzers.source import Project, Scope, spelled
 from analyzers.stories import Story
 
 
@@ -70,15 +77,9 @@ def detach_at_use(story: Story, project: Project, rank: int = 0) -> Iterator[Pro
     shared = story.shared
     if shared is None or not story.name:
         return
-    first = min(shared.freed_line, shared.reached_line)
-    last = max(shared.freed_line, shared.reached_line)
-    made = [s.lineno for _, scope, s in story.binders if scope is shared.scope]
-    start = max((line for line in made if line <= first), default=0)
-    for title, low, high, later in (
-        ("first", start, shared.freed_line, 0),
-        ("second", first if story.same_pass else start, last, 1),
-    ):
-        edits = _uses(story, low, high)
+    walks = (("first", shared.freed_line, 0), ("second", shared.reached_line, 1))
+    for title, line, later in walks:
+        edits = _uses(story, line)
         if edits:
             yield Proposal(
                 f"detach-in-{title}-loss",
@@ -90,22 +91,52 @@ def detach_at_use(story: Story, project: Project, rank: int = 0) -> Iterator[Pro
             )
 
 
-def _uses(story: Story, low: int, high: int) -> tuple[Edit, ...]:
-    """Edits that detach every read of the carrier between two lines of the shared frame."""
+def _uses(story: Story, line: int) -> tuple[Edit, ...]:
+    """Edits that detach the carrier wherever the loss that is walked on the line reads it."""
     shared = story.shared
     assert shared is not None
     editor = Editor(shared.module)
     edits: list[Edit] = []
-    for node in walk_scope(shared.scope):
-        if not isinstance(node, ast.Name | ast.Attribute) or not low < node.lineno <= high:
-            continue
-        if spelled(node) != story.name or not isinstance(node.ctx, ast.Load):
-            continue
-        parent = shared.module.parents.get(node)
-        if isinstance(parent, ast.Attribute) and parent.attr in ("detach", "shape", "size", "item"):
-            continue
-        edits.append(editor.append_to(node, ".detach()"))
+    for statement in leading_to(shared.scope, line, story.name):
+        for node in own_expressions(statement):
+            if not isinstance(node, ast.Name | ast.Attribute) or spelled(node) != story.name:
+                continue
+            parent = shared.module.parents.get(node)
+            if isinstance(parent, ast.Attribute) and parent.attr in _NO_GRAPH:
+                continue
+            if isinstance(node.ctx, ast.Load):
+                edits.append(editor.append_to(node, ".detach()"))
     return tuple(edits)
+
+
+_NO_GRAPH = ("detach", "shape", "size", "item", "dtype", "device")
+
+
+def leading_to(scope: Scope, line: int, stop: str) -> list[ast.stmt]:
+    """The statements from which the one on the line gets its values, back to where `stop` is
+    bound: a backward slice over the scope in source order."""
+    before = [s for s in statements_of(scope) if s.lineno <= line]
+    found: list[ast.stmt] = []
+    wanted: set[str] = set()
+    for statement in sorted(before, key=lambda s: -s.lineno):
+        if not found:
+            if statement.lineno <= line <= (statement.end_lineno or line):
+                found.append(statement)
+                wanted |= _own_names(statement)
+            continue
+        bound = set(bindings(statement))
+        if stop in bound:
+            break
+        if bound & wanted:
+            found.append(statement)
+            if isinstance(statement, ast.Assign):
+                wanted -= bound
+            wanted |= _own_names(statement) - {stop}
+    return found
+
+
+def _own_names(statement: ast.stmt) -> set[str]:
+    return {name for node in own_expressions(statement) for name in names_read(node)}
 
 
 def detach_at_definition(story: Story, project: Project) -> Iterator[Proposal]:

@@ -129,8 +129,15 @@ class Editor:
                 kept = text[:start].rstrip(" \t")
                 start = len(kept.removesuffix(";").rstrip(" \t"))
             return Edit(self.module.path, start, end, "")
-        first = self._starts[statement_first_line(statement) - 1]
-        return Edit(self.module.path, first, self._starts[statement.end_lineno or 1], "")
+        first = statement_first_line(statement) - 1
+        last = statement.end_lineno or 1
+        if self._blank(first - 1):  # do not leave two gaps where one was
+            while self._blank(last):
+                last += 1
+        return Edit(self.module.path, self._starts[first], self._starts[last], "")
+
+    def _blank(self, index: int) -> bool:
+        return 0 <= index < len(self._raw) and not self._raw[index].strip()
 
     def lines_of(self, statement: ast.stmt) -> list[str]:
         """The statement's lines with the indentation of its first line taken off."""
@@ -142,7 +149,8 @@ class Editor:
 def statement_first_line(statement: ast.stmt) -> int:
     """The statement's first line, decorators included."""
     decorators = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(d.lineno for d in decorators)])
+    lines: list[int] = [statement.lineno, *(d.lineno for d in decorators)]
+    return min(lines)
 
 
 def needs_parentheses(node: ast.AST) -> bool:

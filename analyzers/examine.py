@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from analyzers.evidence import Reading
-from analyzers.notebook import looks_like_notebook, to_project
+from analyzers.notebook import NotANotebookError, is_notebook, to_project
 from analyzers.reading import read
 from analyzers.source import Project
 from analyzers.tracebacks import ParsedTraceback, parse
@@ -30,16 +30,17 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
     what they hold: a script that is not Python gives a `problem` with the line."""
     cells: dict[int, str] = {}
     entry = filename
-    if looks_like_notebook(script):
-        converted = to_project(script)
-        script, entry = (
-            converted.script,
-            filename.removesuffix(".ipynb").removesuffix(".py") + ".py",
-        )
-        cells = {n: converted.cell_line(n) for n in range(1, script.count("\n") + 2)}
+    problem = None
+    if is_notebook(script):
+        entry = f"{filename.removesuffix('.ipynb').removesuffix('.py')}.py"
+        try:
+            script, lines = to_project(script)
+            cells = {n: lines.cell_line(n) for n in range(1, script.count("\n") + 2)}
+        except NotANotebookError as error:
+            problem = f"{filename}: {error}"
     parsed = parse(traceback) if traceback.strip() else None
     project = Project({**files, entry: script}, entry)
-    problem = not_python(script, entry)
+    problem = problem or not_python(script, entry)
     reading = read(project) if problem is None and script.strip() else Reading()
     return Examined(dict(project.files), entry, parsed, reading, problem, cells)
 

@@ -118,7 +118,29 @@ class Lifetime:
             source = taken_from(loop, name)
             if source is not None:
                 return source
+        while "." in name and not self._bound_somewhere(name):
+            owner = name.rpartition(".")[0]
+            if owner == "self" or "[" in owner:
+                break
+            name = owner
         return name
+
+    def _bound_somewhere(self, path: str) -> bool:
+        """Whether the project itself binds such an attribute; a library's object does it within,
+        and then the object is what a person can name."""
+        last = "." + path.rpartition(".")[2]
+        return any(last in name[-len(last) :] for name in self._attributes_bound)
+
+    @cached_property
+    def _attributes_bound(self) -> set[str]:
+        return {
+            name.partition("[")[0]
+            for module in self.project.modules.values()
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.stmt)
+            for name in bindings(node)
+            if "." in name
+        }
 
     @cached_property
     def held(self) -> dict[str, Holder]:

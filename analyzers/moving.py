@@ -9,7 +9,7 @@ from analyzers.edits import Editor
 from analyzers.flow import bindings, called_name, names_read, value_of, walk_scope, walked
 from analyzers.pattern import Proposal
 from analyzers.rewrite import copy_into, head_of, move_into
-from analyzers.source import Module, Project, Scope, spelled
+from analyzers.source import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.stories import Story
 
 _DATA = ("rand", "randn", "zeros", "ones", "tensor", "arange", "linspace", "randint", "randperm")
@@ -22,17 +22,43 @@ def built_by_a_module(story: Story) -> bool:
         if value is None:
             continue
         for node in ast.walk(value):
-            if isinstance(node, ast.Call) and node.args and _calls_an_object(node):
-                return True
+            if isinstance(node, ast.Call) and _calls_an_object(story.project, node):
+                if any(not _is_parameter(story, argument) for argument in node.args):
+                    return True
     return False
 
 
-def _calls_an_object(call: ast.Call) -> bool:
-    """`model(x)` or `self.encoder(x)`, not `torch.exp(x)`, `F.relu(x)` or `x.pow(2)`."""
+def _calls_an_object(project: Project, call: ast.Call) -> bool:
+    """`model(x)` or `self.encoder(x)`, not `torch.exp(x)`, `F.relu(x)`, `x.pow(2)` or a plain
+    function of the script."""
     text = spelled(call.func)
     if text.partition(".")[0] in ("torch", "F", "nn", "np", "math"):
         return False
+    if any(module.function_named(text) is not None for module in project.modules.values()):
+        return False
     return isinstance(call.func, ast.Name) or text.startswith("self.")
+
+
+def _is_parameter(story: Story, argument: ast.expr) -> bool:
+    """Whether an argument is itself a parameter: a leaf that the script made to be learnt."""
+    if any(isinstance(n, ast.Attribute) and n.attr == "weight" for n in ast.walk(argument)):
+        return True
+    name = spelled(argument)
+    return any(
+        name in bindings(node)
+        and (value := value_of(node)) is not None
+        and any(
+            isinstance(inner, ast.Call)
+            and (
+                called_name(inner) in ("Parameter", "requires_grad_")
+                or any(k.arg == "requires_grad" for k in inner.keywords)
+            )
+            for inner in ast.walk(value)
+        )
+        for module in story.project.modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.stmt)
+    )
 
 
 def forward_into_loop(story: Story, project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -115,23 +141,16 @@ def _chains(
 ) -> Iterator[list[ast.stmt]]:
     """Runs of statements in front of `before` that make the names: with everything that depends
     on a model or a parameter, then shorter ones down to the last statement alone."""
-    inside = set(ast.walk(before))
     chain: list[ast.stmt] = []
     wanted = set(names)
-    candidates = [
-        node
-        for node in walk_scope(scope)
-        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign)
-        and node not in inside
-        and node.lineno < before.lineno
-    ]
-    for statement in reversed(candidates):
-        value = value_of(statement)
-        if value is None or not set(bindings(statement)) & wanted:
+    for statement in reversed(list(_in_front(module, scope, before))):
+        if not set(_bound_in(statement)) & wanted:
             continue
-        if not chain or _makes_graph(scope, statement, value):
+        if not chain or _makes_graph(scope, statement):
             chain.insert(0, statement)
-            wanted |= names_read(value)
+            wanted |= names_read(statement)
+        elif set(_bound_in(statement)) & _rebound_in(chain):
+            chain.insert(0, statement)  # where a sum that the chain adds to begins
     if not chain:
         return
     yield chain
@@ -139,15 +158,43 @@ def _chains(
         yield chain[-1:]
 
 
-def _makes_graph(scope: Scope, statement: ast.stmt, value: ast.expr) -> bool:
-    """Whether the value depends on a model or a parameter, as far as the text can tell."""
+def _in_front(module: Module, scope: Scope, before: ast.stmt) -> Iterator[ast.stmt]:
+    """The statements that surely ran before this one in the scope, in order."""
+    blocks: list[list[ast.stmt]] = []
+    for parent in (before, *module.ancestors(before)):
+        if parent is scope:
+            blocks.append([s for s in getattr(scope, "body", []) if s.lineno < before.lineno])
+            break
+        if isinstance(parent, ast.stmt) and parent in module.parents:
+            holder = module.parents[parent]
+            if isinstance(holder, ast.stmt) and holder is not scope:
+                block = module.block_of(parent)
+                blocks.append(block[: block.index(parent)] if parent in block else [])
+    for block in reversed(blocks):
+        yield from (s for s in block if not isinstance(s, (*FUNCTIONS, ast.ClassDef)))
+
+
+def _bound_in(statement: ast.stmt) -> list[str]:
+    """Names that a statement, or any statement in its body, binds."""
+    return [n for s in ast.walk(statement) if isinstance(s, ast.stmt) for n in bindings(s)]
+
+
+def _rebound_in(chain: Sequence[ast.stmt]) -> set[str]:
+    """Names that the chain both reads and binds: what adds up."""
+    bound = {name for s in chain for name in _bound_in(s)}
+    return bound & {name for s in chain for name in names_read(s)}
+
+
+def _makes_graph(scope: Scope, statement: ast.stmt) -> bool:
+    """Whether the statement depends on a model or a parameter, as far as the text can tell."""
+    value: ast.AST = value_of(statement) or statement
     for node in ast.walk(value):
         if not isinstance(node, ast.Call):
             continue
         name = called_name(node)
         if name[:1].isupper() or name in _DATA or name in ("to", "cuda", "manual_seed", "load"):
             return False
-    if not any(isinstance(node, ast.Call | ast.BinOp) for node in ast.walk(value)):
+    if not any(isinstance(node, ast.Call | ast.BinOp | ast.Tuple) for node in ast.walk(value)):
         return False
     return any(_is_learned(scope, name) for name in names_read(value) if not _is_module_alias(name))
 
@@ -194,7 +241,7 @@ def _only_data(value: ast.expr) -> bool:
 
 def _read_elsewhere(scope: Scope, chain: Sequence[ast.stmt], loop: ast.AST) -> bool:
     """Whether anything between the chain and the loop reads what the chain makes."""
-    made = {name for statement in chain for name in bindings(statement)}
+    made = {name for statement in chain for name in _bound_in(statement)}
     inside = set(ast.walk(loop)) | {n for s in chain for n in ast.walk(s)}
     line = getattr(loop, "lineno", 0)
     return any(

@@ -9,7 +9,7 @@ from analyzers.edits import Edit, Editor
 from analyzers.flow import bindings, called_name, mentions, names_read, value_of, walk_scope
 from analyzers.pattern import Proposal
 from analyzers.source import FUNCTIONS, Module, Project, spelled
-from analyzers.stories import Story
+from analyzers.stories import Story, fills_cache
 
 _CACHES = ("lru_cache", "cache", "cached_property")
 
@@ -27,14 +27,17 @@ def _proposal(strategy: str, title: str, edits: tuple[Edit, ...], rank: int = 0)
 
 
 def _without_guard(story: Story) -> Iterator[Proposal]:
-    """`if self.x is None: self.x = ...` becomes the assignment alone."""
+    """`if self.x is None: self.x = ...` becomes the assignment alone; an early return of what is
+    cached goes."""
     for module, _, statement in story.binders:
-        guard = module.parents.get(statement)
-        if not isinstance(guard, ast.If) or statement not in guard.body or guard.orelse:
-            continue
-        if (story.attribute or story.name) not in spelled(guard.test):
+        guard = fills_cache(module, statement, story.attribute or story.name)
+        if guard is None or guard.orelse:
             continue
         editor = Editor(module)
+        if statement not in set(ast.walk(guard)):
+            edit = editor.delete(guard)
+            yield _proposal("no-cache", f"Compute `{story.name}` each time", (edit,))
+            continue
         inner = editor.indent_of(guard.body[0])
         outer = editor.indent_of(guard)
         start, _ = editor.span(guard)
@@ -85,7 +88,7 @@ def _out_of_constructor(story: Story) -> Iterator[Proposal]:
             continue
         value = value_of(statement)
         owner = module.class_of(statement)
-        if value is None or owner is None:
+        if value is None or owner is None or isinstance(value, ast.Constant):
             continue
         chain = _constructor_chain(scope, statement, value)
         if chain is None:
@@ -106,6 +109,8 @@ def _out_of_constructor(story: Story) -> Iterator[Proposal]:
             first = body[1] if documented and len(body) > 1 else body[0]
             edits = (*gone, editor.insert_before(first, *lines))
             yield _proposal("compute-in-method", f"Compute `{own}` in `{readers[0].name}`", edits)
+        if not all(isinstance(target, ast.Attribute) for target in statement.targets):
+            continue
         getter = _property(editor, story.attribute, chain, value)
         yield _proposal(
             "property",

@@ -166,21 +166,24 @@ class Story(Lifetime):
         join = self.join
         if join is None:
             return False
-        scalar = join.shape == () or join.shape == (1,)
+        if join.shape not in ((), (1,)) or not self.bound_inside:
+            return False
         new = join.new.op if join.new is not None else ""
-        adds = new.startswith(_SUMMING)
         is_root = self.name in self.root_names or any(
             self.name in _sources_of_call(self, name) for name in self.root_names
         )
-        return scalar and adds and is_root
+        return (new.startswith(_SUMMING) and is_root) or any(
+            _adds_up(statement, self._is_carrier) for _, _, statement in self.binders
+        )
 
     @cached_property
     def sliced(self) -> bool:
         """Whether each pass walks one sample, step or slice of the carrier."""
         loop = self._inner_loop
-        if loop is None or self.shared is None:
+        if loop is None or self.shared is None or isinstance(loop, ast.While):
             return False
-        if isinstance(loop, ast.While):
+        keyed = isinstance(loop.iter, ast.Call) and called_name(loop.iter) in ("items", "values")
+        if keyed or (self.holder is not None and self.holder.container in ("dict", "OrderedDict")):
             return False
         targets = set(target_names(loop.target))
         if self.name and mentions(loop.iter, self.name):
@@ -285,6 +288,24 @@ class Story(Lifetime):
             for call in _loss_calls(self)
             if self.name
         )
+
+
+def _adds_up(statement: ast.stmt, is_carrier: Callable[[str], bool]) -> bool:
+    """Whether the statement adds to the carrier: `x += y`, `x = x + y`, `x = m * x + (1 - m) * y`."""
+    if isinstance(statement, ast.AugAssign):
+        return isinstance(statement.op, ast.Add | ast.Sub)
+    value = value_of(statement)
+    if isinstance(value, ast.IfExp):
+        return any(_adds_up_value(arm, is_carrier) for arm in (value.body, value.orelse))
+    return value is not None and _adds_up_value(value, is_carrier)
+
+
+def _adds_up_value(value: ast.expr, is_carrier: Callable[[str], bool]) -> bool:
+    if _convex(value, is_carrier):
+        return True
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add | ast.Sub):
+        return False
+    return is_carrier(spelled(value.left)) or is_carrier(spelled(value.right))
 
 
 def _undetached(argument: ast.expr, name: str) -> bool:
@@ -427,14 +448,30 @@ def _lerp(statement: ast.stmt, name: str) -> bool:
 
 
 def _only_when_missing(project: Project, statement: ast.stmt, attribute: str) -> bool:
-    """Whether the statement fills a cache: it runs only `if self.x is None` or the like."""
+    """Whether the statement fills a cache: it runs only `if self.x is None` or the like, or
+    behind an early return of what is cached."""
     for module in project.modules.values():
-        if statement not in module.parents:
-            continue
-        for parent in module.ancestors(statement):
-            if isinstance(parent, ast.If) and attribute in spelled(parent.test):
-                return statement in set(ast.walk(ast.Module(parent.body, [])))
+        if statement in module.parents:
+            return fills_cache(module, statement, attribute) is not None
     return False
+
+
+def fills_cache(module: Module, statement: ast.stmt, attribute: str) -> ast.If | None:
+    """The `if` that keeps a statement from running when the attribute is there already: one
+    around it, or one in front of it that returns early."""
+    for parent in module.ancestors(statement):
+        if isinstance(parent, FUNCTIONS):
+            break
+        if isinstance(parent, ast.If) and attribute in spelled(parent.test):
+            inside = any(statement is n for s in parent.body for n in ast.walk(s))
+            return parent if inside else None
+    for earlier in module.block_of(statement):
+        if earlier is statement:
+            return None
+        if isinstance(earlier, ast.If) and attribute in spelled(earlier.test):
+            if isinstance(earlier.body[-1], ast.Return):
+                return earlier
+    return None
 
 
 def story_of(evidence: object, project: Project) -> Story | None:

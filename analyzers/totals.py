@@ -6,43 +6,111 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.edits import Edit, Editor
-from analyzers.flow import bindings, call_on_line, mentions, stored_into, value_of, walked
+from analyzers.flow import (
+    backward_calls,
+    bindings,
+    call_on_line,
+    called_name,
+    mentions,
+    stored_into,
+    value_of,
+    walked,
+)
 from analyzers.pattern import Proposal
 from analyzers.rewrite import statements_of, steps, unused_name
-from analyzers.source import Project, spelled
+from analyzers.source import Loop, Module, Project, Scope, spelled
 from analyzers.stories import Story
 
 
 def walk_this_loss(story: Story, project: Project) -> Iterator[Proposal]:
     """Walk the newest loss and keep values in the total; or start the total anew."""
     shared, call = story.shared, story.root_call
-    if shared is None or call is None or story.loop is None or shared.reached is None:
+    if shared is None or call is None or shared.reached is None:
         return
-    conditional = shared.module.block_of(shared.reached) is not story.loop.body
-    yield from _reset_total(story, 0 if conditional else 3)
+    conditional = story.loop is not None and (
+        shared.module.block_of(shared.reached) is not story.loop.body
+    )
+    yield from _begin_before_summing(story)
+    yield from _reset_total(story, 1 if conditional else 3)
+    root = walked(call)
+    found = _newest_loss(story)
+    if root is None or found is None:
+        return
     editor = Editor(shared.module)
-    for statement in statements_of(story.loop):
+    total_edits, name = _total_of_values(editor, *found)
+    start, end = editor.span(root)
+    if isinstance(call.func, ast.Attribute) and call.func.value is root:
+        start, end = editor.span(call)[0], editor.module.text.index(".backward", end)
+    walk = Edit(shared.module.path, start, end, name)
+    yield Proposal(
+        "walk-this-loss",
+        f"Walk `{name}`; keep only values in `{story.name}`",
+        (*total_edits, walk),
+        "changed",
+        "Each pass learns from its own loss, once.",
+        2 if conditional else 0,
+    )
+
+
+def _newest_loss(story: Story) -> tuple[ast.stmt, ast.expr] | None:
+    """The statement of the loop that adds to the total (or hands a loss to the function that
+    does), and what it adds."""
+    shared = story.shared
+    assert shared is not None
+    region = story.loop or shared.scope
+    for statement in statements_of(region):
         added = _added(statement, story.name)
-        if added is None:
+        if added is not None:
+            return statement, added
+    for _, scope, binder in story.binders:
+        if not isinstance(scope, ast.FunctionDef) or scope is shared.scope:
             continue
-        total_edits, name = _total_of_values(editor, statement, added)
-        root = walked(call)
-        if root is None:
-            return
-        start, _ = editor.span(root)
-        end = editor.span(root)[1]
-        if isinstance(call.func, ast.Attribute) and call.func.value is root:
-            start, end = editor.span(call)[0], editor.module.text.index(".backward", end)
-        walk = Edit(shared.module.path, start, end, name)
+        added = _added(binder, f"self.{story.attribute}" if story.attribute else story.name)
+        arguments = [a.arg for a in scope.args.args if a.arg != "self"]
+        given = [i for i, a in enumerate(arguments) if added is not None and mentions(added, a)]
+        for statement in statements_of(region) if given else []:
+            value = statement.value if isinstance(statement, ast.Expr) else None
+            if isinstance(value, ast.Call) and called_name(value) == scope.name:
+                if len(value.args) > given[0]:
+                    return statement, value.args[given[0]]
+    return None
+
+
+def _begin_before_summing(story: Story) -> Iterator[Proposal]:
+    """Begin the total anew in front of the inner loop that adds it up."""
+    for module, scope, statement in story.binders:
+        inner = module.loops_around(statement)
+        if not inner or not _adds(statement) or backward_calls(inner[0]):
+            continue
+        begun = _first_value(story, module, scope, inner[0])
+        if begun is None:
+            continue
+        name = next((n for n in bindings(statement) if "[" not in n), story.name)
+        edit = Editor(module).insert_before(inner[0], f"{name} = {begun}")
         yield Proposal(
-            "walk-this-loss",
-            f"Walk `{name}`; keep only values in `{story.name}`",
-            (*total_edits, walk),
-            "changed",
-            "Each pass learns from its own loss, once.",
-            1 if conditional else 0,
+            "begin-total",
+            f"Begin `{name}` anew before it is added up",
+            (edit,),
+            "truncated",
+            "The total then holds the losses of this pass only.",
+            0,
         )
         return
+
+
+def _adds(statement: ast.stmt) -> bool:
+    value = value_of(statement)
+    return isinstance(statement, ast.AugAssign) or isinstance(value, ast.BinOp)
+
+
+def _first_value(story: Story, module: Module, scope: Scope, inner: Loop) -> str | None:
+    """The value that the total began with, where it was first bound outside of the loop."""
+    inside = set(ast.walk(inner))
+    for _, _, statement in story.binders:
+        if statement not in inside and isinstance(statement, ast.Assign):
+            if not _adds(statement):
+                return spelled(statement.value)
+    return None
 
 
 def _added(statement: ast.stmt, total: str) -> ast.expr | None:

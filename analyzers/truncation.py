@@ -70,9 +70,14 @@ def _visible(story: Story) -> list[str]:
     names = []
     for name, holder in story.held.items():
         here = holder.frame == shared.frame or holder.scope == shared.function
-        if here or (holder.scope == "<module>" and shared.scope is shared.module.tree):
+        mine = name.startswith("self.") and _is_method(shared.scope)
+        if here or mine or (holder.scope == "<module>" and shared.scope is shared.module.tree):
             names.append(name)
     return names
+
+
+def _is_method(scope: Scope) -> bool:
+    return isinstance(scope, ast.FunctionDef) and [a.arg for a in scope.args.args][:1] == ["self"]
 
 
 def _assignment(story: Story, names: list[str], idiom: Idiom) -> list[str]:

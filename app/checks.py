@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Set
+from itertools import pairwise
 
 from app.schemas import Check
 from sandbox.protocol import RunResult
@@ -37,7 +38,8 @@ def runs(result: RunResult, failing_call: int, silent: Set[str] = frozenset()) -
 def ending(result: RunResult) -> str:
     """How a run ended, in a few words."""
     if result.raised is not None:
-        return f"{result.raised.type}: {result.raised.message.splitlines()[0] if result.raised.message else ''}"
+        first, _, _ = result.raised.message.partition("\n")
+        return f"{result.raised.type}: {first}"
     return result.limit or result.reason or result.status.replace("_", " ")
 
 
@@ -51,9 +53,13 @@ def len_backwards(result: RunResult) -> int:
     return sum(1 for record in trace.backwards if record.outcome == "ok")
 
 
-def learns(reference: Trace | None, candidate: Trace | None) -> Check:
+def learns(
+    reference: Trace | None, candidate: Trace | None, *, at_every_step: bool = True
+) -> Check:
     """No parameter loses its gradient, and none gains one that the original's mathematics did
-    not give it, optimizer by optimizer."""
+    not give it, optimizer by optimizer; with `at_every_step`, in no step at all. (What a state
+    carries from before a boundary, a learnt first state say, may learn in the first step only.)
+    """
     if candidate is None:
         return Check(name="learns", status="failed", detail="the run left no records")
     given = _fed(candidate)
@@ -72,10 +78,30 @@ def learns(reference: Trace | None, candidate: Trace | None) -> Check:
             status="failed",
             detail=f"a gradient from elsewhere: {_some(gained, names)}",
         )
+    if at_every_step and (late := _lost_later(reference, candidate)):
+        step, params = late
+        return Check(
+            name="learns",
+            status="failed",
+            detail=f"no gradient from step {step} on: {_some(params, names)}",
+        )
     count = len({p for params in wanted.values() for p in params})
     return Check(
         name="learns", status="passed", detail=f"{count} of {count} parameters get a gradient"
     )
+
+
+def _lost_later(reference: Trace, candidate: Trace) -> tuple[int, set[int]] | None:
+    """The first step in which parameters miss a gradient that the reference gives them."""
+    for ours, theirs in _pairs(reference, candidate, False):
+        missing = _with_gradient(ours) - _with_gradient(theirs)
+        if missing and ours.gradients and theirs.gradients:
+            return ours.n, missing
+    return None
+
+
+def _with_gradient(step: Step) -> set[int]:
+    return {g.param for g in step.gradients if not g.none and g.norm > 0}
 
 
 def _learns_without_reference(candidate: Trace, given: Mapping[int, set[int]]) -> Check:
@@ -101,9 +127,7 @@ def _fed(trace: Trace) -> dict[int, set[int]]:
     fed: dict[int, set[int]] = defaultdict(set)
     steps = [s for s in trace.steps if s.optimizer >= 0] or trace.steps
     for step in steps:
-        for gradient in step.gradients:
-            if not gradient.none and gradient.norm > 0:
-                fed[step.optimizer].add(gradient.param)
+        fed[step.optimizer] |= _with_gradient(step)
     return fed
 
 
@@ -217,8 +241,8 @@ def bounded(candidate: Trace | None) -> Check:
 def _grows(records: list[Backward]) -> bool:
     """Whether each call reaches further back than the last, to the end of what was seen."""
     tail = records[-MIN_CALLS_TO_SEE_GROWTH:]
-    further = all(a.reach < b.reach for a, b in zip(tail, tail[1:], strict=False))
-    larger = all(a.nodes < b.nodes for a, b in zip(tail, tail[1:], strict=False))
+    further = all(a.reach < b.reach for a, b in pairwise(tail))
+    larger = all(a.nodes < b.nodes for a, b in pairwise(tail))
     return larger and (further or tail[-1].reach > len(tail))
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from analyzers.tracebacks import family_of
-
+from analyzers.tracebacks import Part
+from analyzers.tracebacks.messages import classify
 from app.case import Case
 from app.checks import ending, len_backwards
 from app.reproduce import Observation
-from app.schemas import Cause, Patch, Verdict
+from app.schemas import Cause, Family, Patch, Verdict
 from sandbox.protocol import RunResult
 
-__all__ = ["decide", "family_of", "reproduced", "summary"]
+
+def family_of(message: str, exception: str) -> Family:
+    """The family of an error that a run raised."""
+    return classify(Part(exception=exception, message=message))[0]
 
 
 def reproduced(run: RunResult, seen: Observation, case: Case) -> bool:

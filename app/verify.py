@@ -1,4 +1,4 @@
-"""Candidate patches compete in the sandbox: all plausible ones run, the best checked comes first."""
+"""Candidate patches compete in the sandbox: all plausible ones run, the best comes first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from sandbox.protocol import Job, RunResult, Sandbox
 from sandbox.records import Trace
 
 PATIENCE_S = 0.6  # a run past the failing point goes on for so long, then has shown enough
-_KINDS: Mapping[str, int] = {"same": 0, "truncated": 1, "changed": 2, "unknown": 3}
+FALLBACK_RANK = 4  # from this rank on a proposal is the second choice of its pattern
+_KINDS: Mapping[str, int] = {"same": 0, "truncated": 1, "changed": 1, "unknown": 2}
+_CUT_BY_NATURE = ("recurrent-state", "manual-tbptt")
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class Trial:
             self.candidate.last_resort,
             -round(self.candidate.confidence, 1) if failed == 0 else failed,
             _KINDS[self.gradients],
+            self.candidate.rank // FALLBACK_RANK,
             -self.kept,
             self.candidate.rank,
             self.lines,
@@ -154,7 +157,9 @@ def _compared(original: Original, trial: Trial, fixed: RunResult | None) -> list
     """`learns` and `same_gradient`, at fixed parameters where the reference could be run."""
     fixed_trace = fixed.trace if fixed is not None and checks.len_backwards(fixed) else None
     learning = checks.learns(
-        original.reference if fixed_trace else None, fixed_trace or trial.run.trace
+        original.reference if fixed_trace else None,
+        fixed_trace or trial.run.trace,
+        at_every_step=trial.candidate.pattern not in _CUT_BY_NATURE,
     )
     match trial.candidate.gradients:
         case "same":

@@ -40,6 +40,7 @@ from analyzers.source import Project
 from analyzers.stories import story_of
 from analyzers.telling import account, matched, story_in
 from analyzers.totals import backward_behind_loop, walk_this_loss
+from analyzers.truncation import detach_at_boundary
 
 NAME = "accumulated-loss"
 FAMILY = "graph-reuse"
@@ -64,7 +65,8 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Walk the new loss; or one backward behind the loop."""
+    """Walk the new loss; begin the total anew; one backward behind the loop; cut the old part."""
     story = story_in(match)
     yield from walk_this_loss(story, project)
     yield from backward_behind_loop(story, project)
+    yield from detach_at_boundary(story, project, rank=4)
