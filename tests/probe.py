@@ -194,7 +194,7 @@ class Recorder:
         if optimizer not in self._labels:
             shapes = " ".join(str(list(p.shape)) for p in _parameters(optimizer))
             kind = f"{type(optimizer).__name__} of {shapes}"
-            twins = sum(label.startswith(kind) for label in self._labels.values())
+            twins = sum(label.startswith(f"{kind} (") for label in self._labels.values())
             self._labels[optimizer] = f"{kind} ({twins + 1})"
         return self._labels[optimizer]
 

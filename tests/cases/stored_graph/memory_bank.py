@@ -18,9 +18,6 @@ class MemoryBank:
         self.bank = F.normalize(bank, dim=1)  # expect: place
 
 
-encoder = None
-
-
 def main():
     torch.manual_seed(0)
     images = torch.rand(24, 1, 6, 6)
