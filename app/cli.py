@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
+from traceback import print_exc
 from typing import Annotated, Any, Literal, TypeVar
 
 import typer
@@ -70,10 +71,15 @@ def diagnose(
     ] = False,
 ) -> None:
     """Diagnose a script here, without a server. Exit code: 0 healthy, 1 found, 2 could not tell."""
-    from app.terminal import Options, diagnose_here
+    from app.terminal import COULD_NOT_TELL, Options, diagnose_here
 
     options = Options(script, traceback, tuple(file or ()), run, time_limit, json, apply)
-    raise typer.Exit(_run(diagnose_here(options, Settings())))
+    try:
+        code = _run(diagnose_here(options, Settings()))
+    except Exception:  # a fault of our own must not look like a fault found: Python exits with 1
+        print_exc()
+        code = COULD_NOT_TELL
+    raise typer.Exit(code)
 
 
 def _run(main: Coroutine[Any, Any, T]) -> T:
@@ -88,9 +94,9 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
     try:
         return asyncio.run(cancellable())
     except KeyboardInterrupt:
-        raise typer.Exit(128 + signal.SIGINT) from None
+        raise SystemExit(128 + signal.SIGINT) from None
     except asyncio.CancelledError:
-        raise typer.Exit(128 + signal.SIGTERM) from None
+        raise SystemExit(128 + signal.SIGTERM) from None
 
 
 def main() -> None:

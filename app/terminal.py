@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import structlog
 import typer
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.markup import escape
 from rich.status import Status
-from rich.syntax import Syntax
+from rich.text import Text
 
 from app.diagnose import diagnose
 from app.intake import check
@@ -28,8 +27,7 @@ from app.settings import Settings
 EXIT_CODES = {"healthy": 0, "confirmed": 1, "likely": 1}
 COULD_NOT_TELL = 2
 MARKS = {"passed": "[green]✓[/]", "failed": "[red]✗[/]", "not_run": "[yellow]–[/]"}
-
-log = structlog.get_logger()
+DIFF_STYLES = {"+": "green", "-": "red", "@": "dim"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +151,8 @@ def show(findings: Findings, console: Console) -> None:
         console.print(Markdown(cause.explanation))
     for patch in findings.patches[:1]:
         console.print(f"\n[bold]{escape(patch.title)}[/]  [dim]gradients: {patch.gradients}[/]")
-        console.print(Syntax(patch.diff, "diff", background_color="default", word_wrap=True))
+        for line in patch.diff.splitlines():
+            console.print(Text(line, style=DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
         for item in patch.verification.checks:
             console.print(f"  {MARKS[item.status]} {item.name}  [dim]{escape(item.detail)}[/]")
     if (more := len(findings.patches) - 1) > 0:

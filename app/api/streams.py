@@ -16,7 +16,7 @@ from app.service import Service
 router = APIRouter(prefix="/v1/diagnoses/{diagnosis_id}", tags=["diagnoses"])
 
 KEEP_ALIVE_S = 15
-LARGEST_SEQ = 2**63 - 1
+SEQ_DIGITS = 18  # what surely fits the database's integers
 # A picture of its own holds its style sheet, and nothing else.
 PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
@@ -34,8 +34,9 @@ async def events(
 ) -> EventSourceResponse:
     """`status`, `progress`, `cause`, `patch` and `done` events, from the first or resumed."""
     await found(service, diagnosis_id)
-    after = int(last_event_id) if last_event_id and last_event_id.isdecimal() else 0
-    stream = _stream(service, diagnosis_id, min(after, LARGEST_SEQ))
+    seen = last_event_id or ""
+    after = int(seen) if seen.isdecimal() and len(seen) <= SEQ_DIGITS else 0
+    stream = _stream(service, diagnosis_id, after)
     return EventSourceResponse(stream, ping=KEEP_ALIVE_S)
 
 

@@ -1,0 +1,308 @@
+"""The HTTP contract: waiting, retrying, streaming, deleting, and the manners around it."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.diagnose import Progress
+from app.schemas import (
+    Cause,
+    Check,
+    Diagnosis,
+    DiagnosisRequest,
+    Findings,
+    Patch,
+    Spot,
+    Verification,
+)
+from tests.serving import serving
+
+URL = "/v1/diagnoses"
+SCRIPT = {"script": "x = 'unmistakable'\n"}
+DIFF = "--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-x\n+y\n"
+CAUSE = Cause(
+    pattern="recurrent-state",
+    title="t",
+    confidence=0.9,
+    source="trace",
+    location=Spot(file="train.py", line=1),
+    explanation="e",
+    learn_more="/patterns/recurrent-state",
+)
+PATCH = Patch(
+    n=1,
+    strategy="detach",
+    title="t",
+    diff=DIFF,
+    script="y",
+    snippet="y",
+    gradients="same",
+    verification=Verification(status="passed", checks=[Check(name="runs", status="passed")]),
+)
+
+
+async def mending(request: DiagnosisRequest, progress: Progress) -> Findings:
+    await progress.cause(CAUSE)
+    await progress.patch(PATCH)
+    return Findings(verdict="confirmed", summary="s", causes=[CAUSE], patches=[PATCH])
+
+
+async def never(request: DiagnosisRequest, progress: Progress) -> Findings:
+    await progress.cause(CAUSE)
+    await asyncio.sleep(3600)
+    raise AssertionError("unreachable")
+
+
+@pytest.fixture
+async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    async with serving(tmp_path, mending) as client:
+        yield client
+
+
+@pytest.fixture
+async def slow(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    async with serving(tmp_path, never) as client:
+        yield client
+
+
+async def made(http: httpx.AsyncClient, **query: Any) -> Diagnosis:
+    response = await http.post(URL, json=SCRIPT, params=query)
+    assert response.status_code in (200, 202), response.text
+    return Diagnosis.model_validate(response.json())
+
+
+def events(response: httpx.Response) -> list[tuple[int, str, Any]]:
+    """The events of a finished stream: id, kind, data."""
+    blocks = re.findall(r"id: (\d+)\r\nevent: (\w+)\r\ndata: (.*)\r\n", response.text)
+    return [(int(seq), kind, json.loads(data)) for seq, kind, data in blocks]
+
+
+async def test_finished_diagnosis_comes_with_200(http: httpx.AsyncClient) -> None:
+    diagnosis = await made(http)
+    assert (diagnosis.status, diagnosis.verdict) == ("done", "confirmed")
+    assert diagnosis.url == f"http://test/d/{diagnosis.id}"
+    assert diagnosis.expires_at > diagnosis.created_at
+    assert diagnosis.timings_ms.total >= diagnosis.timings_ms.queue >= 0
+    again = await http.get(f"{URL}/{diagnosis.id}")
+    assert Diagnosis.model_validate(again.json()) == diagnosis
+
+
+async def test_unfinished_diagnosis_comes_with_202_and_what_is_known(
+    slow: httpx.AsyncClient,
+) -> None:
+    response = await slow.post(URL, json=SCRIPT, params={"wait": 0.5})
+    assert response.status_code == 202
+    assert int(response.headers["retry-after"]) >= 1
+    body = (await slow.get(response.headers["location"])).json()
+    assert (body["status"], body["verdict"]) == ("running", None)
+    assert [cause["pattern"] for cause in body["causes"]] == ["recurrent-state"]
+
+
+async def test_retried_post_returns_the_first_diagnosis(http: httpx.AsyncClient) -> None:
+    key = {"Idempotency-Key": "a key"}
+    first = (await http.post(URL, json=SCRIPT, headers=key)).json()
+    again = await http.post(URL, json=SCRIPT, headers=key)
+    assert (again.status_code, again.json()["id"]) == (200, first["id"])
+    as_form = await http.post(URL, data=SCRIPT, headers=key)
+    assert as_form.json()["id"] == first["id"]
+    other = await http.post(URL, json={"script": "y"}, headers=key)
+    assert other.status_code == 422
+    assert "Idempotency-Key" in other.json()["detail"]
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256])
+async def test_unusable_key_is_refused(http: httpx.AsyncClient, key: str) -> None:
+    response = await http.post(URL, json=SCRIPT, headers={"Idempotency-Key": key})
+    assert response.status_code == 422
+
+
+async def test_events_tell_the_whole_story_and_resume(http: httpx.AsyncClient) -> None:
+    diagnosis = await made(http)
+    address = f"{URL}/{diagnosis.id}/events"
+    told = events(await http.get(address))
+    assert [kind for _, kind, _ in told] == ["status", "status", "cause", "patch", "done"]
+    assert told[2][2] == CAUSE.model_dump(mode="json")
+    assert told[4][2]["verdict"] == "confirmed"
+    resumed = await http.get(address, headers={"Last-Event-ID": str(told[2][0])})
+    assert events(resumed) == told[3:]
+
+
+@pytest.mark.parametrize("last", [b"-1", b"x", b"9" * 5000, b"\xb2"])
+async def test_odd_last_event_ids_do_no_harm(http: httpx.AsyncClient, last: bytes) -> None:
+    diagnosis = await made(http)
+    headers = {b"Last-Event-ID": last}
+    assert (await http.get(f"{URL}/{diagnosis.id}/events", headers=headers)).status_code == 200
+
+
+async def test_patch_and_picture(http: httpx.AsyncClient) -> None:
+    diagnosis = await made(http)
+    patch = await http.get(f"{URL}/{diagnosis.id}/patches/1.diff")
+    assert (patch.text, patch.headers["content-type"]) == (DIFF, "text/x-diff; charset=utf-8")
+    assert (await http.get(f"{URL}/{diagnosis.id}/patches/2.diff")).status_code == 404
+    picture = await http.get(f"{URL}/{diagnosis.id}/graph.svg")
+    assert picture.headers["content-type"] == "image/svg+xml"
+    assert picture.text.startswith("<svg")
+
+
+async def test_deleting_forgets_everything(http: httpx.AsyncClient) -> None:
+    diagnosis = await made(http)
+    address = f"{URL}/{diagnosis.id}"
+    assert (await http.delete(address)).status_code == 204
+    for path in ("", "/events", "/patches/1.diff", "/graph.svg"):
+        assert (await http.get(address + path)).status_code == 404
+    assert (await http.delete(address)).status_code == 404
+
+
+async def test_deleting_ends_the_streams_of_a_running_diagnosis(slow: httpx.AsyncClient) -> None:
+    diagnosis = await made(slow, wait=0)
+    stream = asyncio.create_task(slow.get(f"{URL}/{diagnosis.id}/events"))
+    await asyncio.sleep(0.2)
+    await slow.delete(f"{URL}/{diagnosis.id}")
+    async with asyncio.timeout(10):
+        told = events(await stream)
+    assert told[-1][1:] == (
+        "done",
+        {"id": diagnosis.id, "status": "deleted", "verdict": None, "summary": ""},
+    )
+
+
+@pytest.mark.parametrize("name", ["x", "%00", "a" * 500, "ü", ".."])
+async def test_unknown_id_is_a_problem(http: httpx.AsyncClient, name: str) -> None:
+    response = await http.get(f"{URL}/{name}")
+    assert response.status_code in (404, 405)
+    assert response.headers["content-type"] == "application/problem+json"
+
+
+async def test_every_pattern_has_both_examples(http: httpx.AsyncClient) -> None:
+    patterns = (await http.get("/v1/patterns")).json()["patterns"]
+    assert "recurrent-state" in {entry["pattern"] for entry in patterns}
+    for entry in patterns:
+        one = (await http.get(f"/v1/patterns/{entry['pattern']}")).json()
+        assert one == entry
+        assert one["broken"] != one["mended"]
+        compile(one["broken"], "broken", "exec")
+        compile(one["mended"], "mended", "exec")
+    assert (await http.get("/v1/patterns/none-such")).status_code == 404
+
+
+async def test_readiness_says_why_nothing_runs(http: httpx.AsyncClient) -> None:
+    response = await http.get("/readyz")
+    assert response.status_code == 503
+    body = response.json()
+    assert (body["ready"], body["backend"]) == (False, "none")
+    assert body["reason"] in body["detail"]
+
+
+async def test_metrics_count_verdicts_and_hold_no_script(http: httpx.AsyncClient) -> None:
+    diagnosis = await made(http)
+    text = (await http.get("/metrics")).text
+    assert 'gradmend_diagnoses_total{verdict="confirmed"} 1.0' in text
+    assert 'gradmend_causes_total{pattern="recurrent-state"} 1.0' in text
+    assert f'route="{URL}"' in text
+    assert "unmistakable" not in text
+    assert diagnosis.id not in text
+
+
+async def test_logs_hold_no_script_even_when_the_service_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from app.manners.logs import configure
+
+    async def quoting(request: DiagnosisRequest, progress: Progress) -> Findings:
+        raise ValueError(f"cannot read {request.script}")
+
+    configure("info", "json")
+    async with serving(tmp_path, quoting) as http:
+        assert (await made(http)).status == "failed"
+    logged = capsys.readouterr().err
+    assert '"error": "ValueError"' in logged
+    assert "unmistakable" not in logged
+
+
+async def test_queue_beyond_its_bound_refuses_with_503(tmp_path: Path) -> None:
+    async with serving(tmp_path, never, concurrency=1, queue_limit=2) as http:
+        answers = [await http.post(URL, json=SCRIPT, params={"wait": 0}) for _ in range(6)]
+    statuses = [answer.status_code for answer in answers]
+    assert set(statuses) == {202, 503}
+    assert 2 <= statuses.count(202) <= 3
+    assert int(answers[-1].headers["retry-after"]) >= 1
+
+
+async def test_rate_limit_by_client(tmp_path: Path) -> None:
+    async with serving(tmp_path, client=("203.0.113.7", 1), rate_limit="2/hour") as http:
+        answers = [await http.post(URL, json=SCRIPT) for _ in range(3)]
+        assert (await http.get("/healthz")).status_code == 200
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert 1 <= int(answers[2].headers["retry-after"]) <= 3600
+
+
+async def test_loopback_is_not_counted(tmp_path: Path) -> None:
+    async with serving(tmp_path, rate_limit="1/hour") as http:
+        assert [(await http.post(URL, json=SCRIPT)).status_code for _ in range(2)] == [200, 200]
+
+
+@pytest.mark.parametrize(
+    ("headers", "allowed"),
+    [
+        ({}, False),
+        ({"Authorization": "Bearer wrong"}, False),
+        ({"Authorization": "Basic !"}, False),
+        ({"Authorization": "Bearer right"}, True),
+        ({"X-API-Key": "also right"}, True),
+        ({"Authorization": "Basic " + base64.b64encode(b"me:right").decode()}, True),
+    ],
+)
+async def test_api_key(tmp_path: Path, headers: dict[str, str], allowed: bool) -> None:
+    async with serving(tmp_path, api_keys="right, also right") as http:
+        response = await http.post(URL, json=SCRIPT, headers=headers)
+        assert response.status_code == (200 if allowed else 401)
+        assert (await http.get("/v1/patterns")).status_code == 200
+
+
+async def test_security_headers_and_request_id(http: httpx.AsyncClient) -> None:
+    for path in ("/", "/healthz", "/nowhere", "/docs"):
+        headers = (await http.get(path)).headers
+        policy = headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'")
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["x-request-id"]
+    diagnosis = await made(http)
+    assert (await http.get(f"{URL}/{diagnosis.id}")).headers["cache-control"] == "no-store"
+
+
+async def test_cors_is_off_unless_set(tmp_path: Path) -> None:
+    origin = {"Origin": "https://elsewhere.example"}
+    async with serving(tmp_path) as http:
+        assert (
+            "access-control-allow-origin"
+            not in (await http.get("/healthz", headers=origin)).headers
+        )
+    async with serving(tmp_path, cors_origins="https://elsewhere.example") as http:
+        allowed = (await http.get("/healthz", headers=origin)).headers
+        assert allowed["access-control-allow-origin"] == "https://elsewhere.example"
+
+
+async def test_reference_names_every_operation(http: httpx.AsyncClient) -> None:
+    document = (await http.get("/openapi.json")).json()
+    page = (await http.get("/docs")).text
+    for path in document["paths"]:
+        assert path in page
+    assert "://cdn" not in page
+
+
+async def test_examples_in_the_document_work(http: httpx.AsyncClient) -> None:
+    document = (await http.get("/openapi.json")).json()
+    content = document["paths"][URL]["post"]["requestBody"]["content"]
+    example = content["application/json"]["example"]
+    assert (await http.post(URL, json=example)).status_code == 200
