@@ -108,16 +108,15 @@ def _lane(scene: Scene, lane: Lane, top: int) -> Markup:
         _text(20, top + 26, lane.title, "name"),
     ]
     if lane.skipped:
-        parts.append(_text(BUS + 16, top - 22, f"{lane.skipped} more in between", "aside"))
+        told = f"{lane.skipped} more in between"
+        parts.append(_text(WIDTH - 20, top - GAP // 2 + 4, told, "aside", True))
     y = top + 56
     if lane.forward:
         parts.append(_chain(lane, y, bool(scene.carrier or lane.walk == "fails")))
     if lane.origin:
         label = f"{scene.origin_label}: {lane.origin_text or 'line unknown'}"
         parts.append(_text(BUS + 16, top + 88, _cut(label, 66), "code made-text"))
-    if lane.walk == "changes":
-        parts.append(_change(lane, y))
-    elif lane.walk != "none":
+    if lane.walk in ("frees", "fails"):
         verb = {"fails": "fails: ", "frees": "freed: "}[lane.walk] if scene.carrier else ""
         text = _cut(verb + lane.walk_text, 58)
         parts.append(_text(WIDTH - 20, top + 26, text, f"code {lane.walk}-text", True))
@@ -154,6 +153,11 @@ def _carrier(scene: Scene, tops: list[int]) -> Markup:
         return Markup("")
     top = tops[origin] + 56
     parts = [
+        Markup('<path class="carrier" d="M{} {}V{}"/>').format(BUS, top, tops[i] + 40)
+        for i, lane in enumerate(scene.lanes)
+        if lane.walk == "changes"
+    ]
+    parts += [
         Markup('<path class="carrier" d="M{} {}V{}H{}"/>').format(
             BUS, top, tops[i] + 56, ENTRY - 12
         )
@@ -178,7 +182,9 @@ def _pill(name: str, y: int) -> Markup:
 def _walk(scene: Scene, index: int, tops: list[int]) -> Markup:
     """A backward: from its loss back along its own graph, and up into the origin's."""
     lane, y = scene.lanes[index], tops[index] + 56
-    if lane.walk not in ("frees", "fails"):
+    if lane.walk == "changes":
+        return _change(lane, y - 16)
+    if lane.walk == "none":
         return Markup("")
     origin = next((i for i, other in enumerate(scene.lanes) if other.origin), None)
     if origin is None or lane.origin:
@@ -186,16 +192,16 @@ def _walk(scene: Scene, index: int, tops: list[int]) -> Markup:
         path = Markup('<path class="walk {}" d="M{} {}H{}"/>').format(
             lane.walk, LOSS, y - 15, end + 8
         )
+        if lane.walk == "fails":
+            return path + _cross(end, y)
         return path + _tip(lane.walk, end, y - 15)
-    side = BUS - (28 if lane.walk == "fails" else 18)
-    end = tops[origin] + 56
+    fails, end = lane.walk == "fails", tops[origin] + 56
+    side, entry = (BUS - 28, end - 4) if fails else (BUS - 17, end + 8)
     path = Markup('<path class="walk {}" d="M{} {}H{}Q{} {} {} {}V{}Q{} {} {} {}"/>').format(
-        lane.walk, LOSS, y - 15, side + 14, side, y - 15, side, y - 29, end + 20,
-        side, end + 5, BUS - 18, end + 3,
+        lane.walk, LOSS, y - 15, side + 14, side, y - 15, side, y - 29, entry + 14,
+        side, entry, BUS - (18 if fails else 8), entry,
     )  # fmt: skip
-    return path + (
-        _cross(BUS, end) if lane.walk == "fails" else _tip(lane.walk, BUS - 20, end + 3, -1)
-    )
+    return path + _cross(BUS, end) if fails else path
 
 
 def _tip(kind: str, x: int, y: int, turn: int = 1) -> Markup:

@@ -1,7 +1,7 @@
 """What a picture of graph lifetimes shows, before anyone draws it.
 
-A scene is a stack of lanes. One lane holds the origin: the tensor that carried the graph. In the
-lanes below, walks enter that graph through the carrier; the last walk is the one that fails.
+A scene is a stack of lanes. One lane holds the origin: the node that the carrier stands for. In the
+lanes below, walks enter its graph through the carrier, or the carrier's value is changed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ class Scene:
     lanes: tuple[Lane, ...]
     carrier: str = ""
     origin_label: str = "made"
-    walk_label: str = "freed"
 
 
 def scene_of(cause: Cause, family: str, sources: Mapping[str, str]) -> Scene | None:
@@ -100,17 +99,16 @@ def _changed(cause: Cause, quote: _Quote) -> Scene:
     assert reached is not None
     saved = quote(cause.created) if cause.created else ""
     name = cause.carrier.name if cause.carrier else ""
-    lanes = [Lane("forward", True, True, "none", saved)]
+    lanes = [Lane("one graph", True, True, "fails", saved, quote(reached))]
     if change:
-        lanes.append(Lane("then", forward=False, walk="changes", walk_text=quote(change)))
-    lanes.append(Lane("backward", walk="fails", walk_text=quote(reached)))
+        lanes.append(Lane("meanwhile", forward=False, walk="changes", walk_text=quote(change)))
     description = (
         f"The forward pass saved {name or 'a value'} ({saved or 'line unknown'}). "
         + (f"{quote(change)} changed it in place. " if change else "")
         + f"The backward at {quote(reached)} needs the old value and fails."
     )
     title = "Graph lifetimes: a saved value is changed before it is needed"
-    return Scene(title, description, tuple(lanes), name, "saved", "changed")
+    return Scene(title, description, tuple(lanes), name, "saved")
 
 
 def _made_in_first_walk(cause: Cause, freed: Event, reached: Event) -> bool:
@@ -125,7 +123,7 @@ def _walk_titles(cause: Cause, freed: Event, reached: Event) -> tuple[str, str]:
             cause.boundary.kind if cause.boundary else "loop", "iteration"
         )
         return f"{unit} {freed.iteration}", f"{unit} {reached.iteration}"
-    return "first backward", "second backward"
+    return "1st backward", "2nd backward"
 
 
 def _before(freed: Event, reached: Event) -> str:

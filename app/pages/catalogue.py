@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from app.guide import guides
+from app.pages.illustration import illustration
 from app.pages.view import page
 
 FAMILIES = {
@@ -35,4 +36,4 @@ async def pattern(name: str) -> Response:
     if guide is None:
         return page("missing.html", 404)
     heading = FAMILIES.get(guide.family, guide.family)
-    return page("pattern.html", guide=guide, heading=heading, picture=None)
+    return page("pattern.html", guide=guide, heading=heading, picture=illustration(name))

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import PurePath
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 from markupsafe import Markup
@@ -53,7 +53,7 @@ async def _told(service: Service, diagnosis_id: str) -> list[str]:
 
 def _context(
     diagnosis: Diagnosis, request: DiagnosisRequest, sources: Mapping[str, str]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     cause = diagnosis.causes[0] if diagnosis.causes else None
     return {
         "diagnosis": diagnosis,

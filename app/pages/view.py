@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import cache
+from typing import Any
 
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -34,7 +35,7 @@ def _environment() -> Environment:
     return environment
 
 
-def page(template: str, status: int = 200, **context: object) -> HTMLResponse:
+def page(template: str, status: int = 200, **context: Any) -> HTMLResponse:
     """The rendered template; `status` is the HTTP status."""
     return HTMLResponse(_environment().get_template(template).render(context), status)
 

@@ -1,0 +1,36 @@
+"""What Gradmend itself says about a pattern's broken example.
+
+The examples are part of the program, so they are read right here. What reading cannot tell (an
+error that only a run shows) has no picture.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from markupsafe import Markup
+
+from analyzers.classify import classify
+from analyzers.reading import read
+from analyzers.source import Project
+from app.case import Case
+from app.guide import guides
+from app.picture import draw
+from app.report import cause
+from app.scene import scene_of
+
+FILE = "example.py"
+
+
+@cache
+def illustration(name: str) -> Markup | None:
+    """The picture of graph lifetimes in the pattern's broken example."""
+    guide = guides()[name]
+    project = Project({FILE: guide.broken}, FILE)
+    reading = read(project)
+    found = [one for one in classify(project, reading.evidence) if one.pattern == name]
+    if not found:
+        return None
+    told = cause(found[0], Case(project, None, reading, time_limit_s=0))
+    scene = scene_of(told, guide.family, project.files)
+    return draw(scene) if scene else None
