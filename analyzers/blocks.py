@@ -1,0 +1,159 @@
+"""Edits on whole runs of statements: rewrite them, or put them under a `with`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+from analyzers.edits import Edit, Editor, apply, statement_first_line
+from analyzers.flow import walk_scope
+from analyzers.source import Module
+
+
+def text_with(editor: Editor, node: ast.AST, edits: Iterable[Edit]) -> str:
+    """The node's source with edits made that lie inside of it."""
+    start, _ = editor.span(node)
+    moved = [Edit(e.path, e.start - start, e.end - start, e.text) for e in edits]
+    return apply(editor.text_of(node), moved)
+
+
+def lines_with(editor: Editor, statement: ast.stmt, edits: Iterable[Edit] = ()) -> list[str]:
+    """The statement's lines, edited, with the indentation of its first line taken off."""
+    indent = editor.indent_of(statement)
+    text = text_with(editor, statement, edits)
+    return [line.removeprefix(indent) for line in text.splitlines()]
+
+
+def rewritten(editor: Editor, statements: Sequence[ast.stmt], lines: Sequence[str]) -> Edit:
+    """Other lines in place of adjacent statements, at their indentation. The end of the last line
+    (a comment, say) stays."""
+    first, last = statements[0], statements[-1]
+    indent = editor.indent_of(first)
+    start = editor.offset(statement_first_line(first), 0) + len(indent)
+    _, end = editor.span(last)
+    return Edit(editor.module.path, start, end, (editor.newline + indent).join(lines))
+
+
+def wrapped(
+    editor: Editor, statements: Sequence[ast.stmt], header: str, edits: Sequence[Edit] = ()
+) -> Edit | None:
+    """Adjacent statements under a header such as `with torch.no_grad():`, with edits inside them
+    made on the way. None where their lines hold other statements or strings of several lines."""
+    if any(_spans_lines(node) for statement in statements for node in ast.walk(statement)):
+        return None
+    if len({statement_first_line(s) for s in statements}) < len(statements):
+        return None
+    step = indentation(editor.module)
+    first, last = statements[0], statements[-1]
+    indent = editor.indent_of(first)
+    start = editor.offset(statement_first_line(first), 0) + len(indent)
+    _, end = editor.span(last)
+    if editor.module.text[start : editor.span(first)[0]].strip():
+        return None
+    moved = [Edit(e.path, e.start - start, e.end - start, e.text) for e in edits]
+    body = apply(editor.module.text[start:end], moved).splitlines()
+    lines = [header] + [
+        indent + step + line.removeprefix(indent) if line.strip() else "" for line in body
+    ]
+    return Edit(editor.module.path, start, end, editor.newline.join(lines))
+
+
+def joined(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """The edits with insertions at one and the same place made one, in order."""
+    inserted: dict[tuple[str, int], str] = {}
+    others: list[Edit] = []
+    for edit in dict.fromkeys(edits):
+        if edit.start == edit.end:
+            at = (edit.path, edit.start)
+            inserted[at] = inserted.get(at, "") + edit.text
+        else:
+            others.append(edit)
+    return (*others, *(Edit(path, at, at, text) for (path, at), text in inserted.items()))
+
+
+def _spans_lines(node: ast.AST) -> bool:
+    is_text = isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+    )
+    return is_text and node.lineno != node.end_lineno  # type: ignore[attr-defined]
+
+
+def unwrapped(editor: Editor, block: ast.With) -> tuple[Edit, ...] | None:
+    """The statements of a `with`, without it."""
+    if any(_spans_lines(node) for node in ast.walk(block)) or len(block.items) != 1:
+        return None
+    indent = editor.indent_of(block)
+    lines: list[str] = []
+    previous = block.body[0].lineno
+    for statement in block.body:
+        lines += [""] * max(0, statement_first_line(statement) - previous)
+        inner = editor.indent_of(statement)
+        raw = editor.module.lines[statement_first_line(statement) - 1 : statement.end_lineno]
+        lines += [indent + line.removeprefix(inner) for line in raw]
+        previous = (statement.end_lineno or statement.lineno) + 1
+    start = editor.offset(block.lineno, 0)
+    end = editor.offset((block.end_lineno or block.lineno) + 1, 0)
+    return (Edit(editor.module.path, start, end, editor.newline.join(lines) + editor.newline),)
+
+
+def indentation(module: Module) -> str:
+    """One step of indentation, as the script has it."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.FunctionDef | ast.For | ast.If | ast.With | ast.ClassDef):
+            outer = module.lines[node.lineno - 1]
+            inner = module.lines[node.body[0].lineno - 1]
+            step = inner[: len(inner) - len(inner.lstrip())].removeprefix(
+                outer[: len(outer) - len(outer.lstrip())]
+            )
+            if step and not step.strip() and node.body[0].lineno > node.lineno:
+                return step
+    return "    "
+
+
+def run_around(module: Module, statement: ast.stmt, belongs: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The adjacent statements of one block, this one among them, that are in `belongs`."""
+    block = module.block_of(statement)
+    at = block.index(statement)
+    first, last = at, at
+    while first > 0 and block[first - 1] in belongs:
+        first -= 1
+    while last + 1 < len(block) and block[last + 1] in belongs:
+        last += 1
+    return block[first : last + 1]
+
+
+def alias(module: Module, name: str) -> str:
+    """How the module calls an imported library (`torch`, `torch.nn.functional`); its own name
+    where it is not imported under another."""
+    for node in walk_scope(module.tree):
+        if isinstance(node, ast.Import):
+            for item in node.names:
+                if item.name == name:
+                    return item.asname or item.name
+        if isinstance(node, ast.ImportFrom) and node.module == name.rpartition(".")[0]:
+            for item in node.names:
+                if item.name == name.rpartition(".")[2]:
+                    return item.asname or item.name
+    return name
+
+
+def missing_import(editor: Editor, name: str = "torch") -> tuple[Edit, ...]:
+    """An import of the library, where the module has none."""
+    if name in set(_imported(editor.module)):
+        return ()
+    first = next(
+        (
+            s
+            for s in editor.module.tree.body
+            if isinstance(s, ast.Import | ast.ImportFrom)
+            and getattr(s, "module", None) != "__future__"
+        ),
+        None,
+    )
+    return (editor.insert_before(first, f"import {name}"),) if first is not None else ()
+
+
+def _imported(module: Module) -> Iterator[str]:
+    for node in walk_scope(module.tree):
+        if isinstance(node, ast.Import):
+            yield from (item.name for item in node.names)

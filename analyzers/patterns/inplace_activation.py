@@ -1,0 +1,75 @@
+"""A value that an operation kept for its backward is overwritten in place.
+
+What happens: some operations keep a tensor for their gradient: `sigmoid`, `tanh`, `relu`, `exp`
+and `softmax` their result, `*`, `@`, `pow` and convolutions their inputs. `+=`, `relu_()`,
+`inplace=True`, `x[mask] = 0` or `out=` then write over that very tensor. Its version counter has
+moved on when the backward asks for the old value, and PyTorch refuses to go on.
+
+Why: views and `.detach()` share memory and version counter with the original. A detach in front
+of the write therefore changes nothing; only a new tensor does.
+
+The fix: write out of place, `x = x + y` for `x += y`, `x.relu()` for `x.relu_()`. For an indexed
+write, take a copy first, or say it with `torch.where`.
+
+When this fix is wrong: when other code looks at the same memory and relies on the change (a
+buffer that is shared on purpose). Then give the operation that keeps the value a `.clone()`.
+
+Broken::
+
+    import torch
+
+    layer = torch.nn.Linear(4, 4)
+    x = torch.randn(8, 4)
+    hidden = torch.sigmoid(layer(x))
+    hidden += x
+    hidden.sum().backward()
+
+Mended::
+
+    import torch
+
+    layer = torch.nn.Linear(4, 4)
+    x = torch.randn(8, 4)
+    hidden = torch.sigmoid(layer(x))
+    hidden = hidden + x
+    hidden.sum().backward()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence, InplaceChange
+from analyzers.naming import changed
+from analyzers.overwriting import clone_first, clone_saved, not_in_place, without_flag
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.stale import Stale, stale_in
+
+NAME = "inplace-activation"
+FAMILY = "inplace"
+TITLE = "A value that backward needs is overwritten in place"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """A saved tensor was changed, and it is neither a stepped weight nor a state over time."""
+    if not isinstance(evidence, InplaceChange) or evidence.kind != "saved":
+        return None
+    stale = Stale(evidence, project)
+    if stale.nature != "activation":
+        return None
+    return stale.matched(NAME, 0.9 if stale.changes else 0.6)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Who kept the value, and which line wrote over it."""
+    return changed(match, project) + " Write the new value into a new tensor instead."
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Out of place; the module's flag; a copy before the write; a copy for who saves it."""
+    stale = stale_in(match)
+    yield from not_in_place(stale)
+    yield from without_flag(stale)
+    yield from clone_first(stale)
+    yield from clone_saved(stale)

@@ -1,0 +1,77 @@
+"""A parameter, or another leaf that requires grad, is written in place while autograd records.
+
+What happens: `w -= lr * w.grad`, `weight.clamp_(0)`, `nn.init`-like writes in a constructor, or
+`embedding.weight[0] = 0` change a leaf (or a view of one) in recording mode.
+
+Why: a leaf is where gradients arrive. If the write were recorded, the tensor would be the result
+of an operation and no leaf any more; if it were not, the gradient would be wrong. PyTorch raises
+instead of guessing.
+
+The fix: an update of a parameter is no part of the model's mathematics: do it under
+`torch.no_grad()`. Where the new value is a part of it (noise on an input, a mask on a weight),
+compute a new tensor and leave the leaf as it is.
+
+When this fix is wrong: when the gradient should flow through the write. Then `no_grad` loses
+it, and the out-of-place form is right. Writing through `.data` hides the change from autograd's
+checks: it runs, also where it should not.
+
+Broken::
+
+    import torch
+
+    w = torch.ones(3, requires_grad=True)
+    loss = (w * torch.arange(3.0)).sum()
+    loss.backward()
+    w -= 0.1 * w.grad
+
+Mended::
+
+    import torch
+
+    w = torch.ones(3, requires_grad=True)
+    loss = (w * torch.arange(3.0)).sum()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence, InplaceChange
+from analyzers.leaves import leaf_out_of_place, under_no_grad
+from analyzers.naming import changed
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.spots import carrier_of, names_held, spot
+
+NAME = "inplace-leaf"
+FAMILY = "inplace"
+TITLE = "A leaf that requires grad is written in place"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """PyTorch refused a write into a leaf, or into a view of one."""
+    if not isinstance(evidence, InplaceChange) or evidence.kind != "leaf" or evidence.at is None:
+        return None
+    carrier = carrier_of(evidence.holders, evidence.at, evidence.at.function)
+    return Match(NAME, 0.95, evidence, evidence.at, carrier if carrier.name else None)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which leaf, and where."""
+    return (
+        changed(match, project) + " It is a leaf that requires grad: autograd cannot record a "
+        "write into it."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Under `no_grad`; or out of place where the value belongs to the model."""
+    evidence = match.evidence
+    where = spot(project, match.location)
+    if where is None or not isinstance(evidence, InplaceChange):
+        return
+    yield from under_no_grad(where)
+    yield from leaf_out_of_place(where, names_held(evidence.holders, match.location.function))

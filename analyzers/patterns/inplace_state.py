@@ -1,0 +1,78 @@
+"""A state or a buffer over time is written in place while earlier steps still need it.
+
+What happens: a loop over time writes `out[:, t] = h`, `alpha[t] = ...` or `self.mem.mul_(decay)`
+into one tensor and reads earlier entries of it for the next step. Each write raises the version
+of the whole tensor, whichever part it touches; the operations of earlier steps had kept views of
+it, and their backward finds a version that is not theirs.
+
+Why: autograd counts versions by tensor, not by element. A buffer that is only written, and read
+when the loop is over, is fine.
+
+The fix: keep the steps in a list and join them with `torch.stack` at the end; give a state that
+is updated step by step a new tensor in each (`mem = mem * decay`). Where the buffer should stay,
+clone what is read from it.
+
+When this fix is wrong: when the buffer is meant to be shared memory across calls. Then clone
+what is read. Do not detach the state to silence the error: what came before stops learning.
+
+Broken::
+
+    import torch
+
+    weight = torch.randn(3, 3, requires_grad=True)
+    states = torch.zeros(5, 3)
+    states[0] = torch.ones(3)
+    for t in range(1, 5):
+        states[t] = torch.tanh(states[t - 1] @ weight)
+    states.sum().backward()
+
+Mended::
+
+    import torch
+
+    weight = torch.randn(3, 3, requires_grad=True)
+    states = [torch.ones(3)]
+    for t in range(1, 5):
+        states.append(torch.tanh(states[t - 1] @ weight))
+    states = torch.stack(states)
+    states.sum().backward()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence, InplaceChange
+from analyzers.naming import changed
+from analyzers.overwriting import clone_first, clone_reads, clone_saved, not_in_place
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.stacking import list_and_stack
+from analyzers.stale import Stale, stale_in
+
+NAME = "inplace-state"
+FAMILY = "inplace"
+TITLE = "A state is overwritten in place while earlier steps need it"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """The tensor that was changed outlives the pass, or the call, that changes it."""
+    if not isinstance(evidence, InplaceChange) or evidence.kind != "saved":
+        return None
+    stale = Stale(evidence, project)
+    return stale.matched(NAME, 0.9) if stale.nature == "state" else None
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which state was written, and which step needed it."""
+    return changed(match, project) + " Give each step a tensor of its own."
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """A list that is stacked; a new tensor each time; copies of what is read."""
+    stale = stale_in(match)
+    yield from list_and_stack(stale)
+    yield from not_in_place(stale)
+    yield from clone_reads(stale)
+    yield from clone_first(stale, rank=3)
+    yield from clone_saved(stale)

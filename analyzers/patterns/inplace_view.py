@@ -1,0 +1,78 @@
+"""One of several views of a tensor (`unbind`, `chunk`, a loop over its rows) is written in place.
+
+What happens: `i, f, g, o = gates.chunk(4)` gives four views of one memory, made by one
+operation. `i.sigmoid_()` then writes through one of them. Iterating over a tensor does the same:
+each `row` of `for row in x` is such a view. Or the view was made under `no_grad` and is written
+outside of it.
+
+Why: the other views share the operation that made them, and autograd cannot rewrite the history
+of one output without the rest. So it refuses.
+
+The fix: compute a new tensor, `i = i.sigmoid()`. Where the loop was meant to change the whole
+tensor, collect the new rows and `torch.stack` them.
+
+When this fix is wrong: when the tensor that the views belong to is read afterwards and should
+show the change. Then write into a clone of it by index, or stack the new parts.
+
+Broken::
+
+    import torch
+
+    layer = torch.nn.Linear(4, 6)
+    update, reset = layer(torch.randn(2, 4)).chunk(2, dim=1)
+    update.sigmoid_()
+    (update * reset).sum().backward()
+
+Mended::
+
+    import torch
+
+    layer = torch.nn.Linear(4, 6)
+    update, reset = layer(torch.randn(2, 4)).chunk(2, dim=1)
+    update = update.sigmoid()
+    (update * reset).sum().backward()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence, InplaceChange
+from analyzers.naming import changed
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.spots import carrier_of, names_held, spot
+from analyzers.viewing import clone_views, record_view, rows_stacked, views_out_of_place
+
+NAME = "inplace-view"
+FAMILY = "inplace"
+TITLE = "A view is written in place where its siblings forbid it"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """PyTorch refused a write through a view."""
+    if not isinstance(evidence, InplaceChange) or evidence.kind != "view" or evidence.at is None:
+        return None
+    carrier = carrier_of(evidence.holders, evidence.at, evidence.at.function)
+    return Match(NAME, 0.95, evidence, evidence.at, carrier if carrier.name else None)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which view, and where."""
+    return (
+        changed(match, project) + " It is one of several views that one operation made, or one "
+        "made under `no_grad`: compute a new tensor instead."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Stack new rows where a loop went over them; else new tensors; else clones of the views."""
+    evidence = match.evidence
+    where = spot(project, match.location)
+    if where is None or not isinstance(evidence, InplaceChange):
+        return
+    names = names_held(evidence.holders, match.location.function)
+    yield from rows_stacked(where, names)
+    yield from views_out_of_place(where, names)
+    yield from record_view(where, names, project)
+    yield from clone_views(where, names)
