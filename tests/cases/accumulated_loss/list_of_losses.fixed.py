@@ -1,4 +1,4 @@
-# Gradient accumulation gone wrong: the list is never emptied between updates.
+# One optimizer step for every two mini-batches.
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

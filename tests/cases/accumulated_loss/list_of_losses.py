@@ -2,7 +2,7 @@
 # expect: also = stored-graph
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = losses, epoch_losses
-# Gradient accumulation gone wrong: the list is never emptied between updates.
+# One optimizer step for every two mini-batches.
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

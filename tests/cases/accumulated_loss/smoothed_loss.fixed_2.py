@@ -1,4 +1,4 @@
-"""Train on an exponentially smoothed loss; the smoothing was only meant for the progress line."""
+"""Autoencoder with an exponentially smoothed loss on the progress line."""
 import argparse
 import torch
 import torch.nn as nn

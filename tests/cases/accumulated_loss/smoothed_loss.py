@@ -1,7 +1,7 @@
 # expect: pattern = accumulated-loss
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = smooth, smooth_loss, ema_loss
-"""Train on an exponentially smoothed loss; the smoothing was only meant for the progress line."""
+"""Autoencoder with an exponentially smoothed loss on the progress line."""
 import argparse
 import torch
 import torch.nn as nn

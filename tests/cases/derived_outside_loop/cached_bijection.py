@@ -1,7 +1,7 @@
 # expect: pattern = derived-outside-loop
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = flow_dist, flow, base, scale, transform
-# Density estimation with torch.distributions; the transformed distribution is made once.
+# Density estimation on the unit square with torch.distributions.
 import torch
 from torch.distributions import Independent, Normal, TransformedDistribution
 from torch.distributions.transforms import AffineTransform, SigmoidTransform

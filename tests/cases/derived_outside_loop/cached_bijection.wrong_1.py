@@ -1,4 +1,4 @@
-# Density estimation with torch.distributions; the transformed distribution is made once.
+# Density estimation on the unit square with torch.distributions.
 import torch
 from torch.distributions import Independent, Normal, TransformedDistribution
 from torch.distributions.transforms import AffineTransform, SigmoidTransform

@@ -1,4 +1,4 @@
-"""Learnable band-pass filters; the bank is memoised by length because building it looked slow."""
+"""Learnable band-pass filters in front of a small classifier."""
 import functools
 import torch
 import torch.nn as nn

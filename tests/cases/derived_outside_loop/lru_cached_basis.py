@@ -2,7 +2,7 @@
 # expect: also = stored-graph
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = basis, filters, spectrum
-"""Learnable band-pass filters; the bank is memoised by length because building it looked slow."""
+"""Learnable band-pass filters in front of a small classifier."""
 import functools
 import torch
 import torch.nn as nn

@@ -1,4 +1,4 @@
-# Mixed precision was added later; the old line was left behind.
+# Mixed precision where the GPU has it; plain float32 otherwise.
 import torch
 from torch import nn
 

@@ -1,7 +1,7 @@
 # expect: pattern = duplicate-backward
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = loss
-# Mixed precision was added later; the old line was left behind.
+# Mixed precision where the GPU has it; plain float32 otherwise.
 import torch
 from torch import nn
 

@@ -2,7 +2,7 @@
 # expect: raises = Exception: Cannot backpropagate more than once
 # expect: carrier = total
 # expect: engine = custom
-# Word vectors with a tiny engine; the epoch's total is walked after every pair.
+# Word vectors trained with a tiny engine.
 import numpy as np
 
 

@@ -1,4 +1,4 @@
-# Word vectors with a tiny engine; the epoch's total is walked after every pair.
+# Word vectors trained with a tiny engine.
 import numpy as np
 
 

@@ -1,4 +1,4 @@
-"""R1 regularisation where the first grad call threw the graph away."""
+"""Discriminator updates with R1 regularisation."""
 import torch
 from torch import nn
 

@@ -1,7 +1,7 @@
 # expect: pattern = grad-then-backward
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = d_interp, out_real, d_out, d_real
-"""R1 regularisation where the first grad call threw the graph away."""
+"""Discriminator updates with R1 regularisation."""
 import torch
 from torch import nn
 

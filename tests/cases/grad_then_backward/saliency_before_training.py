@@ -1,7 +1,7 @@
 # expect: pattern = grad-then-backward
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = logits, score, out
-# Input gradients are logged before the ordinary backward.
+# Trains a classifier and logs the mean input gradient of the winning class.
 import torch
 import torch.nn as nn
 

@@ -1,7 +1,7 @@
 # expect: pattern = lbfgs-closure
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = loss, predictions
-# Sharpness-aware minimisation: the closure is called again at the perturbed weights.
+# Sharpness-aware minimisation around plain SGD.
 import torch
 import torch.nn as nn
 

@@ -1,4 +1,4 @@
-# Sharpness-aware minimisation: the closure is called again at the perturbed weights.
+# Sharpness-aware minimisation around plain SGD.
 import torch
 import torch.nn as nn
 

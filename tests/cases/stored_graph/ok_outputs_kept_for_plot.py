@@ -1,4 +1,4 @@
-# Keeping graphs alive costs memory, but nothing walks them again.
+# Predictions are kept for a plot, without their graphs.
 import torch
 from torch import nn
 

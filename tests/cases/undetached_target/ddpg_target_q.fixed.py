@@ -1,4 +1,4 @@
-# DDPG with the actor evaluated once and used by both updates.
+# DDPG; one pass of the actor serves the current and the next states.
 import copy
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # expect: pattern = undetached-target
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = actor_loss, pred_action, actions_pred, mu
-# DDPG with the actor evaluated once and used by both updates.
+# DDPG; one pass of the actor serves the current and the next states.
 import copy
 import torch
 import torch.nn as nn
