@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from app.diagnose import diagnose
@@ -32,7 +33,7 @@ async def ask(
     answers: dict[str, list[Findings]] = {mode: [] for mode in modes}
     try:
         for number, request in enumerate(requests, 1):
-            print(f"\rdiagnosed {number - 1} of {len(requests)}", end="", flush=True)
+            print(f"\r{number} of {len(requests)} ", end="", file=sys.stderr, flush=True)
             for mode in modes:
                 used = sandbox if mode == RUNNING else None
                 answers[mode].append(await _diagnose(request, used, reader))
@@ -40,7 +41,7 @@ async def ask(
         await reader.close()
         if sandbox is not None:
             await sandbox.close()
-    print("\r" + " " * 40 + "\r", end="")
+    print(file=sys.stderr)
     return answers
 
 

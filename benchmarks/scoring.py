@@ -69,8 +69,9 @@ def _score_cause(case: Case, cause: Cause, result: Score) -> None:
     spot = cause.location
     result.place = is_place(case, Line(spot.file, spot.line, spot.code))
     if not result.place:
-        lines = ", ".join(str(place.line) for place in case.places)
-        result.wrong.append(f"line {spot.line} instead of {lines}: {spot.code.strip()[:60]}")
+        right_lines = ", ".join(f"{_sent_as(case, p.file)}:{p.line}" for p in case.places)
+        found = f"{spot.file}:{spot.line} ({spot.code.strip()[:60]})"
+        result.wrong.append(f"{found} instead of {right_lines}")
     name = cause.carrier.name if cause.carrier else "nobody"
     result.carrier = _bare(name) in map(_bare, case.carriers)
     if not result.carrier:
