@@ -110,7 +110,7 @@ class Project:
             if path.endswith(".py"):
                 try:
                     parsed[path] = Module(path, text)
-                except (SyntaxError, ValueError):
+                except (SyntaxError, ValueError, RecursionError, MemoryError):
                     continue
         return parsed
 
