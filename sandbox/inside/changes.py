@@ -45,11 +45,10 @@ class ChangeLog(_Mode):  # type: ignore[misc]
             return
         search = Search(lambda t: storage_of(t) == storage, budget=200, depth=2, leaves=True)
         names = [name.record("now") for name, _ in search.around(frame)][:8]
-        library = frames.libraries(sys._getframe(1))
         change = {
             "at": frames.place(frame),
             "op": str(func._schema.name).rpartition("::")[2],
-            "library": library[-1] if library else None,
+            "library": frames.maker(sys._getframe(1)),
             "version": tensor._version + 1,  # counted when the operation is done
             "after": Clock.visits,
         }

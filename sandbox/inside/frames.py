@@ -187,6 +187,20 @@ def libraries(frame: FrameType | None) -> list[str]:
     return names[::-1]
 
 
+_PLUMBING = ("_tensor.py", "overrides.py", "autograd/", "_dynamo/", "utils/_contextlib.py")
+
+
 def _is_plumbing(name: str) -> bool:
-    parts = ("torch/_tensor.py", "torch/autograd/", "torch/overrides.py", "runpy.py", "sandbox/")
-    return name.startswith(parts) or name in ("contextlib.py", "functools.py")
+    """Whether the file only passes calls on."""
+    own = os.path.isabs(name) and name.startswith(_OWN)
+    return own or name.startswith(tuple(f"torch/{part}" for part in _PLUMBING))
+
+
+def maker(frame: FrameType | None) -> str | None:
+    """The library frame below the user's line that did the work, plumbing aside."""
+    while frame is not None and owner(frame.f_code) != USER:
+        name = file_name(frame.f_code.co_filename)
+        if not name.startswith("<") and not os.path.isabs(name) and not _is_plumbing(name):
+            return library_name(frame)
+        frame = frame.f_back
+    return None

@@ -103,20 +103,23 @@ class InplaceWatch:
         held = [
             (name, value)
             for name, value in operands(Spot.of_entry(places[-1]))
-            if isinstance(value, torch.Tensor) and (value.is_leaf == (kind == "leaf"))
+            if isinstance(value, torch.Tensor)
+            and value.requires_grad
+            and value.is_leaf == (kind == "leaf")
         ]
-        known = [self._parameters.find(value) for _, value in held if value.requires_grad]
-        owner = next((one for one in known if one is not None), None)
+        tensor = held[0][1] if held else None
+        known = self._parameters.find(tensor) if tensor is not None else None
+        owned = known is not None or isinstance(tensor, torch.nn.Parameter)
         self._emitter.emit(
             {
                 "t": "inplace",
                 "message": text,
                 "kind": kind,
                 "at": failure.place_of(places[-1]),
-                "holders": [n.record("now") for n, value in held if value.requires_grad][:32],
-                "parameter": owner.name or None if owner is not None else None,
-                "is_parameter": owner is not None,
-                "shape": [int(n) for n in held[0][1].shape] if held else [],
+                "holders": [name.record("now") for name, _ in held][:32],
+                "parameter": known.name or None if known is not None else None,
+                "is_parameter": owned,
+                "shape": [int(n) for n in tensor.shape] if tensor is not None else [],
             }
         )
         return True
@@ -136,12 +139,12 @@ def _stale(nodes: list[Node], error: BaseException) -> Iterator[tuple[Node, torc
     """The nodes whose saved tensors were changed, with the tensor as it is now."""
     for node in nodes:
         for name in saved_names(node):
-            raw = getattr(node, f"_raw{name}" if name != "saved_tensors" else "_raw_saved_tensors")
-            saved: list[Any] = list(raw) if isinstance(raw, list | tuple) else [raw]
-            if any(one.unpack_hook is not None for one in saved):
-                continue  # reading it would run the script's own hooks
+            saved: list[Any] = []
             try:
-                getattr(node, name)
+                raw = getattr(node, "_raw_" + name.removeprefix("_"))
+                saved = list(raw) if isinstance(raw, list | tuple) else [raw]
+                if all(one.unpack_hook is None for one in saved):  # else the script's would run
+                    getattr(node, name)
             except RuntimeError as complaint:
                 if "inplace" in str(complaint):
                     alike = [one.data for one in saved if _matches(one.data, complaint)]

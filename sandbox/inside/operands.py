@@ -39,9 +39,13 @@ def operands(spot: Spot) -> Iterator[tuple[Name, Any]]:
     """
     frame = spot.frame
     scope, number = function_name(frame.f_code), activation(frame).number
+    seen: set[str] = set()
     for node in _expression(spot):
         for part in ast.walk(node):
             if isinstance(part, ast.Name | ast.Attribute | ast.Subscript):
+                if ast.unparse(part) in seen:
+                    continue
+                seen.add(ast.unparse(part))
                 found, value = _value(part, {**frame.f_globals, **frame.f_locals})
                 if found:
                     yield Name(scope, ast.unparse(part), _kind(part), number), value
