@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from sandbox.client import EmbeddedSandbox
@@ -35,6 +37,14 @@ for step in range(5):
     optimizer.step()
 """
 EMPTY = ""
+
+
+@contextlib.contextmanager
+def script_file() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "train.py")
+        path.write_text(SCRIPT)
+        yield path
 
 
 def cold(path: Path) -> float:
@@ -70,27 +80,35 @@ async def raising_walls(runs: int) -> float:
     return statistics.median(outcome.raising_s for outcome in outcomes)
 
 
-def private_memory_mib(pid: int) -> float:
+def memory_mib(pid: int) -> float:
     """Proportional set size of a process and all below it."""
-    total = 0
-    for process in [pid, *_below(pid)]:
-        text = Path(f"/proc/{process}/smaps_rollup").read_text()
-        total += sum(int(line.split()[1]) for line in text.splitlines() if line[:4] == "Pss:")
+    total = sum(_proportional_kib(process) for process in [pid, *_below(pid)])
     return total / 1024
 
 
+def _proportional_kib(pid: int) -> int:
+    lines = _read(f"/proc/{pid}/smaps_rollup").splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+
+
 def _below(pid: int) -> list[int]:
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    children = _read(f"/proc/{pid}/task/{pid}/children").split()
     return [below for child in map(int, children) for below in (child, *_below(child))]
+
+
+def _read(path: str) -> str:
+    """A file of a process, or nothing when the process has just gone."""
+    try:
+        return Path(path).read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 async def measure(runs: int) -> list[tuple[str, str, str]]:
     """Rows of the table: what, how much, its ratio to the cold run."""
     job = Job(files={"train.py": SCRIPT})
     plain = job.model_copy(update={"mode": "plain"})
-    with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory, "train.py")
-        path.write_text(SCRIPT)
+    with script_file() as path:
         async with EmbeddedSandbox(options=["--queue", "1000"]) as box:
             assert (await box.readiness()).ready
             colds, plains, traced = [], [], []
@@ -100,7 +118,7 @@ async def measure(runs: int) -> list[tuple[str, str, str]]:
                 traced.append(await warm(box, job))
             per_second = await rate(box, job, 10 * runs)
             assert box.launcher_pid is not None
-            memory = private_memory_mib(box.launcher_pid)
+            memory = memory_mib(box.launcher_pid)
     walls = await raising_walls(runs)
     base = statistics.median(colds)
     seconds = {

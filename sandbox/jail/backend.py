@@ -146,12 +146,13 @@ class Jail:
     async def run(self, job: Job) -> RunResult:
         """Run one job; `unavailable` when no zygote can be had or a wall cannot be raised."""
         try:
-            outcome = await self._attempt(job)
+            outcome = await self.outcome(job)
         except (WireError, TimeoutError) as error:
             outcome = Outcome("unavailable", reason=str(error) or "the zygote did not get warm")
         return run_result(job, outcome, NAME)
 
-    async def _attempt(self, job: Job, *, probe: bool = False) -> Outcome:
+    async def outcome(self, job: Job, *, probe: bool = False) -> Outcome:
+        """Run a job, or the probe instead of it; raises `WireError` when nothing can run."""
         zygote_ = await self._warm()
         limits = Limits(
             time_s=job.time_limit_s, memory_mib=job.memory_mib, output_bytes=job.output_bytes
@@ -185,7 +186,7 @@ class Jail:
     async def readiness(self) -> Readiness:
         """Raise every wall around a real process and have it look at them from within."""
         try:
-            outcome = await self._attempt(_PROBE, probe=True)
+            outcome = await self.outcome(_PROBE, probe=True)
         except (WireError, TimeoutError) as error:
             return Readiness(ready=False, backend=NAME, reason=str(error))
         return judge_probe(outcome, NAME, self._allow_missing)

@@ -7,6 +7,7 @@ import os
 import struct
 from pathlib import Path
 
+from sandbox.jail.namespaces import HOSTNAME
 from sandbox.walls import libc
 from sandbox.walls.errors import raising
 from sandbox.walls.limits import Limits
@@ -21,7 +22,12 @@ _STRICT = libc.MS_NOSUID | libc.MS_NODEV
 _DEVICES = ("null", "zero", "urandom", "random")
 _DETACH = 2
 _HERE, _RECURSIVE = -100, 0x8000  # AT_FDCWD, AT_RECURSIVE
-_PASSWD = f"runner:x:{NOBODY}:{NOBODY}::/tmp:/bin/false\n"
+_ETC = {
+    "passwd": f"runner:x:{NOBODY}:{NOBODY}::/tmp:/bin/false\n",
+    "hosts": f"127.0.0.1 localhost {HOSTNAME}\n::1 localhost {HOSTNAME}\n",
+    # Names are looked up in that file, and nowhere else.
+    "nsswitch.conf": "passwd: files\nhosts: files\n",
+}
 
 
 def enter_bare_root(paths: list[str]) -> None:
@@ -86,8 +92,9 @@ def _furnish(new: str) -> None:
     for name in _DEVICES:
         _touch(f"{new}/dev/{name}")
         libc.mount(f"/dev/{name}", f"{new}/dev/{name}", flags=libc.MS_BIND)
-    with open(f"{new}/etc/passwd", "w", encoding="ascii") as file:
-        file.write(_PASSWD)
+    for name, text in _ETC.items():
+        with open(f"{new}/etc/{name}", "w", encoding="ascii") as file:
+            file.write(text)
     libc.mount("proc", f"{new}/proc", "proc", _STRICT | libc.MS_NOEXEC)
     # Imports in the zygote want somewhere to write; runs get places of their own.
     libc.mount("tmpfs", f"{new}/tmp", "tmpfs", _STRICT, "size=16m,mode=1777")

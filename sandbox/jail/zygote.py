@@ -17,7 +17,7 @@ from typing import NoReturn
 from sandbox.jail import namespaces, root, run
 from sandbox.jail.interpreter import needed_paths
 from sandbox.walls import libc, privileges
-from sandbox.walls.errors import WallError, raising
+from sandbox.walls.errors import WallError
 from sandbox.wire import take_over
 
 ENTRY = "sandbox.inside.main:run_job"
@@ -71,9 +71,11 @@ def _live(channel: socket.socket, paths: list[str], entry: str, as_root: bool) -
 def _warm(entry: str) -> run.RunJob:
     """Import what runs need, once for all of them."""
     module, _, function = entry.partition(":")
-    with raising("interpreter"):
+    try:
         importlib.import_module(WARM_UP).warm_up()
         run_job: run.RunJob = getattr(importlib.import_module(module), function)
+    except Exception as error:
+        raise WallError("interpreter", repr(error)) from error
     run.prepare()
     return run_job
 

@@ -35,6 +35,7 @@ DENIED: dict[str, str] = {
 ABSENT = "io_uring_setup io_uring_enter io_uring_register clone3"
 
 SOCKET_FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6)
+_NETLINK_ROUTE = 0  # what `getifaddrs` asks, and with it `torch.distributed`
 
 _NEW_NAMESPACE = (
     libc.CLONE_NEWNS
@@ -50,7 +51,7 @@ _TERMINAL_INJECTION = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
 # Classic BPF: load a word, jump if equal / greater / any bit, return.
 _LOAD, _EQUAL, _GREATER, _BITS, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
 _ALLOW = 0x7FFF_0000
-_NUMBER, _ARCHITECTURE, _ARGUMENT_0, _ARGUMENT_1 = 0, 4, 16, 24
+_NUMBER, _ARCHITECTURE, _ARGUMENT_0, _ARGUMENT_1, _ARGUMENT_2 = 0, 4, 16, 24, 32
 _MODE_FILTER = 2
 
 
@@ -89,10 +90,7 @@ def program() -> bytes:
             steps += _refuse(name, errno.EPERM)
     namespaces = [_step(_BITS, _NEW_NAMESPACE, 0, 1), _answer(errno.EPERM)]
     steps += _only_when("clone", [_step(_LOAD, _ARGUMENT_0), *namespaces])
-    families = [_step(_EQUAL, family, len(SOCKET_FAMILIES) - at) for at, family in _numbered()]
-    steps += _only_when(
-        "socket", [_step(_LOAD, _ARGUMENT_0), *families, _answer(errno.EAFNOSUPPORT)]
-    )
+    steps += _only_when("socket", _families())
     requests = [
         step
         for request in _TERMINAL_INJECTION
@@ -102,8 +100,19 @@ def program() -> bytes:
     return b"".join([*steps, _step(_RETURN, _ALLOW)])
 
 
-def _numbered() -> list[tuple[int, int]]:
-    return list(enumerate(map(int, SOCKET_FAMILIES)))
+def _families() -> list[bytes]:
+    """Refuse families but for those named, and of netlink all but the list of interfaces."""
+    routing = [
+        _step(_EQUAL, socket.AF_NETLINK, 0, 2),
+        _step(_LOAD, _ARGUMENT_2),
+        _step(_EQUAL, _NETLINK_ROUTE, 1, 0),
+    ]
+    beyond = len(routing) + 1
+    named = [
+        _step(_EQUAL, family, len(SOCKET_FAMILIES) - 1 - at + beyond)
+        for at, family in enumerate(SOCKET_FAMILIES)
+    ]
+    return [_step(_LOAD, _ARGUMENT_0), *named, *routing, _answer(errno.EAFNOSUPPORT)]
 
 
 def apply() -> None:

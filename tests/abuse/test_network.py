@@ -62,7 +62,7 @@ async def test_unix_sockets_do_not_reach_the_host(
             listener.accept()
 
 
-@pytest.mark.parametrize("family", ["AF_VSOCK", "AF_NETLINK", "AF_PACKET", "AF_ALG", "AF_TIPC"])
+@pytest.mark.parametrize("family", ["AF_VSOCK", "AF_PACKET", "AF_ALG", "AF_TIPC"])
 async def test_other_families_do_not_exist(target: Target, family: str) -> None:
     result = await target.attack(f"""
         import socket
@@ -72,6 +72,20 @@ async def test_other_families_do_not_exist(target: Target, family: str) -> None:
             print(error.errno)
     """)
     assert result.stdout_tail == "97\n"  # EAFNOSUPPORT
+
+
+async def test_of_netlink_only_the_list_of_interfaces_can_be_asked(target: Target) -> None:
+    result = await target.attack("""
+        import socket
+        print([name for _, name in socket.if_nameindex()])
+        for protocol in range(1, 23):
+            try:
+                socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
+                print("opened", protocol)
+            except OSError as error:
+                assert error.errno == 97, error
+    """)
+    assert (result.status, result.stdout_tail) == ("finished", "['lo']\n")
 
 
 async def test_the_outside_has_no_route(target: Target) -> None:

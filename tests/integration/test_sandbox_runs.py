@@ -1,0 +1,161 @@
+"""What honest scripts may do within the walls, and what a run reports of them."""
+
+from __future__ import annotations
+
+import asyncio
+import textwrap
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from sandbox.client import EmbeddedSandbox
+from sandbox.protocol import Job, RunResult
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def box() -> AsyncIterator[EmbeddedSandbox]:
+    async with EmbeddedSandbox(options=["--concurrency", "2", "--queue", "1"]) as embedded:
+        yield embedded
+
+
+def job(source: str, **fields: object) -> Job:
+    settings = {"mode": "plain", "files": {"train.py": textwrap.dedent(source)}, **fields}
+    return Job.model_validate(settings)
+
+
+WORKING = {
+    "loader with workers": """
+        import torch
+        from torch.utils.data import DataLoader
+        loader = DataLoader(torch.arange(8.0), batch_size=2, num_workers=2)
+        print(sum(float(batch.sum()) for batch in loader) == 28)
+    """,
+    "pool of processes": """
+        from concurrent.futures import ProcessPoolExecutor
+        with ProcessPoolExecutor(2) as pool:
+            print(list(pool.map(abs, [-1, -2])) == [1, 2])
+    """,
+    "spawned process": """
+        import multiprocessing
+        if __name__ == "__main__":
+            process = multiprocessing.get_context("spawn").Process(target=print, args=(1,))
+            process.start()
+            process.join()
+            print(process.exitcode == 0)
+    """,
+    "threads": """
+        import threading, torch
+        weight = torch.ones(2, requires_grad=True)
+        workers = [threading.Thread(target=lambda: (weight * 2).sum().backward()) for _ in range(4)]
+        for worker in workers: worker.start()
+        for worker in workers: worker.join()
+        print(weight.grad.tolist() == [8.0, 8.0])
+    """,
+    "many torch threads": """
+        import torch
+        torch.set_num_threads(4)
+        print(float((torch.ones(512, 512) @ torch.ones(512, 512))[0, 0]) == 512)
+    """,
+    "compiled function": """
+        import torch
+        double = torch.compile(lambda x: x * 2, backend="eager")
+        print(double(torch.ones(2)).tolist() == [2.0, 2.0])
+    """,
+    "temporary files": """
+        import tempfile, torch
+        with tempfile.NamedTemporaryFile() as file:
+            torch.save(torch.ones(2), file.name)
+            print(torch.load(file.name).tolist() == [1.0, 1.0])
+    """,
+    "process group": """
+        import os, torch, torch.distributed as dist
+        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29500")
+        dist.init_process_group("gloo", rank=0, world_size=1)
+        total = torch.ones(1)
+        dist.all_reduce(total)
+        print(total.item() == 1)
+    """,
+    "modules of the project": """
+        from package.part import answer
+        print(answer == 42)
+    """,
+}
+
+
+@pytest.mark.parametrize("thing", WORKING)
+async def test_honest_scripts_work(box: EmbeddedSandbox, thing: str) -> None:
+    files = {"train.py": textwrap.dedent(WORKING[thing]), "package/part.py": "answer = 42\n"}
+    result = await box.run(job("", files=files))
+    assert result.status == "finished", result.stderr_tail
+    assert result.stdout_tail.splitlines()[-1] == "True"
+    assert not result.stderr_tail
+
+
+async def test_a_raising_script(box: EmbeddedSandbox) -> None:
+    source = """
+        import torch
+        def walk(loss):
+            loss.backward()
+        loss = torch.ones(2, requires_grad=True).exp().sum()
+        walk(loss)
+        walk(loss)
+    """
+    for mode in ("plain", "trace"):
+        result = await box.run(job(source, mode=mode))
+        assert (result.status, result.exit_code) == ("raised", 1)
+        assert result.raised is not None
+        assert result.raised.type == "RuntimeError"
+        assert "second time" in result.raised.message
+        ours = [frame for frame in result.raised.frames if frame.file == "train.py"]
+        assert [(frame.line, frame.function) for frame in ours] == [(7, "<module>"), (4, "walk")]
+        assert result.raised.frames[-1].file.startswith("torch/")
+        assert result.stderr_tail.endswith(result.raised.traceback)
+
+
+async def test_a_crash_is_told_from_an_exception(box: EmbeddedSandbox) -> None:
+    result = await box.run(job("import os; os.abort()"))
+    assert (result.status, result.exit_code) == ("raised", -6)
+    assert result.raised is not None
+    assert result.raised.type == "Signal"
+
+
+async def test_results_name_backend_walls_and_measures(box: EmbeddedSandbox) -> None:
+    result = await box.run(job("import time; time.sleep(0.2); print('x')"))
+    assert result.backend == "jail"
+    assert {"landlock", "seccomp", "no-network", "user-namespace"} <= set(result.walls)
+    assert result.duration_s >= 0.2
+    assert result.peak_memory_mib > 10
+
+
+async def test_a_traced_run_is_as_deterministic_as_the_script(box: EmbeddedSandbox) -> None:
+    source = "import torch; print(torch.randn(3), hash('text'), list({'a', 'b', 'c'}))"
+    first, second = [await box.run(job(source)) for _ in range(2)]
+    assert first.stdout_tail == second.stdout_tail
+
+
+async def test_more_runs_than_places_wait_or_are_refused(box: EmbeddedSandbox) -> None:
+    jobs = [box.run(job("import time; time.sleep(0.5); print('done')")) for _ in range(6)]
+    results: list[RunResult] = await asyncio.gather(*jobs)
+    done = [result for result in results if result.status == "finished"]
+    refused = [result for result in results if result.status == "unavailable"]
+    assert len(done) == 3
+    assert len(refused) == 3
+    assert all("busy" in (result.reason or "") for result in refused)
+
+
+async def test_worn_zygotes_are_replaced_without_losing_a_run() -> None:
+    async with EmbeddedSandbox(options=["--runs-per-parent", "2"]) as box:
+        source = "print('ran')"
+        results = await asyncio.gather(*[box.run(job(source)) for _ in range(5)])
+        assert [result.stdout_tail for result in results] == ["ran\n"] * 5
+
+
+async def test_an_interpreter_that_cannot_be_warmed_is_said() -> None:
+    async with EmbeddedSandbox(options=["--entry", "nowhere:run"]) as box:
+        readiness = await box.readiness()
+        assert not readiness.ready
+        assert "nowhere" in (readiness.reason or "")
+        assert (await box.run(job("print()"))).status == "unavailable"
