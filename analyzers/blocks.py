@@ -59,16 +59,22 @@ def wrapped(
 
 
 def joined(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """The edits with insertions at one and the same place made one, in order."""
-    inserted: dict[tuple[str, int], str] = {}
+    """The edits with insertions at one and the same place made one: in order, those of an inner
+    block first."""
+    inserted: dict[tuple[str, int], list[str]] = {}
     others: list[Edit] = []
     for edit in dict.fromkeys(edits):
         if edit.start == edit.end:
-            at = (edit.path, edit.start)
-            inserted[at] = inserted.get(at, "") + edit.text
+            inserted.setdefault((edit.path, edit.start), []).append(edit.text)
         else:
             others.append(edit)
-    return (*others, *(Edit(path, at, at, text) for (path, at), text in inserted.items()))
+    return (
+        *others,
+        *(
+            Edit(path, at, at, "".join(sorted(texts, key=lambda t: len(t.lstrip()) - len(t))))
+            for (path, at), texts in inserted.items()
+        ),
+    )
 
 
 def _spans_lines(node: ast.AST) -> bool:

@@ -34,7 +34,9 @@ def is_update(statement: ast.stmt) -> bool:
         return not isinstance(statement.value, ast.Constant)
     if isinstance(statement, ast.Expr):
         return bool(list(writes(statement)))
-    return isinstance(statement, ast.Assign) and spelled(statement.targets[0]).endswith(".grad")
+    if isinstance(statement, ast.Assign):
+        return bool(list(writes(statement))) or spelled(statement.targets[0]).endswith(".grad")
+    return False
 
 
 def under_no_grad(where: Spot, rank: int = 0) -> Iterator[Proposal]:

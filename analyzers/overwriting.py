@@ -30,7 +30,8 @@ def not_in_place(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
     """Every write to the tensor, out of place; then every such write of the function, since
     PyTorch tells of the first tensor only."""
     own = [(where, stale.concerned(where)) for where in stale.statements]
-    for written in (own, own + list(_alike(stale, own))):
+    rest = list(_alike(stale, own))
+    for written in (own, own + rest) if rest else (own,):
         edits = [
             edit
             for where, wanted in written
@@ -136,15 +137,19 @@ def clone_reads(stale: Stale, rank: int = 2) -> Iterator[Proposal]:
 
 
 def without_flag(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
-    """The modules called on the changing line, made without `inplace=True`."""
+    """The modules called on the changing line, made without `inplace=True`; where they cannot be
+    followed, those that the operation's name tells."""
     edits: dict[Edit, None] = {}
-    for where in stale.statements:
+    for change, where in stale.changes:
         if list(writes(where.statement)):
             continue
-        for call in ast.walk(where.statement):
-            if isinstance(call, ast.Call):
-                for edit in _flags_of(stale, spelled(unsliced(call.func))):
-                    edits[edit] = None
+        found = [
+            edit
+            for call in ast.walk(where.statement)
+            if isinstance(call, ast.Call)
+            for edit in _flags_of(stale, spelled(unsliced(call.func)))
+        ]
+        edits.update(dict.fromkeys(found or _flags_named(stale, change.op)))
     if edits:
         title = "Build the module without `inplace=True`"
         yield Proposal("no-inplace-flag", title, tuple(edits), "same", "", rank)
@@ -153,16 +158,34 @@ def without_flag(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
 def _flags_of(stale: Stale, name: str) -> Iterator[Edit]:
     """Edits that take `inplace=True` from what is assigned to a name."""
     for module, assignment in assignments_to(stale.project, name):
-        editor = Editor(module)
-        for call in ast.walk(assignment.value):
-            if isinstance(call, ast.Call):
-                yield from _flag(editor, call)
+        yield from _flags_in(Editor(module), assignment.value)
+
+
+def _flags_named(stale: Stale, op: str) -> list[Edit]:
+    """Edits that take `inplace=True` from every module of the operation's name; of every module
+    if none has that name."""
+    wanted = op.rstrip("_").replace("_", "")
+    calls = [
+        (module, call)
+        for module in stale.project.modules.values()
+        for call in ast.walk(module.tree)
+        if isinstance(call, ast.Call)
+    ]
+    named = [(m, c) for m, c in calls if called_name(c).lower() == wanted]
+    chosen = [edit for m, c in named for edit in _flag(Editor(m), c)]
+    return chosen or [edit for m, c in calls for edit in _flag(Editor(m), c)]
+
+
+def _flags_in(editor: Editor, value: ast.AST) -> Iterator[Edit]:
+    for call in ast.walk(value):
+        if isinstance(call, ast.Call):
+            yield from _flag(editor, call)
 
 
 def _flag(editor: Editor, call: ast.Call) -> Iterator[Edit]:
     for keyword in call.keywords:
         constant = isinstance(keyword.value, ast.Constant) and keyword.value.value is True
-        if keyword.arg == "inplace" and constant:
+        if keyword.arg == "inplace" and constant and called_name(call)[:1].isupper():
             yield without_keyword(editor, call, keyword)
     if called_name(call) in ("ReLU", "ReLU6", "SiLU", "Mish", "SELU", "CELU") and call.args:
         argument = call.args[-1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal
 
@@ -12,7 +11,7 @@ from analyzers.flow import bindings, walk_scope
 from analyzers.outofplace import Write, writes
 from analyzers.pattern import Carrier, Match
 from analyzers.rewrite import steps
-from analyzers.source import FUNCTIONS, Loop, Project
+from analyzers.source import Loop, Project, spelled
 from analyzers.spots import Spot, names_held, spot
 
 Nature = Literal["step", "state", "activation"]
@@ -130,7 +129,11 @@ class Stale:
         reached = evidence.reached.at if evidence.reached is not None else evidence.at
         saved = evidence.node.at if evidence.node is not None else None
         place = self.change_place or saved or reached or Place(self.project.entry, 1)
-        names = self.names or sorted({n for s in self.statements for n in self.concerned(s)})
+        names = self.names or [
+            name
+            for where in self.statements
+            for name in sorted(self.concerned(where)) or _called(where)
+        ]
         carrier = Carrier(names[0], saved or place) if names else None
         return Match(pattern, confidence, evidence, place, carrier, facts={"stale": self})
 
@@ -142,8 +145,8 @@ def stale_in(match: Match) -> Stale:
     return stale
 
 
-def enclosing_functions(where: Spot) -> Iterator[ast.AST]:
-    """The functions around a statement, innermost first."""
-    for parent in where.module.ancestors(where.statement):
-        if isinstance(parent, FUNCTIONS):
-            yield parent
+def _called(where: Spot) -> list[str]:
+    """The names of the script's own objects that a statement calls, innermost call first."""
+    calls = [n for n in ast.walk(where.statement) if isinstance(n, ast.Call) and n.args]
+    names = [spelled(c.func) for c in reversed(calls) if not isinstance(c.func, ast.Call)]
+    return [n for n in names if n.partition(".")[0] not in ("torch", "F", "nn")]

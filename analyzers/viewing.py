@@ -27,8 +27,11 @@ def siblings(where: Spot, names: Sequence[str]) -> set[str]:
 
 
 def views_out_of_place(where: Spot, names: Sequence[str], rank: int = 0) -> Iterator[Proposal]:
-    """Every write to the view and its siblings behind this line, out of place."""
+    """Every write to the view and its siblings behind this line, out of place. Not for the rows
+    that a loop goes over: what it was taken from would keep its old values."""
     wanted = siblings(where, names) or {w.name for w in writes(where.statement)}
+    if _is_row(where, wanted):
+        return
     edits: list[Edit] = []
     changed: list[str] = []
     for node in walk_scope(where.scope):
@@ -40,6 +43,11 @@ def views_out_of_place(where: Spot, names: Sequence[str], rank: int = 0) -> Iter
         told = " and ".join(f"`{name}`" for name in dict.fromkeys(changed))
         title = f"Give {told} a new tensor instead of writing through the view"
         yield Proposal("out-of-place", title, joined(edits), "same", "", rank)
+
+
+def _is_row(where: Spot, names: set[str]) -> bool:
+    loops = where.module.loops_around(where.statement)
+    return any(names & set(_row_names(loop)) for loop in loops)
 
 
 def rows_stacked(where: Spot, names: Sequence[str], rank: int = 0) -> Iterator[Proposal]:
@@ -140,6 +148,8 @@ def record_view(
 def clone_views(where: Spot, names: Sequence[str], rank: int = 2) -> Iterator[Proposal]:
     """A copy of the view under its name, in front of the write."""
     wanted = set(names) or {w.name for w in writes(where.statement)}
+    if _is_row(where, wanted):
+        return
     edits = clone_before(where.module, where.statement, wanted.__contains__)
     if edits:
         told = " and ".join(f"`{name}`" for name in sorted(wanted))

@@ -71,5 +71,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     stale = stale_in(match)
     yield from not_in_place(stale)
     yield from without_flag(stale)
-    yield from clone_first(stale)
+    yield from clone_first(stale, rank=2)
     yield from clone_saved(stale)

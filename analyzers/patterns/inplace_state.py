@@ -72,7 +72,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """A list that is stacked; a new tensor each time; copies of what is read."""
     stale = stale_in(match)
     yield from list_and_stack(stale)
-    yield from not_in_place(stale)
-    yield from clone_reads(stale)
-    yield from clone_first(stale, rank=3)
-    yield from clone_saved(stale)
+    yield from not_in_place(stale, rank=1)
+    yield from clone_reads(stale, rank=3)
+    yield from clone_first(stale, rank=4)
+    yield from clone_saved(stale, rank=5)
