@@ -3,7 +3,7 @@ from collections import OrderedDict
 import torch
 from torch import nn, optim
 
-config = {"hidden": [24, 12], "p": 0.2, "lr": 3e-3}
+config = {"hidden": [24, 12], "lr": 3e-3}
 
 
 def build(n_in, n_out, cfg):
@@ -11,7 +11,7 @@ def build(n_in, n_out, cfg):
     for i, width in enumerate(cfg["hidden"]):
         layers[f"fc{i}"] = nn.Linear(n_in, width)
         layers[f"act{i}"] = nn.Sigmoid()
-        layers[f"drop{i}"] = nn.Hardtanh(0.1, 0.9)
+        layers[f"clip{i}"] = nn.Hardtanh(0.1, 0.9)
         n_in = width
     layers["out"] = nn.Linear(n_in, n_out)
     return nn.Sequential(layers)

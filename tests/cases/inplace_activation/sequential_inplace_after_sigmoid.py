@@ -6,7 +6,7 @@ from collections import OrderedDict
 import torch
 from torch import nn, optim
 
-config = {"hidden": [24, 12], "p": 0.2, "lr": 3e-3}
+config = {"hidden": [24, 12], "lr": 3e-3}
 
 
 def build(n_in, n_out, cfg):
@@ -14,7 +14,7 @@ def build(n_in, n_out, cfg):
     for i, width in enumerate(cfg["hidden"]):
         layers[f"fc{i}"] = nn.Linear(n_in, width)
         layers[f"act{i}"] = nn.Sigmoid()  # expect: place
-        layers[f"drop{i}"] = nn.Hardtanh(0.1, 0.9, inplace=True)  # expect: place
+        layers[f"clip{i}"] = nn.Hardtanh(0.1, 0.9, inplace=True)  # expect: place
         n_in = width
     layers["out"] = nn.Linear(n_in, n_out)
     return nn.Sequential(layers)

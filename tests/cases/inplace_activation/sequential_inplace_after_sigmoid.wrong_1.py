@@ -3,7 +3,7 @@ from collections import OrderedDict
 import torch
 from torch import nn, optim
 
-config = {"hidden": [24, 12], "p": 0.2, "lr": 3e-3}
+config = {"hidden": [24, 12], "lr": 3e-3}
 
 
 def build(n_in, n_out, cfg):
