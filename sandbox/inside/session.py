@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from . import failure, frames
+from . import failure, frames, needs, standins
 from .changes import ChangeLog
 from .emitter import Emitter
 from .engine import Engine, Stopped
@@ -45,6 +45,9 @@ class Session:
         """The exit code of the script."""
         frames.start_in(os.getcwd())
         seed_everything()
+        needs.watch_arguments(self.emitter)
+        if self.job.get("stand_ins", True):
+            self._stand_in()
         if self.job.get("mode", "trace") != "plain":
             self._install()
         self.emitter.emit(
@@ -102,6 +105,17 @@ class Session:
         )
         self.engine.install()
 
+    def _stand_in(self) -> None:
+        """Put the substitutes in place; each is told once, when it is first used."""
+        told: set[str] = set()
+
+        def report(name: str, detail: str) -> None:
+            if name not in told:
+                told.add(name)
+                self.emitter.emit({"t": "stand_in", "name": name, "detail": detail})
+
+        standins.install(report)
+
     def _logs(self) -> tuple[ChangeLog | None, LossLog | None]:
         """The two logs of the slower run, switched on for good."""
         if self.job.get("mode") != "inplace":
@@ -115,6 +129,9 @@ class Session:
     def _explain(self, error: BaseException) -> None:
         """Tell what ended the script, in general and in autograd's terms."""
         self.emitter.emit(failure.record(error))
+        needed = needs.of(error)
+        if needed is not None:
+            self.emitter.emit(needed)
         if self.engine is not None and not self.inplace.explain(error):
             self.missing.explain(error)
 
@@ -137,7 +154,10 @@ class Session:
         except Stopped:
             return "stopped", 0
         except SystemExit as error:
-            return "finished", exit_code(error)
+            code = exit_code(error)
+            if code != 0:
+                self.emitter.emit(failure.record(error))
+            return "raised" if code else "finished", code
         except BaseException as error:
             self._explain(error)
             sys.stdout.flush()

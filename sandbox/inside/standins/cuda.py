@@ -1,0 +1,87 @@
+"""GPUs: what a script puts on `cuda` or `mps` stays on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import torch
+
+from . import Report
+
+FACTORIES = (
+    *("arange", "as_tensor", "empty", "empty_like", "eye", "full", "full_like", "linspace"),
+    *("logspace", "ones", "ones_like", "rand", "rand_like", "randint", "randint_like"),
+    *("randn", "randn_like", "randperm", "tensor", "zeros", "zeros_like"),
+)
+METHODS = ("to", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros")
+QUERIES: dict[str, Any] = {
+    "synchronize": None,
+    "set_device": None,
+    "reset_peak_memory_stats": None,
+    "memory_allocated": 0,
+    "max_memory_allocated": 0,
+    "memory_reserved": 0,
+    "max_memory_reserved": 0,
+    "get_device_name": "cpu",
+    "current_device": 0,
+}
+
+
+def install(report: Report) -> None:
+    """Patch the places where torch takes a device, unless the machine has that device."""
+    if torch.cuda.is_available():
+        return
+    patched: Any = torch
+    mapped = _mapping(report)
+    for owner, names in ((patched, FACTORIES), (patched.Tensor, METHODS)):
+        for name in names:
+            setattr(owner, name, _on_cpu(getattr(owner, name), mapped))
+    patched.nn.Module.to = _on_cpu(torch.nn.Module.to, mapped)
+    patched.load = _on_cpu(torch.load, mapped)
+    patched.set_default_device = _on_cpu(torch.set_default_device, mapped)
+
+    def stay(self: Any, *args: Any, **kwargs: Any) -> Any:
+        report("cuda", "tensors and modules stay on the CPU")
+        return self
+
+    patched.Tensor.cuda = patched.nn.Module.cuda = stay
+    patched.Tensor.pin_memory = lambda self, device=None: self
+    for name, answer in QUERIES.items():
+        setattr(patched.cuda, name, _answering(answer, report))
+
+
+def _mapping(report: Report) -> Callable[[Any], Any]:
+    """A function that turns a device of an absent kind into the CPU, and leaves the rest."""
+
+    def mapped(value: Any) -> Any:
+        if isinstance(value, str | torch.device):
+            kind = str(value).partition(":")[0]
+            if kind in ("cuda", "mps"):
+                report(kind, "tensors and modules stay on the CPU")
+                return torch.device("cpu")
+        return value
+
+    return mapped
+
+
+def _on_cpu(original: Any, mapped: Callable[[Any], Any]) -> Any:
+    @wraps(original)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        for key in ("device", "map_location"):
+            if key in kwargs:
+                kwargs[key] = mapped(kwargs[key])
+        if (args and isinstance(args[-1], str | torch.device)) or len(args) > 1:
+            args = tuple(mapped(arg) for arg in args)
+        return original(*args, **kwargs)
+
+    return wrapper
+
+
+def _answering(answer: Any, report: Report) -> Callable[..., Any]:
+    def query(*args: Any, **kwargs: Any) -> Any:
+        report("cuda", "queries of the device give fixed answers")
+        return answer
+
+    return query

@@ -1,0 +1,14 @@
+"""MLflow: every call does nothing."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from .nothing import NothingModule
+
+PROVIDES = ("mlflow",)
+
+
+def module(name: str) -> ModuleType:
+    """`mlflow`, or a part of it."""
+    return NothingModule(name)
