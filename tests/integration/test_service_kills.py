@@ -1,0 +1,162 @@
+"""Processes and connections die in the middle of jobs; nothing accepted is lost, and each
+diagnosis gets exactly one result."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.postgres import Cluster
+from tests.processes import Process, Server, alive, children, eventually, running
+
+SLOW = "import time\nfor _ in range(12):\n    time.sleep(0.1)\nprint({!r})\n"
+QUICK_TO_NOTICE = {"lease_s": 2, "sweep_s": 0.5, "shutdown_grace_s": 0.5, "concurrency": 2}
+
+
+class House:
+    """A server and, on the queue, workers; whatever dies can be started again."""
+
+    def __init__(self, directory: Path, stack: ExitStack, settings: dict[str, Any]) -> None:
+        self._directory = directory
+        self._stack = stack
+        self._settings = {**QUICK_TO_NOTICE, **settings}
+        self.server = self.start_server()
+        self.workers: list[Process] = []
+
+    def start_server(self) -> Server:
+        self.server = Server(self._directory, **self._settings)
+        self._stack.enter_context(running(self.server))
+        return self.server
+
+    def start_worker(self) -> Process:
+        worker = Process(self._directory, "worker", **self._settings)
+        self._stack.enter_context(running(worker))
+        self.workers.append(worker)
+        return worker
+
+    def submit(self, count: int) -> list[str]:
+        """Slow scripts, none of them waited for."""
+        return [self.server.ask(SLOW.format(n), wait=0)["id"] for n in range(count)]
+
+    def some_run(self, ids: list[str]) -> None:
+        """Wait until work is under way and far from its end."""
+
+        def under_way() -> bool:
+            return any(self.server.read(one)["status"] == "running" for one in ids)
+
+        eventually(under_way)
+        time.sleep(0.7)  # the reading is done by then, and the script sleeps
+
+    def count(self, ids: list[str]) -> None:
+        """Every diagnosis ends well, and has one result."""
+        for diagnosis_id in ids:
+            eventually(partial(self.server.finished, diagnosis_id), 90)
+        for diagnosis_id in ids:
+            diagnosis = self.server.read(diagnosis_id)
+            assert (diagnosis["status"], diagnosis["verdict"]) == ("done", "healthy"), diagnosis
+            assert self.server.results(diagnosis_id) == 1
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def embedded(tmp_path: Path, stack: ExitStack) -> House:
+    return House(tmp_path, stack, {})
+
+
+@pytest.fixture
+def queue(tmp_path: Path, stack: ExitStack, cluster: Cluster) -> House:
+    return House(tmp_path, stack, {"jobs": "queue", "database_url": cluster.new_database()})
+
+
+def launchers(process: Process) -> set[int]:
+    """The sandbox launchers below a process."""
+    return {
+        pid
+        for pid in children(process.pid)
+        if b"sandbox.launcher" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    }
+
+
+def test_killed_server_leaves_no_process_and_loses_no_job(embedded: House) -> None:
+    ids = embedded.submit(4)
+    embedded.some_run(ids)
+    started = children(embedded.server.pid)
+    embedded.server.kill()
+    eventually(lambda: not alive(started), 20)
+    embedded.start_server()
+    embedded.count(ids)
+
+
+def test_stopped_server_hands_back_and_goes_on(embedded: House) -> None:
+    ids = embedded.submit(3)
+    embedded.some_run(ids)
+    assert embedded.server.end() in (0, -signal.SIGTERM)
+    embedded.start_server()
+    embedded.count(ids)
+
+
+def test_killed_launcher_costs_no_job(embedded: House) -> None:
+    eventually(lambda: embedded.server.http.get("/readyz").status_code == 200)
+    ids = embedded.submit(2)
+    embedded.some_run(ids)
+    killed = launchers(embedded.server)
+    assert killed
+    for pid in killed:
+        os.kill(pid, signal.SIGKILL)
+    embedded.count(ids)
+
+
+def test_killed_worker_costs_no_job(queue: House) -> None:
+    first = queue.start_worker()
+    ids = queue.submit(4)
+    queue.some_run(ids)
+    started = children(first.pid)
+    first.kill()
+    eventually(lambda: not alive(started), 20)
+    queue.start_worker()
+    queue.count(ids)
+
+
+def test_killed_server_on_the_queue_costs_no_job(queue: House) -> None:
+    queue.start_worker()
+    ids = queue.submit(3)
+    queue.some_run(ids)
+    queue.server.kill()
+    queue.start_server()
+    queue.count(ids)
+
+
+def test_two_workers_share_and_one_ends_gracefully(queue: House) -> None:
+    first, _ = queue.start_worker(), queue.start_worker()
+    ids = queue.submit(4)
+    queue.some_run(ids)
+    assert first.end() in (0, 128 + signal.SIGTERM)
+    queue.count(ids)
+
+
+@pytest.mark.parametrize("break_it", [Cluster.cut_connections, "restart"])
+def test_lost_database_costs_no_job(
+    queue: House, cluster: Cluster, break_it: Callable[[Cluster], None] | str
+) -> None:
+    queue.start_worker()
+    ids = queue.submit(3)
+    queue.some_run(ids)
+    if callable(break_it):
+        break_it(cluster)
+    else:
+        cluster.stop()
+        cluster.start()
+    queue.count(ids)
