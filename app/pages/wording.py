@@ -73,10 +73,8 @@ def calls(count: int) -> str:
 
 def sentences(summary: str) -> tuple[str, str]:
     """A summary's first sentence, and whatever comes behind it."""
-    first = re.match(r"(.+?[.:!?])\s+(?=[A-Z`])(.*)", summary, re.DOTALL)
-    if not first or first[1].endswith(":"):
-        return summary, ""
-    return first[1], first[2]
+    first = re.match(r"(.+?[.!?])\s+(?=[A-Z`])(.*)", summary, re.DOTALL)
+    return (first[1], first[2]) if first else (summary, "")
 
 
 def certainty(cause: Cause) -> str:

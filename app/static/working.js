@@ -6,6 +6,7 @@ const stage = byId("stage");
 const bar = byId("progress");
 const events = new EventSource(steps.dataset.events);
 const told = new Set([...steps.children].map((step) => step.textContent));
+let current = stage.dataset.said ?? "";
 
 enhance();
 events.addEventListener("progress", (event) => show(JSON.parse(event.data)));
@@ -16,8 +17,11 @@ events.addEventListener("error", () => {
 });
 
 function show({ done, total, message }) {
-  if (stage.textContent !== message) add(stage.textContent);
-  stage.textContent = message;
+  if (message !== current && !told.has(message)) {
+    if (current) add(current);
+    current = message;
+    stage.textContent = message;
+  }
   if (total > 1) {
     bar.max = total;
     bar.value = done;

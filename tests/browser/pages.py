@@ -1,0 +1,88 @@
+"""What the browser tests share: opening pages, waiting for a result, keeping pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+
+SHOTS = Path(__file__).parents[2] / "ci-output" / "screenshots"
+SETTLED_MS = 90_000
+DESK = {"width": 1200, "height": 900}
+PHONE = {"width": 360, "height": 740}
+
+
+class Visit:
+    """A visitor's pages. `complaints` are console errors, `foreign` requests to other hosts."""
+
+    def __init__(self, browser: Browser, base: str) -> None:
+        self.base = base
+        self.complaints: list[str] = []
+        self.foreign: list[str] = []
+        self._browser = browser
+        self._contexts: list[BrowserContext] = []
+
+    async def open(
+        self,
+        path: str,
+        *,
+        scripts: bool = True,
+        phone: bool = False,
+        dark: bool = False,
+    ) -> Page:
+        """A page of a new visitor. `scripts` off: as without JavaScript."""
+        options: dict[str, Any] = {"viewport": PHONE if phone else DESK}
+        context = await self._browser.new_context(
+            java_script_enabled=scripts,
+            color_scheme="dark" if dark else "light",
+            base_url=self.base,
+            accept_downloads=True,
+            **options,
+        )
+        self._contexts.append(context)
+        page = await context.new_page()
+        page.set_default_timeout(SETTLED_MS)
+        page.on("console", self._heard)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", self._asked)
+        await page.goto(path)
+        return page
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        # That a page was answered with an error status is what some tests are about.
+        if message.type == "error" and "server responded with a status" not in message.text:
+            self.complaints.append(message.text)
+
+    def _asked(self, request: Request) -> None:
+        asked = urlsplit(request.url)
+        if asked.scheme in ("http", "https") and asked.netloc != urlsplit(self.base).netloc:
+            self.foreign.append(request.url)
+
+    async def close(self) -> None:
+        for context in self._contexts:
+            await context.close()
+
+
+async def keep(page: Page, name: str) -> None:
+    """Keep a picture of the whole page with what the tests put out."""
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    await page.screenshot(path=SHOTS / f"{name}.png", full_page=True)
+
+
+async def settled(page: Page) -> None:
+    """Wait until the page shows a finished result."""
+    await page.wait_for_selector("#share")
+
+
+async def diagnosed(page: Page, example: str) -> None:
+    """Click an example and wait for its result."""
+    await page.click(f"button[name=example][value={example}]")
+    await settled(page)
+
+
+async def overflow(page: Page) -> int:
+    """By how many pixels the page is wider than its window."""
+    width: int = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    return width

@@ -1,0 +1,122 @@
+"""The form: what is dropped, typed and kept, and what it says about mistakes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.async_api import Page, expect
+
+from app.pages.examples import examples
+from tests.browser.pages import Visit, keep, settled
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+LSTM = next(example for example in examples() if example.name == "lstm")
+DROP = """(files) => {
+  const box = new DataTransfer();
+  for (const [name, text] of files) box.items.add(new File([text], name));
+  const event = { dataTransfer: box, bubbles: true, cancelable: true };
+  document.getElementById("diagnose").dispatchEvent(new DragEvent("drop", event));
+}"""
+
+
+async def drop(page: Page, files: dict[str, str]) -> None:
+    await page.evaluate(DROP, list(files.items()))
+
+
+async def test_a_dropped_script_and_log_fill_their_fields(page: Page) -> None:
+    await drop(page, {"charlm.py": LSTM.script, "run.log": LSTM.traceback})
+    await expect(page.locator("#script")).to_have_value(LSTM.script)
+    await expect(page.locator("#traceback")).to_have_value(LSTM.traceback)
+    await expect(page.locator("#filename")).to_have_value("charlm.py")
+    await expect(page.locator("#attached")).to_contain_text("charlm.py is the script")
+    await keep(page, "form-filled")
+
+
+async def test_a_dropped_notebook_is_diagnosed_as_one_script(page: Page) -> None:
+    cell = {"cell_type": "code", "execution_count": 1, "metadata": {}, "outputs": []}
+    notebook = {
+        "cells": [{**cell, "source": LSTM.script.splitlines(keepends=True)}],
+        "metadata": {},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    await drop(page, {"charlm.ipynb": json.dumps(notebook)})
+    await expect(page.locator("#filename")).to_have_value("charlm.ipynb")
+    await page.click("button.primary")
+    await settled(page)
+    await expect(page.locator(".badge")).to_have_text("Confirmed by a run")
+    await expect(page.locator("table.listing")).to_contain_text("hidden = model(chars, hidden)")
+
+
+async def test_of_several_files_the_one_that_walks_is_the_script(page: Page) -> None:
+    head, _, rest = LSTM.script.partition("class CharModel")
+    model, _, train = rest.partition("def batches")
+    imports = "import torch\nfrom torch import nn\n\n\n"
+    files = {
+        "model.py": f"{imports}class CharModel{model}",
+        "train.py": f"{head}from model import CharModel\n\n\ndef batches{train}",
+    }
+    await drop(page, files)
+    await expect(page.locator("#attached")).to_contain_text("attached: model.py")
+    await page.keyboard.press("Control+Enter")
+    await settled(page)
+    await expect(page.locator(".badge")).to_have_text("Confirmed by a run")
+    await expect(page.locator("table.listing caption")).to_contain_text(["train.py", "model.py"])
+
+
+async def test_the_text_survives_a_reload(page: Page) -> None:
+    await page.fill("#script", "import torch\n")
+    await page.fill("#traceback", "RuntimeError: half a traceback")
+    await page.reload()
+    await expect(page.locator("#script")).to_have_value("import torch\n")
+    await expect(page.locator("#traceback")).to_have_value("RuntimeError: half a traceback")
+
+
+async def test_an_empty_form_is_told_what_to_send(page: Page) -> None:
+    await page.click("button.primary")
+    await expect(page.get_by_role("alert")).to_contain_text("script")
+    await keep(page, "form-refused")
+
+
+async def test_the_text_survives_a_mistake(page: Page) -> None:
+    await page.fill("#script", "\nimport torch\n")
+    await page.click("summary")
+    await page.fill("#filename", "/etc/train.py")
+    await page.click("button.primary")
+    await expect(page.get_by_role("alert")).to_contain_text("/etc/train.py")
+    await expect(page.locator("#script")).to_have_value("\nimport torch\n")
+    await expect(page.locator("#filename")).to_have_value("/etc/train.py")
+
+
+async def test_a_traceback_alone_says_what_the_script_would_add(page: Page) -> None:
+    await page.fill("#traceback", LSTM.traceback)
+    await page.keyboard.press("Control+Enter")
+    await settled(page)
+    await expect(page.locator(".hint")).to_contain_text("With the script")
+    await keep(page, "traceback-alone")
+
+
+async def test_only_reading_runs_nothing(page: Page) -> None:
+    await page.fill("#script", LSTM.script)
+    await page.click("summary")
+    await page.check("#read_only")
+    await page.click("button.primary")
+    await settled(page)
+    await expect(page.locator(".badge")).to_have_text("Likely, from reading the source")
+    await expect(page.locator("section", has_text="How sure we are")).to_contain_text(
+        "Nothing was run"
+    )
+
+
+async def test_the_keyboard_is_enough(visit: Visit) -> None:
+    page = await visit.open("/")
+    await page.keyboard.press("Tab")
+    assert await page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    for _ in range(40):
+        await page.keyboard.press("Tab")
+        if await page.evaluate("document.activeElement.value") == "healthy":
+            break
+    await page.keyboard.press("Enter")
+    await settled(page)
+    await expect(page.locator(".badge")).to_have_text("Healthy")

@@ -1,0 +1,100 @@
+"""A result: what can be taken along, how much it weighs, and that it can be deleted."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, Response, expect
+
+from app.pages.examples import examples
+from tests.browser.pages import Visit, diagnosed, keep
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+LSTM = next(example for example in examples() if example.name == "lstm")
+HEAVIEST = 150_000
+
+
+def git_apply(directory: Path, diff: str) -> None:
+    subprocess.run(["git", "apply", diff], cwd=directory, check=True)
+
+
+async def test_the_downloaded_diff_applies_and_gives_the_patched_script(
+    page: Page, tmp_path: Path
+) -> None:
+    await diagnosed(page, "lstm")
+    (tmp_path / "train.py").write_text(LSTM.script)
+    for label, name in (("the diff", "a.diff"), ("the patched script", "patched.py")):
+        async with page.expect_download() as download:
+            await page.locator(".actions").first.get_by_text(f"Download {label}").click()
+        await (await download.value).save_as(tmp_path / name)
+    git_apply(tmp_path, "a.diff")
+    patched = (tmp_path / "patched.py").read_text()
+    assert (tmp_path / "train.py").read_text() == patched != LSTM.script
+
+
+async def test_what_is_copied_is_the_diff_the_command_and_the_markdown(page: Page) -> None:
+    await diagnosed(page, "gan")
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    address = page.url.replace("/d/", "/v1/diagnoses/")
+
+    async def copied(selector: str) -> str:
+        await page.locator(selector).first.click()
+        await expect(page.locator("#copied")).to_have_text("Copied")
+        text: str = await page.evaluate("navigator.clipboard.readText()")
+        return text
+
+    diff = await copied("[data-copy=diff-1]")
+    served = await page.request.get(f"{address}/patches/1.diff")
+    assert diff == await served.text()
+    assert await copied("[data-copy=apply-1]") == f"curl -s {address}/patches/1.diff | git apply"
+    await page.click("text=As Markdown")
+    markdown = await copied("[data-copy=markdown]")
+    assert page.url in markdown
+    assert diff.strip() in markdown
+
+
+async def test_the_diff_is_shown_side_by_side_or_unified(page: Page) -> None:
+    await diagnosed(page, "lstm")
+    split, unified = page.locator("table.split").first, page.locator("table.unified").first
+    await expect(split).to_be_visible()
+    await expect(unified).to_be_hidden()
+    await page.click("label:has-text('Unified')")
+    await expect(unified).to_be_visible()
+    await expect(split).to_be_hidden()
+
+
+async def test_a_result_weighs_little(visit: Visit) -> None:
+    page = await visit.open("/")
+    await diagnosed(page, "lstm")
+    answers: list[Response] = []
+    fresh = await visit.open("/")
+    fresh.on("response", lambda answer: answers.append(answer))
+    await fresh.goto(page.url)
+    await fresh.wait_for_load_state("networkidle")
+    weight = sum([len(await answer.body()) for answer in answers])
+    assert len(answers) >= 4
+    assert weight < HEAVIEST
+
+
+async def test_a_deleted_result_is_gone(page: Page) -> None:
+    await diagnosed(page, "healthy")
+    address = page.url
+    await page.click("text=Delete this result")
+    await expect(page.locator("h1")).to_have_text("Deleted")
+    answer = await page.goto(address)
+    assert answer is not None
+    assert answer.status == 404
+    await expect(page.locator("h1")).to_have_text("Nothing stands here")
+
+
+async def test_progress_is_shown_while_it_works(page: Page) -> None:
+    slow = "import time\nimport torch\n" + "time.sleep(3)\n" + LSTM.script
+    await page.fill("#script", slow)
+    await page.click("button.primary")
+    await expect(page.locator("h1#stage")).to_have_text("Running the script")
+    await expect(page.locator("#steps li").first).to_have_text("Reading the script")
+    await keep(page, "working")
+    await page.wait_for_selector("#share")
+    await expect(page.locator(".badge")).to_have_text("Confirmed by a run")
