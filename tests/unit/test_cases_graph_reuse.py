@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.case_files import ROOT, Case, load_cases
+from tests.case_files import ROOT, Case, Place, load_cases
 from tests.probe import Record, compare, judge, run
 
 PATTERNS = (
@@ -46,6 +46,10 @@ def label(value: object) -> str:
     return Path(str(value)).relative_to(ROOT).as_posix()
 
 
+def _frame_file(place: Place) -> str:
+    return place.file if place.cell is None else f"cell {place.cell}"
+
+
 @pytest.mark.parametrize("case", FAILING, ids=label)
 def test_a_failing_case_raises_what_it_says_where_it_says(case: Case) -> None:
     record = run_once(case.path)
@@ -54,7 +58,8 @@ def test_a_failing_case_raises_what_it_says_where_it_says(case: Case) -> None:
     assert record.error.startswith(case.raises)
     assert case.pattern in PATTERNS
     assert case.carriers
-    assert case.places
+    frames = set(record.lines)
+    assert frames & {(_frame_file(place), place.line) for place in case.places}
 
 
 @pytest.mark.parametrize("case", HEALTHY, ids=label)
