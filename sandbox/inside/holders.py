@@ -66,17 +66,18 @@ class Search:
 
     `wanted` says which tensors count. `deep` also looks into objects of library classes,
     functions' defaults and closures, and caches: for the one look after an error. `leaves` also
-    looks at the parameters of modules, which never carry a graph.
+    looks at the parameters of modules, which never carry a graph. `kinds` are what is looked for.
     """
 
-    wanted: Callable[[torch.Tensor], bool]
+    wanted: Callable[[Any], bool]
     budget: int = 400
     depth: int = 3
     deep: bool = False
     leaves: bool = False
+    kinds: tuple[type, ...] = (torch.Tensor,)
     _seen: set[int] = field(default_factory=set)
 
-    def around(self, frame: FrameType | None) -> Iterator[tuple[Name, torch.Tensor]]:
+    def around(self, frame: FrameType | None) -> Iterator[tuple[Name, Any]]:
         """Every wanted tensor that the user's frames and their modules name, innermost first."""
         globals_seen: dict[int, tuple[Mapping[str, Any], int]] = {}
         for found in user_frames(frame):
@@ -91,7 +92,7 @@ class Search:
         for names, number in globals_seen.values():
             yield from self.namespace(names, "<module>", "global", number)
 
-    def _locals(self, frame: FrameType, number: int) -> Iterator[tuple[Name, torch.Tensor]]:
+    def _locals(self, frame: FrameType, number: int) -> Iterator[tuple[Name, Any]]:
         scope = function_name(frame.f_code)
         free = set(frame.f_code.co_freevars)
         for name, value in local_values(frame):
@@ -101,7 +102,7 @@ class Search:
 
     def namespace(
         self, names: Mapping[str, Any], scope: str, kind: str, number: int = 0
-    ) -> Iterator[tuple[Name, torch.Tensor]]:
+    ) -> Iterator[tuple[Name, Any]]:
         """Every wanted tensor under the names of a module."""
         for name, value in list(names.items()):
             if isinstance(name, str) and not name.startswith("__"):
@@ -112,9 +113,9 @@ class Search:
                 elif not isinstance(value, _PLAIN):
                     yield from self.inside(Name(scope, name, kind, number), value, self.depth)
 
-    def inside(self, name: Name, value: Any, depth: int) -> Iterator[tuple[Name, torch.Tensor]]:
+    def inside(self, name: Name, value: Any, depth: int) -> Iterator[tuple[Name, Any]]:
         """Every wanted tensor that the value is or holds."""
-        if isinstance(value, torch.Tensor):
+        if isinstance(value, self.kinds):
             if self.wanted(value):
                 yield name, value
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import random
+import resource
 import sys
 import time
 import traceback
@@ -18,6 +19,7 @@ from . import failure, frames, needs, standins
 from .changes import ChangeLog
 from .emitter import Emitter
 from .engine import Engine, Stopped
+from .engines import EngineWatch
 from .frames import Json
 from .inplace import InplaceWatch
 from .losses import LossLog
@@ -71,10 +73,18 @@ class Session:
                 "reason": reason,
                 "backwards": Clock.visits,
                 "steps": Clock.steps,
+                "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
                 "truncated": self.engine.notes if self.engine else [],
+                "tampered": self._tampered(),
             }
         )
         return code
+
+    def _tampered(self) -> list[str]:
+        """What the script did to the instruments, as far as it shows."""
+        if self.engine is None or self.engine.installed():
+            return []
+        return ["it replaced the entry to torch's engine"]
 
     def _install(self) -> None:
         job, emitter, stamps = self.job, self.emitter, self.stamps
@@ -88,6 +98,7 @@ class Session:
             frozen=reference or bool(job.get("frozen_steps")),
         )
         self.steps.install()
+        EngineWatch(emitter).install()
         changes, losses = self._logs()
         self.inplace = InplaceWatch(emitter, stamps, self.parameters, changes)
         self.missing = MissingWatch(emitter, stamps, losses)
