@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 _MAGICS = ("%", "!", "?")
@@ -29,7 +29,8 @@ class LineMap:
     cells: tuple[int, ...] = ()
     counts: tuple[int | None, ...] = ()
     neutralised: tuple[int, ...] = ()
-    reruns: tuple[int, ...] = field(default=())
+    reruns: tuple[int, ...] = ()
+    length: int = 0
 
     def position(self, line: int) -> tuple[int, int]:
         """The cell and the line within it (both 1-based) of a script line."""
@@ -42,6 +43,19 @@ class LineMap:
         """`cell 4, line 3`."""
         cell, inner = self.position(line)
         return f"cell {cell}, line {inner}"
+
+    def span(self, cell: int) -> tuple[int, int]:
+        """The first and last script line of a cell."""
+        index = self.cells.index(cell)
+        following = self.starts[index + 1 : index + 2]
+        return self.starts[index], following[0] - 1 if following else self.length
+
+    def cell_run_as(self, count: int) -> int | None:
+        """The number of the cell with this execution count."""
+        for cell, known in zip(self.cells, self.counts, strict=True):
+            if known == count:
+                return cell
+        return None
 
     def script_line(self, count: int, line: int) -> int | None:
         """The script line of a traceback's `Cell In[count], line line`."""
@@ -76,7 +90,12 @@ def to_project(text: str) -> tuple[str, LineMap]:
         neutralised.extend(starts[-1] + offset for offset in changed)
         script.extend(lines)
     line_map = LineMap(
-        tuple(starts), tuple(numbers), tuple(counts), tuple(neutralised), _reruns(numbers, counts)
+        tuple(starts),
+        tuple(numbers),
+        tuple(counts),
+        tuple(neutralised),
+        _reruns(numbers, counts),
+        len(script),
     )
     return "".join(f"{line}\n" for line in script), line_map
 

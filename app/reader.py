@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import multiprocessing
 import resource
 import sys
@@ -86,3 +87,5 @@ def _limit_and_warm_up(memory_bytes: int) -> None:
     import analyzers.tracebacks
 
     analyzers.pattern.patterns()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 100)  # a reading makes many objects that live until its end

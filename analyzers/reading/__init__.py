@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from analyzers.evidence import Evidence, Place, Reading
 from analyzers.reading import (  # noqa: F401  (each registers what it evaluates)
     expressions,
@@ -15,8 +17,11 @@ from analyzers.source import Project
 MAX_EVIDENCE = 16
 
 
-def read(project: Project) -> Reading:
+def read(project: Project, reruns: Iterable[tuple[int, int]] = ()) -> Reading:
     """What reading the whole project predicts.
+
+    `reruns`: spans of lines of the entry (first and last, 1-based) that run once more at its end:
+    notebook cells that were run again.
 
     Two runs at most: the second takes the other way wherever the first had to assume one of two
     arms. Source that does not parse is not read; `incomplete` says so.
@@ -29,8 +34,10 @@ def read(project: Project) -> Reading:
     evidence: dict[object, Evidence] = {}
     walks: dict[Place, None] = {}
     if roots.mentions_walks(project):
+        models = roots.model_names(project)
         for arm in (0, 1):
-            machine = _run(project, arm)
+            machine = Machine(project, arm, models)
+            _run(machine, tuple(reruns))
             incomplete |= machine.incomplete
             walks |= machine.walk_places
             for key, found in machine.evidence.items():
@@ -43,12 +50,10 @@ def read(project: Project) -> Reading:
     )
 
 
-def _run(project: Project, arm: int) -> Machine:
-    machine = Machine(project, arm)
+def _run(machine: Machine, reruns: tuple[tuple[int, int], ...]) -> None:
     try:
-        roots.run(machine)
+        roots.run(machine, reruns)
     except OutOfBudgetError:
         machine.gave_up("the script is too long to follow to its end")
     except RecursionError:
         machine.gave_up("the script is nested too deeply")
-    return machine

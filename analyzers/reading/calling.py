@@ -7,7 +7,7 @@ import ast
 from analyzers.evidence import Place
 from analyzers.reading import classes, containers, library, modules, tensors, unknowns
 from analyzers.reading.frames import Frame
-from analyzers.reading.machine import MAX_CALLS, Machine, callable_kind
+from analyzers.reading.machine import MAX_CALLS, MAX_RECURSION, Machine, callable_kind
 from analyzers.reading.values import (
     NONE,
     Bound,
@@ -105,19 +105,15 @@ def call_function(
         key = tuple(_cache_key(v) for v in (*args, *kwargs.values()))
         if key in function.cached:
             return function.cached[key]
-    depth = 0
-    caller: Frame | None = frame
-    while caller is not None:
-        depth += caller.site is not None and caller.function == qualified(function)
-        caller = caller.caller
-    if machine.calls >= MAX_CALLS or depth > 3:
+    definition = function.definition
+    if len(machine.active) >= MAX_CALLS or machine.active.count(definition) >= MAX_RECURSION:
         machine.gave_up("calls nested too deeply")
         return Unknown(function.name)
-    machine.calls += 1
+    machine.active.append(definition)
     try:
         value = _enter(machine, function, args, kwargs, frame)
     finally:
-        machine.calls -= 1
+        machine.active.pop()
     if function.cached is not None:
         function.cached[key] = value
     return value
@@ -127,23 +123,13 @@ def _cache_key(value: Value) -> object:
     return ("const", repr(value.value)) if isinstance(value, Const) else id(value)
 
 
-def qualified(function: Function) -> str:
-    """The function's qualified name, as tracebacks show it."""
-    outer = function.frame.function
-    if function.owner is not None:
-        return f"{function.owner.name}.{function.name}"
-    if outer and outer != "<module>":
-        return f"{outer}.<locals>.{function.name}"
-    return function.name
-
-
 def _enter(
     machine: Machine, function: Function, args: list[Value], kwargs: dict[str, Value], frame: Frame
 ) -> Value:
     definition = function.definition
     inner = machine.new_frame(
         function.frame.file,
-        qualified(function),
+        function.qualified,
         parent=function.frame,
         caller=frame,
         module=function.frame.module or function.frame,
@@ -159,7 +145,7 @@ def _enter(
         return value
     grad = machine.grad
     machine.grad = grad and not function.no_grad
-    generator = _yields(definition)
+    generator = machine.facts_of(definition).yields
     if generator:
         inner.yields = []
     try:
@@ -170,21 +156,6 @@ def _enter(
     if generator:
         return Sequence(inner.yields or [], "generator")
     return inner.returned or NONE
-
-
-_generators: dict[ast.AST, bool] = {}
-
-
-def _yields(definition: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether the function's own body yields."""
-    todo: list[ast.AST] = list(definition.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.Yield | ast.YieldFrom):
-            return True
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            todo.extend(ast.iter_child_nodes(node))
-    return False
 
 
 def bind_arguments(

@@ -144,6 +144,8 @@ def _identity(left: Value, right: Value, positive: bool) -> Value:
         return Const(not positive)
     if left is right:
         return Const(positive)
+    if isinstance(left, _ALWAYS_TRUE) and isinstance(right, _ALWAYS_TRUE):
+        return Const(not positive)
     return Unknown(data=True)
 
 

@@ -9,6 +9,7 @@ from analyzers import ops
 from analyzers.reading import inplace
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, within
+from analyzers.reading.operators import MAX_ITEMS
 from analyzers.reading.values import (
     NONE,
     Binding,
@@ -24,8 +25,6 @@ from analyzers.reading.values import (
     Unknown,
     Value,
 )
-
-MAX_ITEMS = 200
 
 
 def part_of(machine: Machine, value: Value, frame: Frame, op: str = "select") -> Value:
@@ -120,8 +119,10 @@ def fetch(machine: Machine, container: Value, index: Value, frame: Frame) -> Val
     if isinstance(container, Sequence):
         return _fetch_item(container, index)
     if isinstance(container, Mapping):
-        if isinstance(index, Const) and index.value in container.items:
-            return container.items[index.value]
+        if isinstance(index, Const) and not isinstance(index.value, slice):
+            found = container.items.get(index.value)
+            if found is not None:
+                return found
         if container.rest:
             return container.rest[-1]
         if not isinstance(index, Const) and container.items:

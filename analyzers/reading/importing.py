@@ -6,7 +6,7 @@ import ast
 import posixpath
 
 from analyzers.reading.frames import Frame
-from analyzers.reading.machine import Machine, OutOfBudgetError
+from analyzers.reading.machine import Machine
 from analyzers.reading.values import Const, Library, Unknown, Value
 
 
@@ -20,11 +20,7 @@ def module_frame(machine: Machine, path: str, name: str) -> Frame | None:
     frame = machine.modules[path] = machine.new_frame(path, "<module>")
     frame.names["__name__"] = Const(name)
     frame.names["__file__"] = Const(path)
-    try:
-        machine.execute(module.tree.body, frame)
-    except OutOfBudgetError:
-        machine.gave_up(f"{path}: too much to follow")
-        raise
+    machine.execute(module.tree.body, frame)
     return frame
 
 

@@ -56,7 +56,7 @@ class _Passes:
         """Numbers that the loop changes become unknown."""
         self.forgotten = True
         names = self.frame.names
-        for name in bound_names(self.node):
+        for name in self.machine.facts_of(self.node).bound_names:
             if name in names:
                 names[name] = assigning.forget(names[name])
         for (_, attribute), attrs in self.machine.counters.items():
@@ -68,13 +68,6 @@ class _Passes:
         if cut:
             self.forget_counters()
         check_growth(self.machine, self.node, self.frame)
-
-
-def bound_names(node: ast.AST) -> Iterator[str]:
-    """Plain names that a loop binds, inner functions included."""
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-            yield inner.id
 
 
 def _run(

@@ -14,14 +14,18 @@ from enum import Enum
 from typing import Any
 
 from analyzers.evidence import Evidence, Place
+from analyzers.reading.facts import Facts
 from analyzers.reading.frames import Frame
 from analyzers.reading.tape import Tape
 from analyzers.reading.values import Binding, Instance, Lost, Node, Tensor, Unknown, Value
 from analyzers.source import Project
 
-MAX_STEPS = 60_000
+STEPS = 20_000
+STEPS_PER_LINE = 60
+MAX_STEPS = 400_000
 MAX_DEPTH = 60
 MAX_CALLS = 24
+MAX_RECURSION = 4
 MAX_FINDINGS = 24
 
 
@@ -49,13 +53,21 @@ STATEMENTS: dict[type, Executor] = {}
 class Machine:
     """State of one run. `arm` says which way undecided two-armed conditions are assumed."""
 
-    def __init__(self, project: Project, arm: int = 0, steps: int = MAX_STEPS) -> None:
+    def __init__(
+        self,
+        project: Project,
+        arm: int = 0,
+        model_names: frozenset[str] = frozenset(),
+    ) -> None:
+        lines = sum(text.count("\n") for text in project.files.values())
+        steps = min(STEPS + STEPS_PER_LINE * lines, MAX_STEPS)
         self.project = project
         self.arm = arm
         self.steps = steps
         self.tape = Tape(steps * 4)
         self.depth = 0
-        self.calls = 0
+        self.active: list[ast.AST] = []
+        self.facts: dict[ast.AST, Facts] = {}
         self.frames = 0
         self.grad = True
         self.incomplete: dict[str, None] = {}
@@ -71,7 +83,7 @@ class Machine:
         self.modules: dict[str, Frame] = {}
         self.entered: set[int] = set()
         self.zeroings = 0
-        self.model_names: frozenset[str] = frozenset()
+        self.model_names = model_names
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
         """The value of an expression; unknown where it is not followed."""
@@ -119,6 +131,13 @@ class Machine:
         if method is None:
             return Unknown()
         return self.call(method, [owner, *args], {}, frame)
+
+    def facts_of(self, node: ast.AST) -> Facts:
+        """What the syntax of a function or loop says, looked up once."""
+        facts = self.facts.get(node)
+        if facts is None:
+            facts = self.facts[node] = Facts(node)
+        return facts
 
     def gave_up(self, reason: str) -> None:
         """Remember that something was not followed."""

@@ -44,6 +44,7 @@ DUNDERS = {
 }
 MAX_NUMBER = 10**12
 MAX_PARENTS = 64
+MAX_ITEMS = 200
 
 
 def name_of(operator: ast.operator) -> str:
@@ -143,7 +144,9 @@ def binary(
                 return machine.invoke(value, name, [other], frame)
     if isinstance(left, Sequence):
         if isinstance(right, Sequence):
-            return Sequence([*left.items, *right.items], left.kind, left.open or right.open)
+            items = [*left.items, *right.items]
+            open_ = left.open or right.open or len(items) > MAX_ITEMS
+            return Sequence(items[-MAX_ITEMS:], left.kind, open_)
         if isinstance(operator, ast.Mult):
             return Sequence(list(left.items), left.kind, open_=True)
     if isinstance(left, Unknown | Const) and isinstance(right, Unknown | Const):

@@ -142,7 +142,7 @@ def _map(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
 def _isinstance(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     if len(args) < 2:
         return Unknown(data=True)
-    value, kinds = args
+    value, kinds = args[:2]
     names = {
         getattr(k, "path", getattr(k, "origin", "")).rpartition(".")[2] or getattr(k, "name", "")
         for k in (kinds.items if isinstance(kinds, Sequence) else [kinds])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from analyzers.reading import calling, classes, importing
 from analyzers.reading.frames import Frame
@@ -11,8 +12,8 @@ from analyzers.reading.values import Class, Function, Instance, Unknown
 from analyzers.source import Project
 
 _WALKING = frozenset({"backward", "grad", "manual_backward", "step"})
-_MODEL_METHODS = frozenset(
-    {"parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad"}
+_MODEL_CALL = re.compile(
+    r"\b(\w{1,80})\.(?:named_parameters|parameters|load_state_dict|state_dict|zero_grad)\b"
 )
 
 
@@ -22,28 +23,30 @@ def mentions_walks(project: Project) -> bool:
 
 
 def model_names(project: Project) -> frozenset[str]:
-    """Names (last parts) of things whose parameters are taken, or that are put in train mode."""
-    found: set[str] = set()
-    for module in project.modules.values():
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Attribute) and node.attr in _MODEL_METHODS:
-                if isinstance(node.value, ast.Name):
-                    found.add(node.value.id)
-                elif isinstance(node.value, ast.Attribute):
-                    found.add(node.value.attr)
+    """Names (last parts) of things whose parameters are taken somewhere: models."""
+    found = {name for text in project.files.values() for name in _MODEL_CALL.findall(text)}
     return frozenset(found - {"self", "optimizer", "opt", "optim", "scheduler"})
 
 
-def run(machine: Machine) -> None:
-    """Everything: the entry as `__main__`, the other files, then what is left."""
+def run(machine: Machine, reruns: tuple[tuple[int, int], ...] = ()) -> None:
+    """Everything: the entry as `__main__`, cells run again, the other files, then what is left."""
     project = machine.project
-    machine.model_names = model_names(project)
     if project.module(project.entry) is not None:
         importing.module_frame(machine, project.entry, "__main__")
+        for first, last in reruns:
+            _run_again(machine, first, last)
     for path in project.modules:
         importing.module_frame(machine, path, path.removesuffix(".py").replace("/", "."))
     for frame in list(machine.modules.values()):
         _uncalled(machine, frame)
+
+
+def _run_again(machine: Machine, first: int, last: int) -> None:
+    module = machine.project.module(machine.project.entry)
+    frame = machine.modules[machine.project.entry]
+    if module is not None:
+        body = [s for s in module.tree.body if first <= s.lineno <= last]
+        machine.execute(body, frame)
 
 
 def _uncalled(machine: Machine, frame: Frame) -> None:

@@ -36,7 +36,8 @@ def check_growth(machine: Machine, node: ast.For | ast.While, frame: Frame) -> N
     """A name that outlives the loop's passes and chains the freed graphs of several of them."""
     if len(machine.tape.walks) < 2:
         return
-    for name, value in list(frame.names.items()):
+    for name in machine.facts_of(node).bound_names & frame.names.keys():
+        value = frame.names[name]
         binding = _growing(value)
         if binding is not None:
             report_growth(machine, name, value, binding, frame)

@@ -249,7 +249,7 @@ class Instance(Value):
 class Function(Value):
     """A function of the script with the frame it closes over."""
 
-    __slots__ = ("cached", "defaults", "definition", "frame", "no_grad", "owner", "tags", "walks")
+    __slots__ = ("cached", "defaults", "definition", "frame", "no_grad", "owner", "tags")
 
     def __init__(
         self, definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, frame: Frame
@@ -265,6 +265,14 @@ class Function(Value):
     @property
     def name(self) -> str:
         return getattr(self.definition, "name", "<lambda>")
+
+    @property
+    def qualified(self) -> str:
+        """The qualified name, as tracebacks show it."""
+        outer = self.frame.function
+        if self.owner is not None:
+            return f"{self.owner.name}.{self.name}"
+        return f"{outer}.<locals>.{self.name}" if outer not in ("", "<module>") else self.name
 
 
 @dataclass(slots=True)

@@ -1,0 +1,1 @@
+"""Drives the reader and the traceback parser with programs nobody would write."""

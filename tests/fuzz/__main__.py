@@ -1,0 +1,73 @@
+"""`python -m tests.fuzz [--seconds N] [--seed N]`: grammar-based fuzzing of reader and parser.
+
+Each program is read as it is, and again after random cuts and swaps of its lines. Anything but a
+result within the time limit is printed with its program, and ends the run with status 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+import traceback
+
+from analyzers.reading import read
+from analyzers.source import Project
+from analyzers.tracebacks import parse
+from tests.fuzz.grammar import Writer
+
+LIMIT_S = 5.0
+
+
+def mutated(text: str, source: random.Random) -> str:
+    """The program with a few lines cut, doubled or swapped."""
+    lines = text.splitlines()
+    for _ in range(source.randint(1, 4)):
+        at, other = source.randrange(len(lines)), source.randrange(len(lines))
+        match source.randrange(3):
+            case 0:
+                lines[at], lines[other] = lines[other], lines[at]
+            case 1:
+                lines.insert(at, lines[other])
+            case _ if len(lines) > 2:
+                del lines[at]
+    return "\n".join(lines) + "\n"
+
+
+def tried(text: str) -> str | None:
+    """What went wrong with one program, if anything did."""
+    started = time.perf_counter()
+    try:
+        read(Project({"train.py": text}))
+        parse(text)
+    except Exception:
+        return traceback.format_exc()
+    seconds = time.perf_counter() - started
+    return f"took {seconds:.1f} s" if seconds > LIMIT_S else None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    end = time.monotonic() + options.seconds
+    seed, read_well, slowest = options.seed, 0, 0.0
+    while time.monotonic() < end:
+        program = Writer(seed).program()
+        for text in (program, mutated(program, random.Random(seed))):
+            started = time.perf_counter()
+            problem = tried(text)
+            slowest = max(slowest, time.perf_counter() - started)
+            if problem is not None:
+                print(f"seed {seed}\n{text}\n{problem}")
+                return 1
+            read_well += Project({"train.py": text}).module("train.py") is not None
+        seed += 1
+    print(f"{seed - options.seed} programs, {read_well} texts parsed, slowest {slowest:.2f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
