@@ -1,0 +1,131 @@
+"""`optimizer.step()` changed weights that a later backward still needs.
+
+What happens: two losses are computed from the same weights. The first one's backward runs and
+its optimizer steps, which writes into the weights. The second backward walks a graph that was
+made with the old values; it finds new ones and refuses.
+
+Why: layers keep their weights for the gradient of their input, and a step changes them in place.
+The message speaks of an "inplace operation", though the script seems to hold none. With
+`retain_graph=True` on a recurrent state, the old graph of an earlier pass is the one that meets
+the step.
+
+The fix: compute the second loss behind the step, from the weights as they are then; or let all
+backwards run before the first step. A state that only carries values from pass to pass is
+detached.
+
+When this fix is wrong: moving a step behind the other backward lets gradients of both losses
+meet in weights that they share. If the first network should not learn from the second loss, the
+forward behind the step is right.
+
+Broken::
+
+    import torch
+
+    critic = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+    optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
+    x = torch.randn(16, 4, requires_grad=True)
+    first = critic(x).mean()
+    second = critic(x + 1).pow(2).mean()
+    first.backward()
+    optimizer.step()
+    second.backward()
+
+Mended::
+
+    import torch
+
+    critic = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+    optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
+    x = torch.randn(16, 4, requires_grad=True)
+    first = critic(x).mean()
+    first.backward()
+    optimizer.step()
+    second = critic(x + 1).pow(2).mean()
+    second.backward()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from analyzers.carrying import carried_names
+from analyzers.evidence import Evidence, InplaceChange, Place
+from analyzers.naming import changed
+from analyzers.pattern import Boundary, Carrier, Match, Proposal
+from analyzers.source import Project
+from analyzers.stale import Stale, stale_in
+from analyzers.stepping import (
+    Schedule,
+    detach_attributes,
+    detach_carried,
+    forward_in_loop,
+    fresh_forward,
+    one_step_behind,
+    root_names,
+    schedule_of,
+    steps_last,
+)
+
+NAME = "step-between-backwards"
+FAMILY = "inplace"
+TITLE = "A step changed weights that a later backward needs"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """A weight was changed between the forward and its walk, after another walk."""
+    if not isinstance(evidence, InplaceChange) or evidence.kind != "saved":
+        return None
+    stale = Stale(evidence, project)
+    if stale.nature != "step":
+        return None
+    schedule = schedule_of(stale)
+    found = stale.matched(NAME, 0.92 if stale.changes else 0.7)
+    return replace(
+        found,
+        carrier=_carrier(stale, schedule),
+        boundary=_boundary(schedule),
+        facts={**found.facts, "schedule": schedule},
+    )
+
+
+def _carrier(stale: Stale, schedule: Schedule | None) -> Carrier | None:
+    """The state that a pass hands on, else the loss that was walked too late."""
+    visit = stale.evidence.reached
+    if visit is None:
+        return None
+    saved = stale.evidence.node.at if stale.evidence.node is not None else None
+    place = saved or visit.at
+    if schedule is not None and not schedule.straight:
+        loops = schedule.where.module.loops_around(schedule.walk)
+        for name in carried_names(loops[0], root_names(visit, schedule.where)) if loops else []:
+            return Carrier(name, place)
+    return Carrier(visit.root[-1], place) if visit.root else None
+
+
+def _boundary(schedule: Schedule | None) -> Boundary:
+    if schedule is None or schedule.straight:
+        return Boundary()
+    loops = schedule.where.module.loops_around(schedule.walk)
+    path = schedule.where.module.path
+    return Boundary("loop", Place(path, loops[0].lineno)) if loops else Boundary()
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which weight, changed by which step, needed by which backward."""
+    return changed(match, project) + " That graph was made with the weights from before the step."
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """A fresh forward, or the steps last; across passes: a cut state, or the forward inside."""
+    stale, schedule = stale_in(match), match.facts["schedule"]
+    if not isinstance(schedule, Schedule):
+        yield from detach_attributes(stale)
+    elif schedule.straight:
+        yield from fresh_forward(stale, schedule)
+        yield from steps_last(schedule)
+    else:
+        yield from detach_carried(stale, schedule)
+        yield from forward_in_loop(stale, schedule)
+        yield from one_step_behind(stale, schedule)
+        yield from detach_attributes(stale)
