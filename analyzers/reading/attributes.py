@@ -23,6 +23,7 @@ from analyzers.reading.values import (
     Mapping,
     Method,
     Optimizer,
+    Sequence,
     Super,
     Tensor,
     Unknown,
@@ -31,6 +32,8 @@ from analyzers.reading.values import (
 from analyzers.source import spelled
 
 _FACTS = frozenset({"shape", "device", "dtype", "ndim", "is_cuda", "layout", "requires_grad"})
+# The named fields of what `max(dim=...)`, `sort` and `topk` return.
+_FIELDS = {"values": 0, "indices": 1}
 
 
 def read(machine: Machine, owner: Value, name: str, frame: Frame) -> Value:
@@ -57,6 +60,9 @@ def read(machine: Machine, owner: Value, name: str, frame: Frame) -> Value:
         if found is None and name in ("weight", "bias") and isinstance(owner, Layer) and owner.leaf:
             return owner.leaf
         return found or Method(owner, name)
+    if isinstance(owner, Sequence) and owner.kind == "tuple" and name in _FIELDS:
+        position = _FIELDS[name]
+        return owner.items[position] if position < len(owner.items) else Unknown()
     if isinstance(owner, Function | Bound):
         return Unknown(name)
     return Method(owner, name)

@@ -91,10 +91,14 @@ def assume(machine: Machine, value: Value, preferred: bool) -> bool:
 
 
 def _preferred(machine: Machine, node: ast.If) -> bool:
-    """A lone guard that only leaves is passed by; other lone bodies are entered; of two arms each
-    run takes another."""
-    leaves = isinstance(node.body[-1], _JUMPS)
+    """A lone guard that only leaves is passed by, unless it gives back something: then a second
+    run takes it. Other lone bodies are entered. Of two arms each run takes another."""
+    last = node.body[-1]
+    leaves = isinstance(last, _JUMPS)
     if not node.orelse:
+        if isinstance(last, ast.Return) and not isinstance(last.value, ast.Constant | None):
+            machine.undecided = True
+            return machine.arm == 1
         return not leaves
     if leaves != isinstance(node.orelse[-1], _JUMPS):
         return not leaves

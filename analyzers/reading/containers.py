@@ -50,6 +50,8 @@ def listed(machine: Machine, value: Value, frame: Frame) -> list[Value]:
         return list(value.items)
     if isinstance(value, Mapping):
         return [Const(key) for key in value.items]
+    if isinstance(value, Parameters):
+        return list(itertools.islice(iterate(machine, value, frame), MAX_ITEMS))
     if isinstance(value, Stream):
         count = MAX_ITEMS if value.exact else 3
         return list(itertools.islice(value.make(), count))

@@ -23,7 +23,7 @@ def write(machine: Machine, target: Tensor, op: str, values: list[Value], frame:
         return target
     from analyzers import ops
 
-    parents = (*((old,) if old is not None and op not in ("zero_", "fill_") else ()), *incoming)
+    parents = (*((old,) if old is not None else ()), *incoming)  # `zero_` keeps the history too
     kind = ops.op(op)
     target.node = machine.tape.node(op, place, parents, kind.saves)  # type: ignore[misc]
     if kind.result and target.node is not None:

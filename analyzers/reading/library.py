@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from analyzers import ops
 from analyzers.reading import modules, operators, optimizers, python_calls, tensors, walks
 from analyzers.reading.containers import listed
@@ -15,6 +17,7 @@ from analyzers.reading.values import (
     Function,
     Lost,
     Sequence,
+    Stream,
     Tensor,
     Unknown,
     Value,
@@ -62,6 +65,23 @@ def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) 
     return call_unknown(machine, Unknown(last), args, kwargs, frame)
 
 
+def _loader(machine: Machine, dataset: Value, frame: Frame) -> Value:
+    """Batches of what is known of the data; of anything else, plain data."""
+    if not isinstance(dataset, Sequence) or not operators.graphs([dataset]):
+        return Unknown("DataLoader", data=True)
+    sample = dataset.items[-1]
+
+    def batches() -> Iterator[Value]:
+        while True:
+            if isinstance(sample, Sequence):
+                parts = [operators.operate(machine, "stack", [v], frame) for v in sample.items]
+                yield Sequence(list(parts), "tuple")
+            else:
+                yield operators.operate(machine, "stack", [sample], frame)
+
+    return Stream(batches)
+
+
 def _drawn(machine: Machine, name: str, source: Value, frame: Frame) -> Value:
     """A draw from a container: any of what it holds."""
     items = listed(machine, source, frame)
@@ -98,8 +118,10 @@ def _torch(
         return machine.call(args[0], args[1:], {}, frame)
     if last in ("compile", "jit", "script", "trace", "DistributedDataParallel") and args:
         return args[0]
-    if last in ("DataLoader", "TensorDataset"):
-        return Unknown(last, data=True)
+    if last == "TensorDataset":
+        return Sequence([Sequence(list(args), "tuple")], "dataset", open_=True)
+    if last == "DataLoader":
+        return _loader(machine, args[0] if args else kwargs.get("dataset", NONE), frame)
     if last in ops.NO_GRAPH or path.startswith(("torch.cuda", "torch.utils", "torch.manual")):
         if last in ("argmax", "argmin") and operators.graphs(args):
             return Tensor(lost=Lost(last, frame.place()))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from collections.abc import Sequence as Seq
+from dataclasses import replace
 from enum import Enum
 from typing import Any
 
@@ -218,6 +219,10 @@ class Machine:
         elif (node := value.node) is not None:
             node.names.append(binding)
             del node.names[:-24]
+        elif isinstance(value, Instance) and value.cls.fields is not None and depth < 2:
+            for field in value.cls.fields[:8]:
+                if field in value.attrs:
+                    self.name(value.attrs[field], member(binding, field), depth + 1)
         if isinstance(value, Tensor):
             value.storage.names.append(binding)
             del value.storage.names[:-6]
@@ -241,6 +246,11 @@ def within(binding: Binding, key: object, container: str) -> Binding:
     return Binding(
         path, binding.scope, binding.kind, outer, binding.frame, binding.log, binding.moment
     )
+
+
+def member(binding: Binding, attribute: str) -> Binding:
+    """The binding of an attribute, named through its object."""
+    return replace(binding, path=f"{binding.path}.{attribute}", kind="attribute")
 
 
 def expression(*kinds: type) -> Callable[[Evaluator], Evaluator]:

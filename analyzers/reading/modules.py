@@ -64,8 +64,20 @@ LOSSES = {
 HOOKS = "<forward hooks>"
 CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "ParameterList", "DataParallel"})
 # The weight is needed again only to pass a gradient on to the input.
-WEIGHT_FOR_INPUT = ("Linear", "Conv", "LSTMCell", "GRUCell", "RNNCell", "Bilinear", "LayerNorm",
-                    "BatchNorm", "GroupNorm", "InstanceNorm")  # fmt: skip
+WEIGHT_FOR_INPUT = (
+    "Linear",
+    "Conv",
+    "LSTM",
+    "GRU",
+    "RNN",
+    "Bilinear",
+    "LayerNorm",
+    "BatchNorm",
+    "GroupNorm",
+    "InstanceNorm",
+)
+# The input is needed to give the weight its gradient.
+INPUT_FOR_WEIGHT = ("Linear", "Conv", "LSTM", "GRU", "RNN")
 
 
 def make(
@@ -192,9 +204,10 @@ def _weighted(machine: Machine, layer: Layer, values: list[Value], frame: Frame)
     result = machine.tensor(kind, parents, frame, saves=True)
     if result.node is not None:
         saved = result.node.saved
-        if layer.leaf is not None and inputs and layer.kind.startswith(WEIGHT_FOR_INPUT):
+        needs_weights = bool(inputs) or layer.kind in ("LSTM", "GRU", "RNN")
+        if layer.leaf is not None and needs_weights and layer.kind.startswith(WEIGHT_FOR_INPUT):
             saved.append((layer.leaf.storage, layer.leaf.storage.version))
-        if layer.kind.startswith(("Linear", "Conv")) and weights in parents:
+        if layer.kind.startswith(INPUT_FOR_WEIGHT) and weights in parents:
             saved.extend((v.storage, v.storage.version) for v in values if isinstance(v, Tensor))
     return _outputs(machine, layer, result, frame)
 

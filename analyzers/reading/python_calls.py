@@ -17,6 +17,7 @@ from analyzers.reading.values import (
     Lost,
     Mapping,
     Native,
+    Parameters,
     Sequence,
     Stream,
     Tensor,
@@ -115,6 +116,8 @@ def _tuple(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
 
 def _dict(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     found = Mapping(dict(kwargs))
+    if args and isinstance(args[0], Parameters):
+        found.items.update(enumerate(containers.listed(machine, args[0], frame)))
     if args and isinstance(args[0], Mapping):
         found.items = {**args[0].items, **found.items}
     return found

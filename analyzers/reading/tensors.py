@@ -121,7 +121,10 @@ def tensor_method(
         return tensor
     if name in ops.NO_GRAPH or name in ("size", "storage", "register_hook", "retain_grad"):
         lost = Lost(name, frame.place()) if tensor.node is not None else tensor.lost
-        return Tensor(lost=lost) if name in ("argmax", "argmin") else Unknown(data=True)
+        if name in ("argmax", "argmin", "sign"):
+            return Tensor(lost=lost)
+        made = name.startswith("new_") or name.endswith("_like")
+        return Tensor() if made else Unknown(data=True)
     if name.endswith("_") and not name.endswith("__"):
         return inplace.write(machine, tensor, name, [*args, *kwargs.values()], frame)
     scalar = reduced(name, args, kwargs, tensor)
@@ -223,6 +226,8 @@ def _of_module(
         return _register(receiver, args)
     if name in ("detach", "clone"):
         return _of_unknown(machine, receiver, name, frame)
+    if name.startswith("new_") or name.endswith("_like"):
+        return Tensor()
     if name in _TO_PYTHON or name in ops.NO_GRAPH or name in MODULE_METHODS:
         return Unknown(data=True)
     if name == "forward" and isinstance(receiver, Layer | Instance):
