@@ -3,7 +3,9 @@ PYTHON ?= python3
 PORT ?= 8000
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
+# TORCH_INDEX=URL adds PyTorch's index of CPU builds, which are much smaller than the default ones.
+PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt \
+	$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
 .PHONY: help serve test check format benchmarks clean
 help:  ## list the commands
@@ -15,7 +17,7 @@ $(VENV)/.serve: pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.serve
-	$(PIP) -e '.[sandbox,postgres,container,test,check]'
+	$(PIP) -e '.[sandbox,postgres,container,telemetry,test,check]'
 	@touch $@
 
 serve: $(VENV)/.serve  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)
@@ -33,6 +35,10 @@ check: $(VENV)/.test  ## format, lint, types, import rules, tests
 
 format: $(VENV)/.test  ## format and sort imports
 	$(BIN)/ruff check --fix -q . ; $(BIN)/ruff format .
+
+docs/settings.md: app/settings.py
+	@{ printf '# Settings\n\nRead from the environment when a process starts.\n\n'; \
+	   $(BIN)/python -m app.settings; } > $@
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info

@@ -78,8 +78,12 @@ class Settings(BaseSettings):
     worker_metrics_port: int = Field(
         0, ge=0, le=65535, description="port for a worker's own `/metrics`; 0: none"
     )
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
-    log_format: Literal["console", "json"] = "console"
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="`debug`, `info`, `warning` or `error`"
+    )
+    log_format: Literal["console", "json"] = Field(
+        "console", description="`console` for people, `json` for machines"
+    )
 
     @property
     def store_url(self) -> str:

@@ -142,13 +142,11 @@ def _refusal(why: str) -> SystemExit:
 def show(findings: Findings, console: Console) -> None:
     """Verdict, causes, and the best patch with its checks."""
     console.print(f"[bold]{findings.verdict or 'no verdict'}[/]  {escape(findings.summary)}")
-    for cause in findings.causes:
-        where = cause.location
-        console.print(
-            f"\n[bold]{cause.pattern}[/]  {escape(cause.title)}  "
-            f"[dim]{escape(where.file)}:{where.line}  {cause.confidence:.0%}[/]"
-        )
+    for cause in findings.causes[:1]:
+        console.print(f"\n[bold]{cause.pattern}[/]  {escape(cause.title)}  {_where(cause)}")
         console.print(Markdown(cause.explanation))
+    for cause in findings.causes[1:]:
+        console.print(f"[dim]less likely:[/] {cause.pattern}  {_where(cause)}")
     for patch in findings.patches[:1]:
         console.print(f"\n[bold]{escape(patch.title)}[/]  [dim]gradients: {patch.gradients}[/]")
         for line in patch.diff.splitlines():
@@ -157,6 +155,11 @@ def show(findings: Findings, console: Console) -> None:
             console.print(f"  {MARKS[item.status]} {item.name}  [dim]{escape(item.detail)}[/]")
     if (more := len(findings.patches) - 1) > 0:
         console.print(f"[dim]{more} more in --json[/]")
+
+
+def _where(cause: Cause) -> str:
+    place = f"{cause.location.file}:{cause.location.line}"
+    return f"[dim]{escape(place)}  {cause.confidence:.0%}[/]"
 
 
 def _apply(findings: Findings, options: Options) -> str:

@@ -1,0 +1,31 @@
+# Two images. `web` serves and works off diagnoses, without torch. `sandbox` holds torch: user
+# scripts run in it, and the launcher that starts them.
+ARG BASE=python:3.11-slim-bookworm
+
+FROM ${BASE} AS source
+WORKDIR /src
+COPY pyproject.toml constraints.txt README.md ./
+COPY app app
+COPY analyzers analyzers
+COPY sandbox sandbox
+
+FROM ${BASE} AS web
+RUN --mount=type=bind,from=source,source=/src,target=/src,rw \
+    pip install --no-cache-dir -c /src/constraints.txt '/src[postgres]'
+# The directories of volumes are made here, so that these start with the right owner.
+RUN install -d -m 0770 -o 65534 -g 65534 /var/lib/gradmend /run/gradmend
+USER 65534:65534
+WORKDIR /var/lib/gradmend
+ENV GRADMEND_HOST=0.0.0.0 GRADMEND_VAR_DIR=/var/lib/gradmend GRADMEND_LOG_FORMAT=json \
+    GRADMEND_SANDBOX=none PYTHONUNBUFFERED=1 HOME=/tmp
+EXPOSE 8000
+CMD ["gradmend", "serve"]
+
+FROM web AS sandbox
+USER root
+ARG TORCH_INDEX=
+RUN --mount=type=bind,from=source,source=/src,target=/src,rw \
+    pip install --no-cache-dir -c /src/constraints.txt \
+    ${TORCH_INDEX:+--extra-index-url ${TORCH_INDEX}} '/src[sandbox,container]'
+USER 65534:65534
+CMD ["gradmend", "sandbox", "--socket", "/run/gradmend/sandbox.sock"]
