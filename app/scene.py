@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from app.highlight import lines_of
 from app.schemas import Cause, Event
 
 Walk = Literal["none", "frees", "fails", "changes"]
@@ -60,7 +61,7 @@ class _Quote:
     """Quotes lines from the request's sources where an event does not bring its own text."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
-        self._lines = {file: text.splitlines() for file, text in sources.items()}
+        self._lines = {file: lines_of(text) for file, text in sources.items()}
 
     def __call__(self, event: Event) -> str:
         code = event.code.strip()

@@ -32,6 +32,7 @@ class Entered:
     filename: str = ""
     read_only: bool = False
     time_limit_s: str = "20"
+    trace: str = ""
     files: list[SourceFile] = field(default_factory=list)
 
     def request(self) -> DiagnosisRequest:
@@ -43,6 +44,7 @@ class Entered:
                     "filename": self.filename or "train.py",
                     "files": self.files,
                     "traceback": self.traceback,
+                    "trace": self.trace,
                     "run": "never" if self.read_only else "auto",
                     "time_limit_s": self.time_limit_s or "20",
                 }
@@ -120,6 +122,9 @@ async def _take_uploads(entered: Entered, form: FormData) -> None:
         for part in form.getlist("files")
         if isinstance(part, UploadFile) and part.filename
     ]
+    traced = form.get("trace")
+    if isinstance(traced, UploadFile) and traced.filename:
+        entered.trace = await _text(traced)
     notes = [upload for upload in uploads if upload.path.endswith(NOTES)]
     if not entered.traceback and notes:
         entered.traceback = notes[0].content

@@ -69,7 +69,7 @@ async def test_a_result_weighs_little(visit: Visit) -> None:
     page = await visit.open("/")
     await diagnosed(page, "lstm")
     answers: list[Response] = []
-    fresh = await visit.open("/")
+    fresh = await visit.open("about:blank")
     fresh.on("response", lambda answer: answers.append(answer))
     await fresh.goto(page.url)
     await fresh.wait_for_load_state("networkidle")

@@ -1,0 +1,45 @@
+"""The pictures in the documentation: `python -m tests.browser.screenshots` makes them anew."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from playwright.async_api import async_playwright
+
+from tests.browser.pages import DESK, Visit, diagnosed
+from tests.browser.running import CHROMIUM_FLAGS, ROOT, chromium, running_service
+
+IMAGES = ROOT / "docs" / "images"
+
+
+async def take(base: str) -> None:
+    """The form, a result by day with its picture and patch, and the result on a phone by night."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_FLAGS)
+        visit = Visit(browser, base)
+        page = await visit.open("/")
+        await page.screenshot(path=IMAGES / "form.png")
+        await diagnosed(page, "lstm")
+        end = await page.evaluate(
+            "document.getElementById('patch').closest('section').getBoundingClientRect().bottom"
+        )
+        clip = {"x": 0, "y": 0, "width": DESK["width"], "height": end}
+        await page.screenshot(path=IMAGES / "result.png", full_page=True, clip=clip)  # type: ignore[arg-type]
+        phone = await visit.open(page.url, phone=True, dark=True)
+        await phone.screenshot(path=IMAGES / "phone.png")
+        await visit.close()
+        await browser.close()
+
+
+def main() -> None:
+    """Start a service, take the pictures, stop it."""
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as directory, running_service(Path(directory)) as base:
+        asyncio.run(take(base))
+    print(f"written: {', '.join(sorted(image.name for image in IMAGES.glob('*.png')))}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""The parts of the pages that can be judged without a browser."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import Markup
+
+from app.guide import guides
+from app.highlight import LARGEST, highlight_lines, lines_of
+from app.markdown import to_html
+from app.pages import wording
+from app.pages.diffs import hunks
+from app.pages.listing import Gap, Line, listings
+from app.pages.share import as_markdown, fenced
+from app.schemas import Boundary, Carrier, Cause, Diagnosis, Event, Spot
+
+TAG = re.compile(r"<[^>]*>")
+BEFORE = "a = 1\nb = 2\nc = '''x\ny'''\nd = 4\ne = 5\nf = 6\ng = 7\nh = 8\ni = 9\n"
+AFTER = BEFORE.replace("b = 2", "b = 3").replace("h = 8\n", "h = 8\nh += 1\n")
+
+
+def text_of(html: Markup) -> str:
+    return Markup(TAG.sub("", html)).unescape()
+
+
+def diff_of(before: str, after: str) -> str:
+    names = ("a/train.py", "b/train.py")
+    pair = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    return "".join(difflib.unified_diff(*pair, *names, n=2))
+
+
+def cause(**changes: object) -> Cause:
+    values: dict[str, object] = {
+        "pattern": "recurrent-state",
+        "title": "A state",
+        "confidence": 0.9,
+        "source": "both",
+        "location": Spot(file="train.py", line=40),
+        "carrier": Carrier(name="self.h", file="train.py", line=40),
+        "created": Event(file="train.py", line=10, iteration=1, code="h = cell(h)"),
+        "freed_by": Event(file="train.py", line=50, iteration=1, code="loss.backward()"),
+        "reached_again_by": Event(file="train.py", line=50, iteration=2, code="loss.backward()"),
+        "boundary": Boundary(kind="loop", file="train.py", line=38),
+        "explanation": "`self.h` holds it.",
+        "learn_more": "",
+    }
+    return Cause.model_validate({**values, **changes})
+
+
+@given(st.text(alphabet="ab'\"#\\<&\n\r\t\f\x0b\x85\u2028 ", max_size=60))
+def test_every_line_keeps_its_text(text: str) -> None:
+    assert [text_of(line) for line in highlight_lines(text)] == lines_of(text)
+
+
+def test_colours_are_given_up_where_they_would_take_long() -> None:
+    assert "<span" in highlight_lines("import torch")[0]
+    assert "<span" not in highlight_lines("import torch\n" * (LARGEST // 12))[0]
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<script>alert(1)</script>",
+        "[a](javascript:alert(1))",
+        "![a](http://tracker.example/x.png)",
+        "`<img src=x onerror=alert(1)>`",
+        "<http://example.com/\"onmouseover='alert(1)>",
+    ],
+)
+def test_markdown_yields_no_markup_of_the_writers_own(hostile: str) -> None:
+    html = to_html(hostile)
+    assert set(re.findall(r"<(\w+)", html)) <= {"p", "code", "a", "em", "strong"}
+    assert not re.search(r'href="(?!https?:)', html)
+
+
+def test_a_diff_keeps_both_sides_and_their_numbers() -> None:
+    found = hunks(diff_of(BEFORE, AFTER))
+    old, new = BEFORE.splitlines(), AFTER.splitlines()
+    rows = [row for hunk in found for row in hunk.rows]
+    assert {hunk.file for hunk in found} == {"train.py"}
+    assert [(r.old, r.new) for r in rows if r.kind != "same"] == [(2, None), (None, 2), (None, 10)]
+    for row in rows:
+        if row.old:
+            assert text_of(row.html) == old[row.old - 1]
+        if row.new:
+            assert text_of(row.html) == new[row.new - 1]
+
+
+def test_a_changed_line_faces_what_it_became() -> None:
+    pairs = [pair for hunk in hunks(diff_of(BEFORE, AFTER)) for pair in hunk.pairs]
+    changed = [p for p in pairs if not (p.left and p.left.kind == "same")]
+    assert [(p.left and p.left.old, p.right and p.right.new) for p in changed] == [
+        (2, 2),
+        (None, 10),
+    ]
+
+
+def test_a_long_source_shows_the_marked_lines_and_counts_the_rest() -> None:
+    text = "\n".join(f"line_{n} = {n}" for n in range(1, 101)) + "\n"
+    (shown,) = listings(cause(), {"train.py": text})
+    lines = [row for row in shown.rows if isinstance(row, Line)]
+    gaps = sum(row.count for row in shown.rows if isinstance(row, Gap))
+    marked = {line.number: [mark.kind for mark in line.marks] for line in lines if line.marks}
+    assert marked == {10: ["made"], 38: ["boundary"], 40: ["carried"], 50: ["freed", "reached"]}
+    assert len(lines) + gaps == 100
+
+
+def test_without_the_source_the_quoted_lines_are_shown() -> None:
+    (shown,) = listings(cause(), {})
+    lines = [row for row in shown.rows if isinstance(row, Line)]
+    assert [text_of(line.html) for line in lines] == ["h = cell(h)", "loss.backward()"]
+
+
+@given(st.text(alphabet="`a\n", max_size=40))
+def test_a_fence_is_longer_than_what_it_holds(text: str) -> None:
+    fence = fenced(text, "diff").split("diff")[0]
+    assert fence not in text
+    assert set(fence) == {"`"}
+
+
+def test_the_shared_text_names_the_places_and_the_address() -> None:
+    now = datetime.now(UTC)
+    diagnosis = Diagnosis(
+        id="x",
+        url="https://example.com/d/x",
+        created_at=now,
+        expires_at=now,
+        status="done",
+        verdict="confirmed",
+        summary="`self.h` crosses.",
+        causes=[cause()],
+    )
+    shared = as_markdown(diagnosis)
+    for piece in ("**Confirmed by a run.**", "`self.h` crosses.", "line 10", diagnosis.url):
+        assert piece in shared
+
+
+def test_a_summary_is_cut_behind_its_first_sentence() -> None:
+    assert wording.sentences("`self.h`: it (line 4). A patch was run.") == (
+        "`self.h`: it (line 4).",
+        "A patch was run.",
+    )
+    assert wording.sentences("torch.nn is fine") == ("torch.nn is fine", "")
+
+
+@pytest.mark.parametrize("name", sorted(guides()))
+def test_every_pattern_has_a_lead_and_both_examples(name: str) -> None:
+    guide = guides()[name]
+    assert guide.lead.endswith(".")
+    assert guide.sections
+    assert guide.broken != guide.mended
+    for code in (guide.broken, guide.mended):
+        compile(code, name, "exec")
