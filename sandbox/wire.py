@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import struct
 from typing import Any
@@ -48,16 +49,16 @@ async def read_json(reader: asyncio.StreamReader) -> Any:
         raise WireError("a frame that is not JSON") from error
 
 
-def receive_frame(source: socket.socket) -> bytes:
-    """The next frame from a blocking socket."""
+def receive_frame(source: int) -> bytes:
+    """The next frame from a blocking descriptor; raises `WireError` when it ends first."""
     (length,) = _HEADER.unpack(_receive_exactly(source, _HEADER.size))
     return _receive_exactly(source, length)
 
 
-def _receive_exactly(source: socket.socket, size: int) -> bytes:
+def _receive_exactly(source: int, size: int) -> bytes:
     parts = bytearray()
     while len(parts) < size:
-        part = source.recv(min(size - len(parts), 1 << 20))
+        part = os.read(source, min(size - len(parts), 1 << 20))
         if not part:
             raise WireError("the other side went away")
         parts += part

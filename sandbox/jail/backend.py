@@ -13,27 +13,16 @@ from typing import Any
 
 import sandbox
 from sandbox.collect import run_result
+from sandbox.environment import ENVIRONMENT
 from sandbox.jail import zygote
 from sandbox.protocol import Job, Readiness, RunResult
+from sandbox.readiness import PROBE, judge
 from sandbox.walls.limits import Limits
 from sandbox.watch.outcome import Outcome
 from sandbox.wire import WireError, hand_over, pack_json, read_frame
 
 NAME = "jail"
-_PROBE = Job(files={}, mode="plain", time_limit_s=20)
 _WARM_UP_S = 120.0
-_ENVIRONMENT = {
-    "HOME": "/tmp",
-    "LANG": "C.UTF-8",
-    "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "PYTHONUTF8": "1",
-    "PYTHONUNBUFFERED": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONHASHSEED": "0",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-}
 
 
 class Zygote:
@@ -56,7 +45,7 @@ class Zygote:
             *(str(theirs.fileno()), str(os.getpid()), entry),
             stdin=asyncio.subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
-            env={**_ENVIRONMENT, "PYTHONPATH": str(Path(sandbox.__file__).parents[1])},
+            env={**ENVIRONMENT, "PYTHONPATH": str(Path(sandbox.__file__).parents[1])},
         )
         theirs.close()
         started = cls(process, ours)
@@ -154,9 +143,7 @@ class Jail:
     async def outcome(self, job: Job, *, probe: bool = False) -> Outcome:
         """Run a job, or the probe instead of it; raises `WireError` when nothing can run."""
         zygote_ = await self._warm()
-        limits = Limits(
-            time_s=job.time_limit_s, memory_mib=job.memory_mib, output_bytes=job.output_bytes
-        )
+        limits = Limits.of(job.time_limit_s, job.memory_mib, job.output_bytes)
         request = {
             "job": job.model_dump(),
             "limits": asdict(limits),
@@ -186,33 +173,12 @@ class Jail:
     async def readiness(self) -> Readiness:
         """Raise every wall around a real process and have it look at them from within."""
         try:
-            outcome = await self.outcome(_PROBE, probe=True)
+            outcome = await self.outcome(PROBE, probe=True)
         except (WireError, TimeoutError) as error:
             return Readiness(ready=False, backend=NAME, reason=str(error))
-        return judge_probe(outcome, NAME, self._allow_missing)
+        return judge(outcome, NAME, self._allow_missing)
 
     async def close(self) -> None:
         current, self._zygote = self._zygote, None
         for each in [*self._retired, *([current] if current else [])]:
             await each.end()
-
-
-def judge_probe(outcome: Outcome, backend: str, allow_missing: list[str]) -> Readiness:
-    """Whether the walls that a probe saw are all that were raised, and none is missing."""
-    if outcome.ending != "exited" or outcome.exit_code != 0:
-        reason = f"the probe ended {outcome.ending}: {outcome.reason}"
-        if outcome.wall:
-            reason = f"the wall {outcome.wall} could not be raised: {outcome.reason}"
-        return Readiness(ready=False, backend=backend, reason=reason)
-    seen: dict[str, str] = json.loads(outcome.records)
-    if not outcome.peak_memory_mib:
-        seen["memory-watch"] = "the watcher could not read the run's memory"
-    wrong = {wall: fault for wall, fault in seen.items() if fault}
-    fatal = {wall: fault for wall, fault in wrong.items() if wall not in allow_missing}
-    notes = [f"{wall}: {fault}" for wall, fault in wrong.items()]
-    return Readiness(
-        ready=not fatal,
-        backend=backend,
-        walls=[wall for wall in outcome.walls if wall not in wrong],
-        reason="; ".join(notes) or None,
-    )

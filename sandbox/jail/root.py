@@ -11,10 +11,8 @@ from sandbox.jail.namespaces import HOSTNAME
 from sandbox.walls import libc
 from sandbox.walls.errors import raising
 from sandbox.walls.limits import Limits
+from sandbox.walls.places import WORK, WRITABLE
 from sandbox.walls.privileges import NOBODY
-
-WORK = "/job"
-WRITABLE = (WORK, "/tmp", "/dev/shm")
 
 # Where the new root may be built: any directory that hides nothing of what it is to show.
 _BUILDING_SITES = ("/tmp", "/mnt", "/media", "/srv", "/run", "/opt", "/home")

@@ -18,6 +18,7 @@ from sandbox.jail import namespaces, root, run
 from sandbox.jail.interpreter import needed_paths
 from sandbox.walls import libc, privileges
 from sandbox.walls.errors import WallError
+from sandbox.watch.script import RunJob, prepare
 from sandbox.wire import take_over
 
 ENTRY = "sandbox.inside.main:run_job"
@@ -68,19 +69,19 @@ def _live(channel: socket.socket, paths: list[str], entry: str, as_root: bool) -
         os._exit(0)
 
 
-def _warm(entry: str) -> run.RunJob:
+def _warm(entry: str) -> RunJob:
     """Import what runs need, once for all of them."""
     module, _, function = entry.partition(":")
     try:
         importlib.import_module(WARM_UP).warm_up()
-        run_job: run.RunJob = getattr(importlib.import_module(module), function)
+        run_job: RunJob = getattr(importlib.import_module(module), function)
     except Exception as error:
         raise WallError("interpreter", repr(error)) from error
-    run.prepare()
+    prepare()
     return run_job
 
 
-def _serve(channel: socket.socket, paths: list[str], run_job: run.RunJob) -> None:
+def _serve(channel: socket.socket, paths: list[str], run_job: RunJob) -> None:
     """Fork a watcher for each socket that arrives, until the launcher closes the channel."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
     while (control := take_over(channel)) is not None:

@@ -24,6 +24,9 @@ class Options:
     allow_missing: frozenset[str] = frozenset()
     runs_per_parent: int = 200
     entry: str = ENTRY
+    image: str = "gradmend-sandbox"
+    runtime: str = "runc"
+    ready_containers: int = 2
 
     @property
     def slots(self) -> int:
@@ -39,7 +42,7 @@ def parse(arguments: list[str] | None = None) -> Options:
     where.add_argument("--channel", type=int, help="inherited descriptor that hands out sockets")
     parser.add_argument("--parent", type=int, help="end when the process with this pid ends")
     parser.add_argument("--group", help="group that may connect; otherwise only the owner may")
-    parser.add_argument("--backend", choices=["jail"], default="jail")
+    parser.add_argument("--backend", choices=["jail", "container"], default="jail")
     parser.add_argument("--concurrency", type=int, default=0, help="runs at once; 0: the cores")
     parser.add_argument("--queue", type=int, default=64, help="runs that may wait")
     parser.add_argument(
@@ -51,5 +54,8 @@ def parse(arguments: list[str] | None = None) -> Options:
     )
     parser.add_argument("--runs-per-parent", type=int, default=200, help="then a fresh zygote")
     parser.add_argument("--entry", default=ENTRY, help="module:function that runs a job")
+    parser.add_argument("--image", default="gradmend-sandbox", help="image that holds torch")
+    parser.add_argument("--runtime", default="runc", help="container runtime, such as runsc")
+    parser.add_argument("--ready-containers", type=int, default=2, help="containers kept waiting")
     given = vars(parser.parse_args(arguments))
     return Options(**{**given, "allow_missing": frozenset(given["allow_missing"])})

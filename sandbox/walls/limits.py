@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import resource
 from dataclasses import dataclass
+from typing import Any, Self
 
 from sandbox.walls.errors import raising
 
@@ -15,7 +16,10 @@ _OUR_OWN_TASKS = 2
 
 @dataclass(frozen=True)
 class Limits:
-    """What one run may use: seconds, MiB, bytes, counts."""
+    """What one run may use: seconds, MiB, bytes, counts.
+
+    `tasks_by_user`: the kernel may count tasks by user, as none outside the run is this user's.
+    """
 
     time_s: float = 20.0
     memory_mib: int = 2048
@@ -26,13 +30,20 @@ class Limits:
     work_mib: int = 64
     shared_mib: int = 256
     inodes: int = 8192
+    tasks_by_user: bool = True
+
+    @classmethod
+    def of(cls, time_s: float, memory_mib: int, output_bytes: int, **more: Any) -> Self:
+        """The limits of a job, with the sandbox's own for what a job does not say."""
+        return cls(time_s=time_s, memory_mib=memory_mib, output_bytes=output_bytes, **more)
 
 
 def apply(limits: Limits) -> None:
     """Set this process's hard limits. CPU seconds are a backstop behind the wall clock."""
     cpu = math.ceil(limits.time_s) * 2
     with raising("rlimits"):
-        _limit(resource.RLIMIT_NPROC, limits.tasks + _OUR_OWN_TASKS)
+        if limits.tasks_by_user:
+            _limit(resource.RLIMIT_NPROC, limits.tasks + _OUR_OWN_TASKS)
         _limit(resource.RLIMIT_CPU, cpu)
         _limit(resource.RLIMIT_FSIZE, max(limits.work_mib, limits.shared_mib) * MIB)
         _limit(resource.RLIMIT_NOFILE, limits.open_files)

@@ -8,7 +8,7 @@ import os
 import resource
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from sandbox.walls import libc
 
@@ -18,15 +18,21 @@ _LONG_ENOUGH_TO_BE_MEASURED_S = 0.1
 
 def report(handle: int) -> int:
     """Write `{wall: ""}`, or `{wall: what is wrong}`, as one line; an exit code."""
-    findings: dict[str, str] = {}
-    for wall, look in _LOOKS.items():
-        try:
-            findings[wall] = look()
-        except OSError as error:
-            findings[wall] = f"could not be looked at: {error}"
+    findings = look(_LOOKS)
     os.write(handle, json.dumps(findings).encode() + b"\n")
     time.sleep(_LONG_ENOUGH_TO_BE_MEASURED_S)
     return 0
+
+
+def look(walls: Iterable[str]) -> dict[str, str]:
+    """What is wrong with each of these walls; empty where it stands."""
+    findings: dict[str, str] = {}
+    for wall in walls:
+        try:
+            findings[wall] = _LOOKS[wall]()
+        except OSError as error:
+            findings[wall] = f"could not be looked at: {error}"
+    return findings
 
 
 def _status(name: str) -> str:
@@ -42,8 +48,9 @@ def _user_namespace() -> str:
 
 
 def _pid_namespace() -> str:
-    alive = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
-    return "" if alive == [1, os.getpid()] else f"processes seen: {alive}"
+    alive = {int(name) for name in os.listdir("/proc") if name.isdigit()}
+    others = alive - {1, os.getppid(), os.getpid()}
+    return "" if not others else f"processes seen: {sorted(others)}"
 
 
 def _mounts() -> dict[str, list[str]]:
@@ -57,6 +64,19 @@ def _mount_namespace() -> str:
     if kind != "tmpfs":
         return f"the root is {kind}, not one of its own"
     return "" if "ro" in flags.split(",") else "the root can be written"
+
+
+def _read_only_root() -> str:
+    return "" if os.statvfs("/").f_flag & os.ST_RDONLY else "the root can be written"
+
+
+def _pids_limit() -> str:
+    """The engine's limit, as the control group's own file tells it, where that is shown."""
+    for path in ("/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
+        if os.path.exists(path):
+            with open(path, encoding="ascii") as file:
+                return "" if file.read().strip() != "max" else "any number of processes"
+    return "the control group does not tell its limit"
 
 
 def _no_network() -> str:
@@ -116,6 +136,8 @@ _LOOKS: dict[str, Callable[[], str]] = {
     "user-namespace": _user_namespace,
     "pid-namespace": _pid_namespace,
     "mount-namespace": _mount_namespace,
+    "read-only-root": _read_only_root,
+    "pids-limit": _pids_limit,
     "no-network": _no_network,
     "no-new-privs": _no_new_privs,
     "no-capabilities": _no_capabilities,

@@ -3,40 +3,38 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_INIT = 1
 
 
-@dataclass(frozen=True)
-class Usage:
-    """Threads of a run, and its memory in bytes."""
-
-    tasks: int
-    memory: int
+def processes(proc: int, ours: frozenset[int]) -> list[int]:
+    """Pids of the run whose /proc is open as `proc`, but for those in `ours`."""
+    found = [int(name) for name in os.listdir(proc) if name.isdigit()]
+    return [process for process in found if process not in ours]
 
 
-def usage(proc: int, scratch: list[int], enough: int) -> Usage:
-    """What the run whose /proc is open as `proc` uses now.
+def tasks(proc: int, running: list[int]) -> int:
+    """How many threads these processes have."""
+    return sum(_tasks(proc, process) for process in running)
+
+
+def used(proc: int, running: list[int], scratch: list[int], enough: int) -> int:
+    """Bytes of memory that these processes use now.
 
     Resident sizes are cheap but count a page once for each process that shares it; proportional
     sizes are exact and dear. So the latter are read only when the former reach `enough` bytes.
     Pages of the `scratch` file systems (open directories) count too, mapped or not.
     """
-    processes = [int(name) for name in os.listdir(proc) if name.isdigit()]
-    running = [process for process in processes if process != _INIT]
-    tasks = sum(_tasks(proc, process) for process in running)
     files = sum(_used(directory) for directory in scratch)
     resident = sum(_resident(proc, process) for process in running)
     if resident + files < enough:
-        return Usage(tasks, resident + files)
+        return resident + files
     private, shared = 0, 0
     for process in running:
         proportional, of_files = _proportional(proc, process)
         private += proportional - of_files
         shared += of_files
-    return Usage(tasks, private + max(shared, files))
+    return private + max(shared, files)
 
 
 def full(scratch: list[int]) -> bool:

@@ -8,47 +8,58 @@ import select
 import signal
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandbox.walls.limits import MIB, Limits
 from sandbox.watch import memory
 from sandbox.watch.outcome import Outcome
+from sandbox.watch.script import Ends
 from sandbox.watch.streams import Stream
 
 TICK_S = 0.02
 _WALLS_BUDGET_S = 30.0
 _MESSAGE_BYTES = 65536
 _MAX_HANDLES = 16
+_REST = 4.0
 
 
 @dataclass(frozen=True)
 class Started:
-    """A run whose init has been forked: its pid as a handle, its streams, its reports.
+    """A run whose first process has been forked: its pid, and that as a handle.
 
-    `reports` is a SOCK_SEQPACKET end on which the run's own trusted part says `{"walls": …}`
-    (with handles on its /proc and scratch directories) or `{"refused": …}`, later `{"exit": …}`.
+    `kill` ends all processes of the run; `ours` are those in the run's /proc that are not the
+    script's. On `ends.reports` the run's own trusted part says `{"walls": …}` (with handles on
+    its /proc and scratch directories) or `{"refused": …}`, later `{"exit": …}`.
     """
 
     pid: int
     process: int
-    reports: socket.socket
-    stdout: int
-    stderr: int
-    records: int
+    kill: Callable[[], None]
+    ours: frozenset[int]
+    ends: Ends
+
+
+def connect() -> tuple[Ends, Ends]:
+    """Outer and inner ends of a run's streams and reports."""
+    pipes = [os.pipe() for _ in range(3)]
+    outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    (out, out_in), (err, err_in), (records, records_in) = pipes
+    return Ends(out, err, records, outer), Ends(out_in, err_in, records_in, inner)
 
 
 class Watcher:
     """Reads a run's streams and holds it to its limits until it ends."""
 
-    def __init__(self, run: Started, limits: Limits, control: socket.socket) -> None:
+    def __init__(self, run: Started, limits: Limits, control: int) -> None:
         self._run = run
         self._limits = limits
         self._control = control
         flood = 16 * limits.output_bytes
         self._streams = {
-            run.stdout: Stream("output", keep=limits.output_bytes, allow=flood),
-            run.stderr: Stream("output", keep=limits.output_bytes, allow=flood),
-            run.records: Stream(
+            run.ends.stdout: Stream("output", keep=limits.output_bytes, allow=flood),
+            run.ends.stderr: Stream("output", keep=limits.output_bytes, allow=flood),
+            run.ends.records: Stream(
                 "records", keep=limits.record_bytes, allow=limits.record_bytes, tail=False
             ),
         }
@@ -57,12 +68,13 @@ class Watcher:
         self._began: float | None = None
         self._deadline = time.monotonic() + _WALLS_BUDGET_S
         self._proc: int | None = None
+        self._next_look = 0.0
         self._scratch: list[int] = []
         self._poll = select.poll()
 
     def until_end(self) -> Outcome:
         """Wait for the run; nothing of it is left when this returns."""
-        for handle in (self._run.process, self._run.reports.fileno(), self._control.fileno()):
+        for handle in (self._run.process, self._run.ends.reports.fileno(), self._control):
             self._poll.register(handle, select.POLLIN)
         for handle in self._streams:
             os.set_blocking(handle, False)
@@ -78,10 +90,10 @@ class Watcher:
         for handle, _ in self._poll.poll(TICK_S * 1000):
             if handle == self._run.process:
                 ended = True
-            elif handle == self._control.fileno():
+            elif handle == self._control:
                 self._end("cancelled", None)
                 self._poll.unregister(handle)
-            elif handle == self._run.reports.fileno():
+            elif handle == self._run.ends.reports.fileno():
                 self._hear()
             else:
                 self._read(handle)
@@ -96,7 +108,7 @@ class Watcher:
             self._poll.unregister(handle)
 
     def _hear(self) -> None:
-        reports = self._run.reports
+        reports = self._run.ends.reports
         text, handles, _, _ = socket.recv_fds(reports, _MESSAGE_BYTES, _MAX_HANDLES)
         if not text:
             self._poll.unregister(reports.fileno())
@@ -116,24 +128,32 @@ class Watcher:
                 self._outcome.ending, self._outcome.limit = "limit_hit", "cpu"
 
     def _check(self) -> None:
-        """Compare time, memory, processes and disk with their limits."""
+        """Compare time with its limit, and what is dear to measure less often."""
         if time.monotonic() > self._deadline:
             self._end("timed_out" if self._began else "unavailable", None)
-        if self._proc is None or self._killed:
+        if self._proc is None or self._killed or time.monotonic() < self._next_look:
             return
+        began = time.monotonic()
+        self._look(self._proc)
+        # Many processes take long to measure; most of the time must still be theirs.
+        self._next_look = time.monotonic() + _REST * (time.monotonic() - began)
+
+    def _look(self, proc: int) -> None:
+        running = memory.processes(proc, self._run.ours)
+        if memory.tasks(proc, running) >= self._limits.tasks:
+            return self._end("limit_hit", "processes")
         allowed = self._limits.memory_mib * MIB
-        used = memory.usage(self._proc, self._scratch, allowed)
-        peak = min(used.memory, allowed) / MIB
+        used = memory.used(proc, running, self._scratch, allowed)
+        peak = min(used, allowed) / MIB
         self._outcome.peak_memory_mib = max(self._outcome.peak_memory_mib, round(peak, 1))
-        if used.memory > allowed:
-            self._end("limit_hit", "memory")
-        elif used.tasks >= self._limits.tasks:
-            self._end("limit_hit", "processes")
-        elif memory.full(self._scratch):
-            self._end("limit_hit", "disk")
+        if used > allowed:
+            return self._end("limit_hit", "memory")
+        if memory.full(self._scratch):
+            return self._end("limit_hit", "disk")
+        return None
 
     def _end(self, ending: str, limit: str | None) -> None:
-        """Kill the run's init, and with it, by the kernel's hand, all its processes."""
+        """Kill the run, and remember why."""
         if self._killed:
             return
         self._killed = True
@@ -143,9 +163,10 @@ class Watcher:
         self._outcome.reason = None
         if ending == "unavailable":
             self._outcome.reason = "the walls did not rise in time"
-        signal.pidfd_send_signal(self._run.process, signal.SIGKILL)
+        self._run.kill()
 
     def _concluded(self) -> Outcome:
+        self._run.kill()
         self._drain_reports()
         for handle, stream in self._streams.items():
             while not stream.exceeded and stream.take(handle):
@@ -162,11 +183,11 @@ class Watcher:
     def _drain_reports(self) -> None:
         """The exit report may still be under way when the process handle says that it is over."""
         waiting = select.poll()
-        waiting.register(self._run.reports.fileno(), select.POLLIN)
+        waiting.register(self._run.ends.reports.fileno(), select.POLLIN)
         while any(event & select.POLLIN for _, event in waiting.poll(0)):
             if not self._peek():
                 return
             self._hear()
 
     def _peek(self) -> bool:
-        return bool(self._run.reports.recv(1, socket.MSG_PEEK))
+        return bool(self._run.ends.reports.recv(1, socket.MSG_PEEK))

@@ -23,7 +23,7 @@ while True:
     except OSError:
         pass
 """,
-        time_limit_s=5,
+        time_limit_s=30,
     )
     assert (result.status, result.limit) == ("limit_hit", "processes")
     assert not processes_named(name)

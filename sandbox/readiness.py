@@ -1,0 +1,35 @@
+"""Whether a backend may run anything: judged by a real process that looks at its walls."""
+
+from __future__ import annotations
+
+import json
+
+from sandbox.protocol import Job, Readiness
+from sandbox.watch.outcome import Outcome
+
+PROBE = Job(files={}, mode="plain", time_limit_s=20)
+
+
+def judge(outcome: Outcome, backend: str, allow_missing: list[str]) -> Readiness:
+    """Ready when every wall that was raised was also seen to stand by the probe within.
+
+    Walls of `allow_missing` that are not up make no difference but are named in `reason`.
+    """
+    if outcome.ending != "exited" or outcome.exit_code != 0:
+        reason = f"the probe ended {outcome.ending}: {outcome.reason}"
+        if outcome.wall:
+            reason = f"the wall {outcome.wall} could not be raised: {outcome.reason}"
+        return Readiness(ready=False, backend=backend, reason=reason)
+    seen: dict[str, str] = json.loads(outcome.records)
+    if not outcome.peak_memory_mib:
+        seen["memory-watch"] = "the watcher could not read the run's memory"
+    wrong = {wall: fault for wall, fault in seen.items() if fault and wall in outcome.walls}
+    notes = [f"the wall {wall} does not hold: {fault}" for wall, fault in wrong.items()]
+    gaps = [wall for wall in allow_missing if wall not in outcome.walls]
+    notes += [f"the wall {wall} is missing, as the operator allowed" for wall in gaps]
+    return Readiness(
+        ready=not wrong,
+        backend=backend,
+        walls=[wall for wall in outcome.walls if wall not in wrong],
+        reason="; ".join(notes) or None,
+    )

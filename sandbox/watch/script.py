@@ -1,0 +1,158 @@
+"""The inner part of a run, the same behind every backend: confine oneself, then run the job."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, NoReturn, Self
+
+from sandbox.walls import landlock, libc, limits, privileges, probe, seccomp
+from sandbox.walls.errors import WallError
+from sandbox.walls.limits import Limits
+from sandbox.walls.places import WORK, WRITABLE
+
+RunJob = Callable[[dict[str, Any], int], int]
+
+RECORDS = 3
+EXIT_BROKEN = 70
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the launcher asks of one run."""
+
+    job: dict[str, Any]
+    limits: Limits
+    probe: bool
+    allow_missing: list[str]
+
+    @classmethod
+    def from_json(cls, text: bytes) -> Self:
+        """Read what the launcher sent; it is trusted."""
+        asked = json.loads(text)
+        return cls(**{**asked, "limits": Limits(**asked["limits"])})
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The inner ends of what connects a run with its watcher."""
+
+    stdout: int
+    stderr: int
+    records: int
+    reports: socket.socket
+
+    def refuse(self, error: WallError) -> None:
+        self.reports.send(json.dumps({"refused": [error.wall, error.reason]}).encode())
+
+    def close(self) -> None:
+        for handle in (self.stdout, self.stderr, self.records):
+            os.close(handle)
+        self.reports.close()
+
+
+def reap(request: Request, run_job: RunJob, ends: Ends, standing: list[str]) -> int:
+    """Fork the script, wait for it and for all orphans meanwhile; report its exit code."""
+    began = time.monotonic()
+    script = os.fork()
+    if script == 0:
+        run_script(request, run_job, ends, standing, began)
+    # Nothing within may read or write the memory of this process.
+    libc.prctl(libc.PR_SET_DUMPABLE, 0)
+    while True:
+        pid, status = os.wait()
+        if pid == script:
+            code = os.waitstatus_to_exitcode(status)
+            ends.reports.send(json.dumps({"exit": code}).encode())
+            return code
+
+
+def run_script(
+    request: Request, run_job: RunJob, ends: Ends, standing: list[str], began: float
+) -> NoReturn:
+    """Raise the walls that hold a process, report them, and run the job.
+
+    `standing` names the walls that are up already; `began` is when raising them began.
+    """
+    code = EXIT_BROKEN
+    try:
+        _arrange_descriptors(ends)
+        walls = standing + _confine(request)
+        _write_files(request.job["files"])
+        _report(ends.reports, walls, began)
+        ends.reports.close()
+        os.closerange(RECORDS + 1, os.sysconf("SC_OPEN_MAX"))
+        code = probe.report(RECORDS) if request.probe else run_job(request.job, RECORDS)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except WallError as error:
+        ends.refuse(error)
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:
+        os._exit(code & 255)
+
+
+def _arrange_descriptors(ends: Ends) -> None:
+    """Nothing on 0, the streams on 1, 2 and 3."""
+    nothing = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
+    sources = [os.dup(handle) for handle in (nothing, ends.stdout, ends.stderr, ends.records)]
+    for target, source in enumerate(sources):
+        os.dup2(source, target, inheritable=target < RECORDS)
+
+
+def _confine(request: Request) -> list[str]:
+    """Raise this process's own walls; the names of all that stand now."""
+    walls = ["memory-watch", "rlimits", "no-capabilities", "no-new-privs"]
+    os.setsid()
+    os.chdir(WORK)
+    limits.apply(request.limits)
+    privileges.drop_capabilities()
+    privileges.forbid_new_privileges()
+    for name, apply in (("landlock", _landlock), ("seccomp", seccomp.apply)):
+        try:
+            apply()
+        except WallError as error:
+            if error.wall not in request.allow_missing:
+                raise
+        else:
+            walls.append(name)
+    return walls
+
+
+def _landlock() -> None:
+    landlock.apply(WRITABLE)
+
+
+def _write_files(files: dict[str, str]) -> None:
+    """The project, in the run's own scratch directory; within the walls already."""
+    for name, text in files.items():
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts:
+            raise WallError("files", f"{name!r} is not a path within the project")
+        os.makedirs(path.parent, exist_ok=True)
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+
+
+def _report(reports: socket.socket, walls: list[str], began: float) -> None:
+    """Say that the script starts now, and hand out what the watcher measures it by."""
+    places = ("/proc", *WRITABLE)
+    handles = [os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) for path in places]
+    said = {"walls": walls, "raising_s": round(time.monotonic() - began, 5)}
+    socket.send_fds(reports, [json.dumps(said).encode()], handles)
+
+
+def prepare() -> None:
+    """Keep the collector from touching, hence copying, pages that runs share with the zygote."""
+    gc.collect()
+    gc.freeze()
