@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import linecache
-import os
 from collections.abc import Iterator
 from types import FrameType, TracebackType
 
 from . import frames
 from .frames import Json
 
-_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
-
 
 def without_own_frames(traceback: TracebackType | None) -> TracebackType | None:
     """The same traceback as a run without instruments prints it."""
-    kept = [tb for tb in entries(traceback) if not tb.tb_frame.f_code.co_filename.startswith(_OWN)]
+    kept = [tb for tb in entries(traceback) if not frames.is_own(tb.tb_frame.f_code)]
     following: TracebackType | None = None
     for entry in reversed(kept):
         following = TracebackType(following, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)

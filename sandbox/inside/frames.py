@@ -18,7 +18,11 @@ Json = dict[str, Any]
 
 USER, LIBRARY, INNER = "user", "library", "inner"
 
-_OWN = os.path.dirname(os.path.abspath(__file__))
+_OWN = (
+    __file__.partition(".")[0] + "."  # modules kept as text in one file
+    if __file__.startswith("<")
+    else os.path.dirname(os.path.abspath(__file__)) + os.sep
+)
 _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _STDLIB = tuple(
     os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib")
@@ -75,11 +79,16 @@ def owner(code: CodeType) -> str:
     return found
 
 
+def is_own(code: CodeType) -> bool:
+    """Whether the code is the tracer's."""
+    return code.co_filename.startswith(_OWN)
+
+
 def _owner_of(filename: str) -> str:
     if filename.startswith("<"):
         return INNER
     path = os.path.realpath(filename)
-    if path.startswith(_OWN + os.sep):
+    if path.startswith(_OWN):
         return INNER
     for packages in _PACKAGES:
         if packages in path:

@@ -15,10 +15,10 @@ from typing import Any
 
 import torch
 
-from . import failure, frames, needs, standins
+from . import failure, frames, needs
 from .changes import ChangeLog
 from .emitter import Emitter
-from .engine import Engine, Stopped
+from .engine import Engine, Observer, Stopped
 from .engines import EngineWatch
 from .frames import Json
 from .inplace import InplaceWatch
@@ -26,6 +26,7 @@ from .losses import LossLog
 from .missing import MissingWatch
 from .parameters import Parameters
 from .reuse import ReuseWatch
+from .silent import SilentWatch
 from .stamps import Clock, Stamps
 from .steps import StepWatch
 from .visits import VisitWatch
@@ -40,13 +41,15 @@ class Session:
         self.emitter = Emitter(emit_fd)
         self.stamps = Stamps()
         self.engine: Engine | None = None
+        self.silent: SilentWatch | None = None
         self._clock = time.monotonic  # a script may replace it later
         self._begun = self._clock()
 
     def run(self) -> int:
         """The exit code of the script."""
-        frames.start_in(os.getcwd())
-        seed_everything()
+        frames.start_in(os.getcwd(), os.path.dirname(os.path.abspath(self.entry)))
+        if self.job.get("seed", True):
+            seed_everything()
         needs.watch_arguments(self.emitter)
         if self.job.get("stand_ins", True):
             self._stand_in()
@@ -66,6 +69,8 @@ class Session:
         if self.engine is not None:
             if reason != "raised":
                 self.missing.explain_warning()
+                if self.silent is not None:
+                    self.silent.finish()
             self._tell_parameters()
         self.emitter.emit(
             {
@@ -103,14 +108,19 @@ class Session:
         self.inplace = InplaceWatch(emitter, stamps, self.parameters, changes)
         self.missing = MissingWatch(emitter, stamps, losses)
         self.missing.install()
+        observers: list[Observer] = [
+            ReuseWatch(emitter, stamps),
+            self.inplace,
+            self.missing,
+            VisitWatch(emitter, stamps, self.parameters),
+        ]
+        if not (reference or job.get("keep_graphs") or job.get("frozen_steps")):
+            self.silent = SilentWatch(emitter, stamps, self.parameters)
+            observers.append(self.silent)
+            self.steps.on_step.append(self.silent.stepped)
         self.engine = Engine(
             stamps,
-            [
-                ReuseWatch(emitter, stamps),
-                self.inplace,
-                self.missing,
-                VisitWatch(emitter, stamps, self.parameters),
-            ],
+            observers,
             keep_graphs=reference or bool(job.get("keep_graphs")),
             enough=self._enough,
         )
@@ -124,6 +134,8 @@ class Session:
             if name not in told:
                 told.add(name)
                 self.emitter.emit({"t": "stand_in", "name": name, "detail": detail})
+
+        from . import standins  # absent from the downloadable file
 
         standins.install(report)
 

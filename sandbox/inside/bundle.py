@@ -1,0 +1,81 @@
+"""Makes the tracer one file, for a user's own data and GPU: `gradmend_trace.py`.
+
+    python gradmend_trace.py train.py --its-own arguments
+
+runs the script as Python would and writes `gradmend-trace.jsonl` beside it. No stand-ins.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+PACKAGE = "gradmend_trace_parts"
+LEFT_OUT = {"bundle", "warm", "standins", "main"}
+
+_HEAD = '''"""Records what the autograd of a PyTorch script does, for Gradmend.
+
+    python gradmend_trace.py train.py --its-own arguments
+
+runs the script as Python would, and writes gradmend-trace.jsonl. Send that file along with the
+script (field `trace`). It holds line numbers, names, shapes and counts; no data, no weights.
+Needs nothing but PyTorch. Written by a program: the parts below are modules, kept as text.
+"""
+
+import importlib.abc
+import importlib.machinery
+import os
+import sys
+
+PACKAGE = {package!r}
+RECORDS = "gradmend-trace.jsonl"
+PARTS = {parts}
+
+
+class Parts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Imports the modules that this file holds as text."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname == PACKAGE or fullname.startswith(PACKAGE + "."):
+            package = fullname == PACKAGE
+            return importlib.machinery.ModuleSpec(fullname, self, is_package=package)
+        return None
+
+    def get_source(self, fullname):
+        return PARTS.get(fullname[len(PACKAGE) + 1 :], "")
+
+    def exec_module(self, module):
+        name = module.__name__
+        module.__file__ = "<%s>" % name
+        exec(compile(self.get_source(name), module.__file__, "exec"), module.__dict__)
+
+
+def main():
+    """Trace the script named on the command line; leave with its exit code."""
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    sys.meta_path.insert(0, Parts())
+    from importlib import import_module
+
+    fd = os.open(os.path.abspath(RECORDS), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    session = import_module(PACKAGE + ".session")
+    job = {{"entry": sys.argv[1], "argv": sys.argv[2:], "stand_ins": False, "seed": False}}
+    code = session.Session(job, fd).run()
+    print("gradmend: the trace is in " + RECORDS, file=sys.stderr)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()
+'''
+
+
+def build() -> str:
+    """The text of `gradmend_trace.py`."""
+    parts = {
+        path.stem: path.read_text(encoding="utf-8")
+        for path in sorted(Path(__file__).parent.glob("*.py"))
+        if path.stem not in LEFT_OUT and path.stem != "__init__"
+    }
+    entries = ",\n".join(f"    {name!r}: {json.dumps(text)}" for name, text in parts.items())
+    return _HEAD.format(package=PACKAGE, parts="{\n" + entries + ",\n}")

@@ -1,0 +1,202 @@
+"""Finds what goes wrong without an exception, and says so only where it is plain."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise
+from typing import Any
+
+import torch
+
+from .emitter import Emitter
+from .engine import Call
+from .frames import Json
+from .graph import walk
+from .holders import Name, Search
+from .parameters import Known, Parameters
+from .stamps import Clock, Stamps
+
+LOOKS = (3, 5, 7)  # passes of one line at which kept graphs are measured
+GROWTH = 4  # how often in a row something must grow
+ALIASES = 16  # calls at which kept gradients are looked for
+
+
+class SilentWatch:
+    """Measures graphs, gradients and steps; each kind of fault is told once."""
+
+    def __init__(self, emitter: Emitter, stamps: Stamps, parameters: Parameters) -> None:
+        self._emitter = emitter
+        self._stamps = stamps
+        self._parameters = parameters
+        self._told: set[str] = set()
+        self._sizes: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self._walked: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        self._aliases: dict[tuple[str, str], int] = {}
+        self._spent: dict[int, tuple[int, int] | None] = {}
+        self._leftover: set[int] = set()
+        self._between: dict[int | None, int] = defaultdict(int)
+        self._unzeroed: dict[int, list[float]] = defaultdict(list)
+        self._steps: dict[int, int] = defaultdict(int)
+
+    def before(self, call: Call) -> None:
+        """Note which parameters still hold, untouched, a gradient that a step has used."""
+        if call.kind == "backward" and Clock.steps:
+            self._leftover |= {
+                known.id
+                for known in self._parameters.known
+                if known.id in self._spent and self._spent[known.id] == _gradient(known.tensor())
+            }
+            self._spent.clear()
+        if call.n <= ALIASES:
+            self._note_aliases(call)
+
+    def after(self, call: Call) -> None:
+        """Look for growth, and count what the optimizers' parameters received."""
+        if call.kind == "backward":
+            met = [self._parameters.find(leaf.variable) for _, leaf in call.walk.leaves]
+            for optimizer in {known.optimizer for known in met if known is not None}:
+                self._between[optimizer] += 1
+        if call.iteration in LOOKS:
+            self._measure_held(call)
+        self._measure_walk(call)
+
+    def failed(self, call: Call, error: Exception) -> None:
+        """An exception is not silent."""
+
+    def stepped(self, optimizer: int, owned: list[Known], at: Json | None) -> None:
+        """Tell an optimizer that steps, again and again, on gradients of steps before."""
+        self._steps[optimizer] += 1
+        stale = [k for k in owned if k.id in self._leftover]
+        self._leftover -= {known.id for known in stale}
+        for known in owned:
+            if (spent := _gradient(known.tensor())) is not None:
+                self._spent[known.id] = spent
+        visits, self._between[optimizer] = self._between[optimizer], 0
+        if visits != 1 or not stale:
+            self._unzeroed[optimizer].clear()
+            return
+        norms = [_norm(known.tensor()) for known in stale]
+        self._unzeroed[optimizer].append(sum(norm**2 for norm in norms) ** 0.5)
+        if len(self._unzeroed[optimizer]) == GROWTH:
+            names = [known.name for known in stale if known.name]
+            figures = self._unzeroed[optimizer]
+            self._tell("missing-zero-grad", at=at, params=names[:64], figures=figures[:64])
+
+    def finish(self) -> None:
+        """Tell the parameters of a trained module that never received a gradient."""
+        trained = [k for k in self._parameters.known if k.optimizer is not None]
+        alive = {_module(known) for known in trained if known.receipts}
+        starved = [
+            known
+            for known in trained
+            if not known.receipts
+            and _module(known) in alive
+            and self._steps[known.optimizer or 0] >= 2
+            and (tensor := known.tensor()) is not None
+            and tensor.requires_grad
+            and tensor.grad is None
+        ]
+        if starved and Clock.visits >= 2:
+            names = [known.name for known in starved if known.name]
+            self._tell("starved-parameter", params=names[:64], figures=[float(len(starved))])
+
+    def _measure_held(self, call: Call) -> None:
+        """The size of every graph that a name keeps, and of every collection of graphs."""
+        walked = {node for node, _ in call.roots}
+        now: dict[tuple[str, str], tuple[int, Name]] = {}
+        for name, tensor in Search(lambda t: t.grad_fn is not None).around(call.frame):
+            if tensor.grad_fn in walked:
+                continue
+            base = name.path.partition("[")[0]
+            size = 1 if name.containers else len(walk([(tensor.grad_fn, 0)]).nodes)
+            now[name.scope, base] = (now.get((name.scope, base), (0, name))[0] + size, name)
+        for key, (size, name) in now.items():
+            sizes = self._sizes[key]
+            sizes.append(size)
+            growing = all(a < b for a, b in pairwise(sizes))
+            if len(sizes) == len(LOOKS) and growing and not self._is_walked(call):
+                holder = {**name.record("now"), "path": key[1]}
+                figures = [float(size) for size in sizes]
+                self._tell("growing-history", call=call, holders=[holder], figures=figures)
+
+    def _is_walked(self, call: Call) -> bool:
+        """Whether the calls at this line walk ever more themselves: another fault."""
+        walked = self._walked[_line(call)]
+        return len(walked) > 2 and walked[-1][0] > walked[0][0]
+
+    def _measure_walk(self, call: Call) -> None:
+        """Retained graphs that grow from call to call at one line."""
+        begun = call.n - 1
+        stamps = [stamp.after for node in call.walk.nodes if (stamp := self._stamps.of(node))]
+        series = self._walked[_line(call)]
+        series.append((len(call.walk.nodes), begun - min(stamps, default=begun)))
+        del series[: -GROWTH - 1]
+        grown = all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(series))
+        if call.retain and len(series) == GROWTH + 1 and grown:
+            figures = [float(nodes) for nodes, _ in series]
+            self._tell("retain-graph-leak", call=call, holders=self._old(call), figures=figures)
+
+    def _old(self, call: Call) -> list[Json]:
+        """Names that hold, now, a tensor made in an earlier pass or with such a past."""
+        nodes = set(call.walk.nodes)
+        search = Search(lambda t: t.grad_fn in nodes and t.grad_fn is not None)
+        held = [name.record("now") for name, _ in search.around(call.frame)]
+        roots = set(call.names)
+        return [holder for holder in held if holder["path"] not in roots][:32]
+
+    def _note_aliases(self, call: Call) -> None:
+        """Two names, kept from two calls, for one gradient that the later call changed."""
+        gradients = {
+            id(tensor.grad): known
+            for known in self._parameters.known
+            if (tensor := known.tensor()) is not None and tensor.is_leaf and tensor.grad is not None
+        }
+        if not gradients:
+            return
+        groups: dict[tuple[str, str, int], list[Name]] = defaultdict(list)
+        for name, tensor in Search(lambda t: id(t) in gradients).around(call.frame):
+            if not name.path.endswith(".grad"):
+                base = name.path.partition("[")[0] if name.containers else ""
+                version = self._aliases.setdefault(
+                    (name.scope, name.path), (call.n, _version(tensor))
+                )
+                if version[1] < _version(tensor) and len(groups[name.scope, base, id(tensor)]) > 1:
+                    held = [n.record("now") for n in groups[name.scope, base, id(tensor)]]
+                    named = gradients[id(tensor)].name
+                    self._tell("aliased-grad", call=call, holders=held[:32], params=[named])
+
+    def _tell(self, kind: str, call: Call | None = None, **more: Any) -> None:
+        if kind in self._told:
+            return
+        self._told.add(kind)
+        visit = call.record() if call is not None else None
+        place = {"at": visit["at"], "visit": visit} if visit is not None else {}
+        self._emitter.emit({"t": "silent", "kind": kind, **place, **more})
+
+
+def _line(call: Call) -> str:
+    at = call.record()["at"]
+    return f"{at['file']}:{at['line']}"
+
+
+def _module(known: Known) -> str:
+    """What the parameter's name begins with: the module that owns it."""
+    return known.name.partition(".")[0]
+
+
+def _version(tensor: torch.Tensor) -> int:
+    return int(tensor._version)
+
+
+def _gradient(tensor: torch.Tensor | None) -> tuple[int, int] | None:
+    """What identifies a gradient that is not zero: the tensor, and how often it was written."""
+    if tensor is None or not tensor.is_leaf or tensor.grad is None:
+        return None
+    gradient = tensor.grad.detach()
+    return (id(tensor.grad), _version(tensor.grad)) if bool(gradient.count_nonzero()) else None
+
+
+def _norm(tensor: torch.Tensor | None) -> float:
+    if tensor is None or not tensor.is_leaf or tensor.grad is None:
+        return 0.0
+    return float(torch.linalg.vector_norm(tensor.grad.detach().double()))
