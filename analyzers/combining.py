@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import Visit
-from analyzers.flow import bindings, call_on_line, called_name, names_read, walked
+from analyzers.flow import backward_calls, bindings, call_on_line, called_name, names_read, walked
 from analyzers.lifetimes import Shared, taken_from
 from analyzers.pattern import Proposal
 from analyzers.rewrite import (
@@ -228,7 +228,7 @@ def keep_for_second(story: Story, project: Project) -> Iterator[Proposal]:
             else "Only if the gradients themselves are part of the loss."
             if keyword == "create_graph"
             else "Only if the gradients are looked at, not learnt from.",
-            0 if needed else 2,
+            0 if needed else 5,
         )
 
 
@@ -248,4 +248,9 @@ def _flows_into_walk(story: Story, module: Module, call: ast.Call) -> bool:
         if isinstance(node, ast.Return) and node.value is not None:
             if names_read(node.value) & tainted and node.lineno > statement.lineno:
                 return True
-    return bool(story.root_names & tainted)
+    later = [
+        root
+        for walk in backward_calls(scope)
+        if walk.lineno > statement.lineno and (root := walked(walk)) is not None
+    ]
+    return bool(story.root_names & tainted) or any(names_read(root) & tainted for root in later)

@@ -139,7 +139,9 @@ def _own_names(statement: ast.stmt) -> set[str]:
     return {name for node in own_expressions(statement) for name in names_read(node)}
 
 
-def detach_at_definition(story: Story, project: Project) -> Iterator[Proposal]:
+def detach_at_definition(
+    story: Story, project: Project, rank: int | None = None
+) -> Iterator[Proposal]:
     """Detach the carrier where it is made, so that every reader gets a constant."""
     outside = not story.same_pass and not story.bound_inside
     for module, _, statement in story.binders:
@@ -159,6 +161,6 @@ def detach_at_definition(story: Story, project: Project) -> Iterator[Proposal]:
             (edit,),
             "same",
             "No loss sends gradient through it any more.",
-            0 if outside else 2,
+            rank if rank is not None else 0 if outside else 2,
         )
         return

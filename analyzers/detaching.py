@@ -21,6 +21,7 @@ class Idiom:
 
 
 TORCH = Idiom()
+LEAF = Idiom("{}.detach().requires_grad_()")
 
 
 def idiom_for(reuse: GraphReuse, project: Project) -> Idiom:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from analyzers.evidence import GraphReuse, Holder, Join, Place, Visit
-from analyzers.flow import bindings, mentions, reads, walk_scope
+from analyzers.flow import bindings, called_name, mentions, reads, walk_scope
 from analyzers.pattern import Boundary, Carrier
 from analyzers.source import Loop, Module, Project, Scope, spelled, target_names
 
@@ -116,14 +116,25 @@ class Lifetime:
         """For a loop's own variable, what the loop takes it from: `sample` → `batch`."""
         for loop in self.shared.loops if self.shared is not None else []:
             source = taken_from(loop, name)
-            if source is not None:
+            if source is not None and not self._is_constructed(source):
                 return source
         while "." in name and not self._bound_somewhere(name):
             owner = name.rpartition(".")[0]
-            if owner == "self" or "[" in owner:
+            if owner == "self":
                 break
-            name = owner
+            name = base(owner)
         return name
+
+    def _is_constructed(self, name: str) -> bool:
+        """Whether the name stands for an object made by calling a class (a `DataLoader`, say)."""
+        return self.shared is not None and any(
+            isinstance(statement, ast.Assign)
+            and name in bindings(statement)
+            and isinstance(statement.value, ast.Call)
+            and called_name(statement.value)[:1].isupper()
+            for statement in walk_scope(self.shared.scope)
+            if isinstance(statement, ast.stmt)
+        )
 
     def _bound_somewhere(self, path: str) -> bool:
         """Whether the project itself binds such an attribute; a library's object does it within,

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator, Sequence
 
 from analyzers.edits import Editor
-from analyzers.flow import bindings, called_name, names_read, value_of, walk_scope, walked
+from analyzers.flow import (
+    bindings,
+    called_name,
+    mentions,
+    names_read,
+    value_of,
+    walk_scope,
+    walked,
+)
 from analyzers.pattern import Proposal
 from analyzers.rewrite import copy_into, head_of, move_into
 from analyzers.source import FUNCTIONS, Module, Project, Scope, spelled
@@ -25,18 +34,49 @@ def built_by_a_module(story: Story) -> bool:
             if isinstance(node, ast.Call) and _calls_an_object(story.project, node):
                 if any(not _is_parameter(story, argument) for argument in node.args):
                     return True
+                return not _forward_in_loop(story)
     return False
+
+
+def _forward_in_loop(story: Story) -> bool:
+    """Whether the loop has a forward of its own, which the carrier only goes into."""
+    return story.loop is not None and any(
+        isinstance(node, ast.Call)
+        and any(names_read(argument) for argument in node.args)
+        and not _is_library(spelled(node.func))
+        and not (isinstance(node.func, ast.Name) and hasattr(builtins, node.func.id))
+        and not any(mentions(argument, story.name) for argument in node.args)
+        for statement in story.loop.body
+        for node in ast.walk(statement)
+    )
+
+
+def _is_library(path: str) -> bool:
+    return path.partition(".")[0] in ("torch", "F", "nn", "np", "math")
 
 
 def _calls_an_object(project: Project, call: ast.Call) -> bool:
     """`model(x)` or `self.encoder(x)`, not `torch.exp(x)`, `F.relu(x)`, `x.pow(2)` or a plain
     function of the script."""
     text = spelled(call.func)
-    if text.partition(".")[0] in ("torch", "F", "nn", "np", "math"):
+    if _is_library(text) or called_name(call)[:1].isupper():
         return False
     if any(module.function_named(text) is not None for module in project.modules.values()):
         return False
-    return isinstance(call.func, ast.Name) or text.startswith("self.")
+    owner = text.partition(".")[0]
+    return isinstance(call.func, ast.Name) or owner == "self" or _is_constructed(project, owner)
+
+
+def _is_constructed(project: Project, name: str) -> bool:
+    """Whether the name is bound to what a class makes when it is called."""
+    return any(
+        name in bindings(node)
+        and isinstance(value := value_of(node), ast.Call)
+        and called_name(value)[:1].isupper()
+        for module in project.modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.stmt)
+    )
 
 
 def _is_parameter(story: Story, argument: ast.expr) -> bool:
@@ -154,8 +194,26 @@ def _chains(
     if not chain:
         return
     yield chain
+    if (longer := _with_dependents(module, scope, before, chain)) != chain:
+        yield longer
     if len(chain) > 1:
         yield chain[-1:]
+
+
+def _with_dependents(
+    module: Module, scope: Scope, before: ast.stmt, chain: list[ast.stmt]
+) -> list[ast.stmt]:
+    """The chain with what is made from it on the way to the loop, and read there."""
+    made = {name for statement in chain for name in _bound_in(statement)}
+    wanted = names_read(before)
+    longer = list(chain)
+    for statement in _in_front(module, scope, before):
+        if statement in longer or not isinstance(statement, ast.Assign):
+            continue
+        if names_read(statement) & made and set(bindings(statement)) & wanted:
+            longer.append(statement)
+            made |= set(bindings(statement))
+    return longer
 
 
 def _in_front(module: Module, scope: Scope, before: ast.stmt) -> Iterator[ast.stmt]:
@@ -196,11 +254,7 @@ def _makes_graph(scope: Scope, statement: ast.stmt) -> bool:
             return False
     if not any(isinstance(node, ast.Call | ast.BinOp | ast.Tuple) for node in ast.walk(value)):
         return False
-    return any(_is_learned(scope, name) for name in names_read(value) if not _is_module_alias(name))
-
-
-def _is_module_alias(name: str) -> bool:
-    return name.partition(".")[0] in ("torch", "F", "nn", "np", "math")
+    return any(_is_learned(scope, name) for name in names_read(value) if not _is_library(name))
 
 
 def _is_learned(scope: Scope, name: str, depth: int = 6) -> bool:
@@ -228,7 +282,7 @@ def _is_learned(scope: Scope, name: str, depth: int = 6) -> bool:
         if any(
             _is_learned(scope, other, depth - 1)
             for other in names_read(value)
-            if other != name and not _is_module_alias(other) and "." not in other
+            if other != name and not _is_library(other) and "." not in other
         ) and not _only_data(value):
             return True
     return False

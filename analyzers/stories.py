@@ -291,7 +291,7 @@ class Story(Lifetime):
 
 
 def _adds_up(statement: ast.stmt, is_carrier: Callable[[str], bool]) -> bool:
-    """Whether the statement adds to the carrier: `x += y`, `x = x + y`, `x = m * x + (1 - m) * y`."""
+    """Whether the statement adds to the carrier: `x += y`, `x = x + y`, or a running average."""
     if isinstance(statement, ast.AugAssign):
         return isinstance(statement.op, ast.Add | ast.Sub)
     value = value_of(statement)

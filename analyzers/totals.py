@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.detaching import Idiom, idiom_for
 from analyzers.edits import Edit, Editor
 from analyzers.flow import (
     backward_calls,
@@ -37,7 +38,7 @@ def walk_this_loss(story: Story, project: Project) -> Iterator[Proposal]:
     if root is None or found is None:
         return
     editor = Editor(shared.module)
-    total_edits, name = _total_of_values(editor, *found)
+    total_edits, name = _total_of_values(editor, *found, idiom_for(story.reuse, project))
     start, end = editor.span(root)
     if isinstance(call.func, ast.Attribute) and call.func.value is root:
         start, end = editor.span(call)[0], editor.module.text.index(".backward", end)
@@ -131,15 +132,16 @@ def _added(statement: ast.stmt, total: str) -> ast.expr | None:
 
 
 def _total_of_values(
-    editor: Editor, statement: ast.stmt, added: ast.expr
+    editor: Editor, statement: ast.stmt, added: ast.expr, idiom: Idiom
 ) -> tuple[tuple[Edit, ...], str]:
     """Edits that let the total take a detached loss, and the name of the live one."""
     if isinstance(added, ast.Name | ast.Attribute):
-        return (editor.append_to(added, ".detach()"),), editor.text_of(added)
+        name = editor.text_of(added)
+        return (editor.replace(added, idiom.of(name)),), name
     name = unused_name(editor.module, "loss")
     return (
         editor.insert_before(statement, f"{name} = {editor.text_of(added)}"),
-        editor.replace(added, f"{name}.detach()"),
+        editor.replace(added, idiom.of(name)),
     ), name
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.detaching import Idiom, detached, idiom_for, starts_as_none
+from analyzers.detaching import LEAF, Idiom, detached, idiom_for, starts_as_none
 from analyzers.edits import Edit, Editor
-from analyzers.flow import backward_calls, mentions, value_of
+from analyzers.flow import backward_calls, called_name, mentions, value_of
 from analyzers.pattern import Proposal
 from analyzers.rewrite import head_of
 from analyzers.source import Module, Project, Scope, spelled
@@ -25,7 +25,7 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
     if not names:
         return
     editor = Editor(shared.module)
-    idiom = idiom_for(story.reuse, project)
+    idiom = LEAF if _begins_as_leaf(story) else idiom_for(story.reuse, project)
     plain = _assignment(story, names, idiom)
     what = " and ".join(f"`{name}`" for name in names)
     if story.loop is None:
@@ -46,6 +46,20 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
         f"Detach {what} behind the backward",
         (behind,),
         rank + 1 if straight else rank,
+    )
+
+
+def _begins_as_leaf(story: Story) -> bool:
+    """Whether the carrier began as a leaf that requires grad, and so must go on as one."""
+    return any(
+        isinstance(node, ast.Call)
+        and (
+            called_name(node) == "requires_grad_"
+            or any(k.arg == "requires_grad" for k in node.keywords)
+        )
+        for _, _, statement in story.binders
+        if story.loop is None or statement not in set(ast.walk(story.loop))
+        for node in ast.walk(value_of(statement) or ast.Pass())
     )
 
 

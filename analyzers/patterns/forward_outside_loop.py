@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.constants import detach_at_definition
 from analyzers.evidence import Evidence
 from analyzers.moving import built_by_a_module, forward_into_loop
 from analyzers.pattern import Match, Proposal
@@ -70,5 +71,6 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Move the forward into the loop."""
+    """Move the forward into the loop; or make its output a constant, if nothing learns from it."""
     yield from forward_into_loop(story_in(match), project, rank=0)
+    yield from detach_at_definition(story_in(match), project, rank=5)

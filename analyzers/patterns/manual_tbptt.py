@@ -55,7 +55,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.from_grad or not story.name:
         return None
-    if _hands_on_gradients(story):
+    if story.reuse.engine == "torch" and _hands_on_gradients(story):
         return matched(story, NAME, 0.94)
     if story.summed and not story.same_pass and _windowed(story) and _has_state(story):
         return matched(story, NAME, 0.94)

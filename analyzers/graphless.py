@@ -1,0 +1,123 @@
+"""What kind of missing graph a piece of evidence speaks of: one question, answered once."""
+
+from __future__ import annotations
+
+import ast
+from typing import Literal
+
+from analyzers.evidence import Evidence, MissingGraph, Place
+from analyzers.flow import bindings, mentions, value_of
+from analyzers.pattern import Carrier, Match
+from analyzers.source import Project
+from analyzers.spots import Spot, carrier_of, names_held, spot
+
+Kind = Literal[
+    "detached", "non-scalar", "rebound", "nonleaf", "unused", "flat-input", "numpy", "deepcopy"
+]
+
+# PyTorch's own wordings, old and new, and what each is about.
+_WORDINGS: tuple[tuple[str, Kind], ...] = (
+    ("implicitly created only for scalar outputs", "non-scalar"),
+    ("Can't call numpy() on", "numpy"),
+    ("deepcopy protocol", "deepcopy"),
+    ("appears to not have been used in the graph", "unused"),
+    ("differentiated Tensors does not require grad", "flat-input"),
+    ("can't optimize a non-leaf", "nonleaf"),
+    ("change requires_grad flags of leaf", "nonleaf"),
+    ("grad attribute of a Tensor that is not a leaf", "nonleaf"),
+)
+_LOSSES: dict[str, Kind] = {
+    "non_scalar": "non-scalar",
+    "non-scalar": "non-scalar",
+    "deepcopy": "deepcopy",
+    "unused": "unused",
+    "rebound": "rebound",
+}
+
+
+def kind_of(evidence: Evidence, project: Project) -> Kind | None:
+    """The kind; None for evidence of another family."""
+    if not isinstance(evidence, MissingGraph):
+        return None
+    for wording, kind in _WORDINGS:
+        if wording in evidence.message:
+            return kind
+    if rebinding(evidence, project) is not None:
+        return "rebound"
+    if evidence.lost_by == "nonleaf" or (evidence.lost_by == "leaf" and _reads_grad(evidence)):
+        return "nonleaf"
+    return _LOSSES.get(evidence.lost_by, "detached")
+
+
+def _reads_grad(evidence: MissingGraph) -> bool:
+    return evidence.op == "grad" or "NoneType" in evidence.message
+
+
+def rebinding(evidence: MissingGraph, project: Project) -> Spot | None:
+    """The statement by which a hand-made update gave a leaf's name a new tensor."""
+    where = spot(project, evidence.ended_at)
+    if where is None or not isinstance(where.statement, ast.Assign):
+        return None
+    value = value_of(where.statement)
+    if value is None or not updates(where.statement, names_held(evidence.holders)):
+        return None
+    return where
+
+
+def updates(statement: ast.Assign, names: list[str]) -> bool:
+    """Whether an assignment computes a new value from an old one with its gradient, or goes on
+    from a name of the leaf (`delta = delta.clamp(-1, 1)`)."""
+    bound = [name.partition("[")[0] for name in bindings(statement)]
+    roots = {name.partition("[")[0] for name in [*bound, *names]}
+    own = any(_reads(statement.value, name) for name in roots if name in bound)
+    by_grad = any(
+        isinstance(node, ast.Attribute) and node.attr == "grad"
+        for node in ast.walk(statement.value)
+    )
+    held = {name.partition("[")[0] for name in names}
+    return (
+        (own and (by_grad or bool(held & set(bound))))
+        or (by_grad and any("[" in name for name in bindings(statement)))
+        or (bool(held) and _element_of(statement, held))
+    )
+
+
+def _reads(value: ast.expr, name: str) -> bool:
+    return mentions(value, name) or any(
+        isinstance(node, ast.Subscript) and ast.unparse(node.value) == name
+        for node in ast.walk(value)
+    )
+
+
+def _element_of(statement: ast.Assign, held: set[str]) -> bool:
+    """`weights[i] = w - ...` where `w` is the leaf that was held."""
+    into = any("[" in name for name in bindings(statement))
+    return (
+        into
+        and isinstance(statement.value, ast.BinOp)
+        and any(_reads(statement.value.left, name) for name in held)
+    )
+
+
+def matched(
+    pattern: str,
+    evidence: MissingGraph,
+    confidence: float,
+    place: Place | None = None,
+    carrier: Carrier | None = None,
+) -> Match | None:
+    """A match, located where the graph was lost unless another line says more."""
+    at = place or evidence.ended_at or evidence.at
+    if at is None:
+        return None
+    named = carrier or carrier_of(evidence.holders, at)
+    return Match(pattern, confidence, evidence, at, named if named.name else None)
+
+
+def lost_name(evidence: MissingGraph, project: Project) -> Carrier | None:
+    """The name that was given the value which had lost its graph."""
+    where = spot(project, evidence.ended_at)
+    bound = bindings(where.statement) if where is not None else []
+    if where is None or not isinstance(where.statement, ast.Assign) or not bound:
+        return None
+    return Carrier(bound[0], where.place)
