@@ -1,6 +1,6 @@
 # expect: pattern = step-between-backwards
 # expect: raises = RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation
-# expect: carrier = prob_fake
+# expect: carrier = prob_fake, g_loss
 import torch
 from torch import nn
 

@@ -1,6 +1,6 @@
 # expect: pattern = step-between-backwards
 # expect: raises = RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation
-# expect: carrier = losses, agent_losses, actor_losses
+# expect: carrier = actor_losses, loss
 """Cooperative agents: every actor is scored by every critic."""
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
 # expect: pattern = step-between-backwards
 # expect: also = shared-subgraph
 # expect: raises = RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation
-# expect: carrier = features
+# expect: carrier = features, sex_loss
 import argparse
 import torch
 from torch import nn, optim
