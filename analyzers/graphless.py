@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Literal
 
+from analyzers.blocks import run_around
 from analyzers.evidence import Evidence, MissingGraph, Place
 from analyzers.flow import bindings, mentions, value_of
+from analyzers.leaves import rebinds
 from analyzers.pattern import Carrier, Match
 from analyzers.source import Project
 from analyzers.spots import Spot, carrier_of, names_held, spot
@@ -58,45 +60,29 @@ def rebinding(evidence: MissingGraph, project: Project) -> Spot | None:
     where = spot(project, evidence.ended_at)
     if where is None or not isinstance(where.statement, ast.Assign):
         return None
-    value = value_of(where.statement)
-    if value is None or not updates(where.statement, names_held(evidence.holders)):
+    held = {name.partition("[")[0] for name in names_held(evidence.holders)}
+    bound = bindings(where.statement)
+    if _element_of(where.statement, held):
+        return where
+    alike = [s for s in where.block if any(rebinds(s, name) for name in bound)]
+    if where.statement not in alike:
         return None
-    return where
+    run = run_around(where.module, where.statement, alike)
+    return where if any(_by_gradient(s) for s in run) else None
 
 
-def updates(statement: ast.Assign, names: list[str]) -> bool:
-    """Whether an assignment computes a new value from an old one with its gradient, or goes on
-    from a name of the leaf (`delta = delta.clamp(-1, 1)`)."""
-    bound = [name.partition("[")[0] for name in bindings(statement)]
-    roots = {name.partition("[")[0] for name in [*bound, *names]}
-    own = any(_reads(statement.value, name) for name in roots if name in bound)
-    by_grad = any(
-        isinstance(node, ast.Attribute) and node.attr == "grad"
-        for node in ast.walk(statement.value)
-    )
-    held = {name.partition("[")[0] for name in names}
-    return (
-        (own and (by_grad or bool(held & set(bound))))
-        or (by_grad and any("[" in name for name in bindings(statement)))
-        or (bool(held) and _element_of(statement, held))
-    )
-
-
-def _reads(value: ast.expr, name: str) -> bool:
-    return mentions(value, name) or any(
-        isinstance(node, ast.Subscript) and ast.unparse(node.value) == name
-        for node in ast.walk(value)
+def _by_gradient(statement: ast.stmt) -> bool:
+    value = value_of(statement)
+    return value is not None and any(
+        isinstance(node, ast.Attribute) and node.attr == "grad" for node in ast.walk(value)
     )
 
 
 def _element_of(statement: ast.Assign, held: set[str]) -> bool:
     """`weights[i] = w - ...` where `w` is the leaf that was held."""
     into = any("[" in name for name in bindings(statement))
-    return (
-        into
-        and isinstance(statement.value, ast.BinOp)
-        and any(_reads(statement.value.left, name) for name in held)
-    )
+    value = statement.value
+    return into and isinstance(value, ast.BinOp) and any(mentions(value.left, n) for n in held)
 
 
 def matched(

@@ -1,0 +1,140 @@
+"""Fixes for tensors handed to NumPy: detached, or the same said with torch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.blocks import alias, joined
+from analyzers.edits import Edit
+from analyzers.flow import called_name, definitions, value_of, walk_scope
+from analyzers.pattern import Proposal
+from analyzers.source import Project, spelled
+from analyzers.spots import Spot
+
+# Functions that torch has under the same name with the same meaning for tensors.
+_SHARED = frozenset(
+    {"abs", "exp", "log", "sqrt", "square", "mean", "sum", "where", "sin", "cos", "tanh", "sign"}
+    | {"maximum", "minimum", "clip", "log1p", "expm1", "prod", "std", "var", "stack", "dot"}
+)
+_LEAVING = frozenset({"numpy", "detach", "cpu"})
+
+
+def detached_arrays(
+    where: Spot, names: Sequence[str], project: Project, rank: int = 1
+) -> Iterator[Proposal]:
+    """`.detach()` in front of `.numpy()`, or on what a NumPy function is given."""
+    editor = where.editor
+    edits: list[Edit] = []
+    for node in ast.walk(where.statement):
+        if isinstance(node, ast.Call) and called_name(node) == "numpy":
+            if isinstance(node.func, ast.Attribute) and not node.args:
+                edits.append(editor.append_to(_owner(node.func.value), ".detach()"))
+    for node in ast.walk(where.statement) if not edits else ():
+        named = isinstance(node, ast.Name | ast.Attribute) and spelled(node) in names
+        if isinstance(node, ast.expr) and (named or _is_comprehended(node, where)):
+            edits.append(editor.append_to(node, ".detach()"))
+    if edits:
+        title = "Detach what NumPy only reads"
+        tradeoff = "What NumPy computes has no gradient."
+        yield Proposal("detach-for-numpy", title, joined(edits), "same", tradeoff, rank)
+
+
+def _owner(node: ast.expr) -> ast.expr:
+    """What stands before `.cpu()` in a chain."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr="cpu"), args=[]):
+            return value
+    return node
+
+
+def _is_comprehended(node: ast.expr, where: Spot) -> bool:
+    """Whether the node is the variable of a comprehension, given to NumPy as it is."""
+    parent = where.module.parents.get(node)
+    element = isinstance(parent, ast.ListComp | ast.GeneratorExp) and parent.elt is node
+    return element and isinstance(node, ast.Name)
+
+
+def said_with_torch(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """The function's NumPy calls as torch calls, where each has a namesake; arrays stay tensors."""
+    scope = where.scope
+    if isinstance(scope, ast.Module):
+        return
+    edits: list[Edit] = []
+    numpy = alias(where.module, "numpy")
+    for node in walk_scope(scope):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        if spelled(node.func.value) == numpy:
+            made = _as_torch(where, node)
+            if not made:
+                return
+            edits += made
+    edits += _kept_as_tensors(where)
+    if edits and any(_returns_value(node) for node in walk_scope(scope)):
+        title = "Say it with torch, which keeps the graph"
+        yield Proposal("torch-functions", title, joined(edits), "same", "", rank)
+
+
+def _as_torch(where: Spot, call: ast.Call) -> list[Edit]:
+    editor, name = where.editor, called_name(call)
+    torch = alias(where.module, "torch")
+    if name in ("maximum", "minimum") and len(call.args) == 2:
+        limits = [a for a in call.args if isinstance(a, ast.Constant)]
+        if len(limits) == 1:
+            other = next(a for a in call.args if a is not limits[0])
+            bound = "min" if name == "maximum" else "max"
+            inner, limit = editor.text_of(other), editor.text_of(limits[0])
+            if "numpy" in inner:
+                start, end = editor.span(call)
+                first, last = editor.span(other)
+                path = where.module.path
+                return [
+                    Edit(path, start, first, f"{torch}.clamp("),
+                    Edit(path, last, end, f", {bound}={limit})"),
+                ]
+            return [editor.replace(call, f"{torch}.clamp({inner}, {bound}={limit})")]
+    if name not in _SHARED:
+        return []
+    return [editor.replace(call.func, f"{torch}.{name}")]
+
+
+def _kept_as_tensors(where: Spot) -> Iterator[Edit]:
+    """Edits that take `.detach().cpu().numpy()` off, and a tensor made from the result."""
+    editor = where.editor
+    inner: set[int] = set()
+    for node in walk_scope(where.scope):
+        if not isinstance(node, ast.Call) or id(node) in inner:
+            continue
+        if called_name(node) == "numpy" and isinstance(node.func, ast.Attribute):
+            base: ast.expr = node
+            while (
+                isinstance(base, ast.Call)
+                and isinstance(base.func, ast.Attribute)
+                and base.func.attr in _LEAVING
+            ):
+                inner.add(id(base))
+                base = base.func.value
+            yield Edit(where.module.path, editor.span(base)[1], editor.span(node)[1], "")
+        elif called_name(node) in ("tensor", "as_tensor", "from_numpy") and len(node.args) == 1:
+            yield Edit(where.module.path, *_opening(where, node), "")
+            yield Edit(where.module.path, editor.span(node.args[0])[1], editor.span(node)[1], "")
+
+
+def _opening(where: Spot, call: ast.Call) -> tuple[int, int]:
+    return where.editor.span(call)[0], where.editor.span(call.args[0])[0]
+
+
+def _returns_value(node: ast.AST) -> bool:
+    return isinstance(node, ast.Return) and node.value is not None
+
+
+def dict_values(where: Spot, name: str, key: str) -> Iterator[ast.expr]:
+    """What a dictionary called `name` is given for a key, in the scope of a place."""
+    for statement in definitions(where.scope, name):
+        value = value_of(statement)
+        for node in ast.walk(value) if value is not None else ():
+            if isinstance(node, ast.Dict):
+                for given, entry in zip(node.keys, node.values, strict=True):
+                    if isinstance(given, ast.Constant) and given.value == key:
+                        yield entry

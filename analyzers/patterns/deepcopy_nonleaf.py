@@ -1,0 +1,69 @@
+"""`copy.deepcopy` met a tensor that is not a leaf.
+
+What happens: a model, a checkpoint or an object is copied that holds the result of an operation:
+an attention map kept for a plot, a loss in a dictionary of bests, a weight that was normalised
+and stored as an attribute.
+
+Why: a copy of such a tensor would have to copy, or to share, its graph. PyTorch allows neither
+silently.
+
+The fix: store the value without its graph, `.detach()`, where it is only looked at. A weight that
+is derived from parameters is computed anew in `forward` instead of being stored.
+
+When this fix is wrong: when the stored tensor is used in a loss later. A detached one no longer
+leads the gradient back.
+
+Broken::
+
+    import copy
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    loss = model(torch.randn(8, 3)).pow(2).mean()
+    best = {"loss": loss, "weights": model.state_dict()}
+    saved = copy.deepcopy(best)
+
+Mended::
+
+    import copy
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    loss = model(torch.randn(8, 3)).pow(2).mean()
+    best = {"loss": loss.detach(), "weights": model.state_dict()}
+    saved = copy.deepcopy(best)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence, MissingGraph
+from analyzers.graphless import kind_of, matched
+from analyzers.naming import missing
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.storing import stored_detached
+
+NAME = "deepcopy-nonleaf"
+FAMILY = "no-grad"
+TITLE = "A copy was asked of a tensor with a graph"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """`deepcopy` refused a tensor that is the result of an operation."""
+    if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "deepcopy":
+        return None
+    return matched(NAME, evidence, 0.95, evidence.at)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which tensor, made where."""
+    return missing(match, project) + " A tensor with a graph behind it cannot be copied deeply."
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Stored without its graph."""
+    evidence = match.evidence
+    assert isinstance(evidence, MissingGraph)
+    yield from stored_detached(evidence.holders, evidence.at, project)

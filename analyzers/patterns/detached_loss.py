@@ -1,0 +1,109 @@
+"""The loss has no graph: something on the way to it cut the gradient off.
+
+What happens: `loss.backward()` raises "element 0 of tensors does not require grad". Between the
+model and the loss, a value left the graph: through `.item()`, `.data`, `.detach()` or NumPy,
+through `torch.tensor(losses)` (which copies numbers, not graphs), through `argmax`, `round` or a
+comparison (which have no gradient), or because all of it ran under `no_grad`.
+
+Why: a backward follows the operations that made a tensor. A plain number, or a tensor made from
+numbers, has none behind it.
+
+The fix: keep tensors until the backward is done, `torch.stack(losses)` for a list of them, and
+take `.item()` for logging only. For class decisions use a differentiable loss on the scores.
+
+When this fix is wrong: when the value was a constant on purpose (a target, a weight) and another
+part of the loss should have learnt. `loss.requires_grad_()` is never the fix: it silences the
+error, and nothing learns.
+
+Broken::
+
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    x = torch.randn(8, 3)
+    losses = [model(row).pow(2).mean() for row in x]
+    loss = torch.tensor(losses).sum()
+    loss.backward()
+
+Mended::
+
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    x = torch.randn(8, 3)
+    losses = [model(row).pow(2).mean() for row in x]
+    loss = torch.stack(losses).sum()
+    loss.backward()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from analyzers.evidence import Evidence, MissingGraph
+from analyzers.graphless import kind_of, lost_name, matched
+from analyzers.naming import missing
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.spots import spot
+from analyzers.uncutting import (
+    class_scores,
+    differentiable,
+    recording,
+    switched_off_at,
+    thawed,
+    without_cut,
+)
+
+NAME = "detached-loss"
+FAMILY = "no-grad"
+TITLE = "The loss has no graph behind it"
+
+_WORDS = {
+    "item": "`.item()` gives a plain number",
+    "data": "`.data` has no graph",
+    "detach": "`.detach()` cuts it",
+    "tensor": "`torch.tensor` copies numbers, not graphs",
+    "as_tensor": "`torch.as_tensor` copies numbers, not graphs",
+    "numpy": "NumPy knows no graph",
+    "no_grad": "nothing is recorded there",
+    "argmax": "`argmax` has no gradient",
+}
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """A walk found a tensor without a graph."""
+    if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "detached":
+        return None
+    confidence = 0.9 if evidence.ended_at is not None else 0.7
+    where = spot(project, evidence.ended_at)
+    off = switched_off_at(where) if where is not None and evidence.lost_by == "no_grad" else None
+    place = replace(evidence.ended_at, line=off) if off and evidence.ended_at else None
+    return matched(NAME, evidence, confidence, place, lost_name(evidence, project))
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which tensor, and what cut it off."""
+    evidence = match.evidence
+    assert isinstance(evidence, MissingGraph)
+    why = _WORDS.get(evidence.lost_by, "")
+    if not why and evidence.lost_by not in ("unknown", "leaf"):
+        why = f"`{evidence.lost_by}` has no gradient"
+    return missing(match, project) + (f" There the graph ends: {why}." if why else "")
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Keep the graph where it was cut; record the work; a loss that has a gradient."""
+    evidence = match.evidence
+    assert isinstance(evidence, MissingGraph)
+    where = spot(project, evidence.ended_at or evidence.at)
+    if where is None:
+        return
+    yield from class_scores(where)
+    yield from without_cut(where)
+    if evidence.lost_by in ("no_grad", "unknown"):
+        yield from recording(where, project)
+    yield from differentiable(where)
+    if evidence.ended_at is None:
+        yield from thawed(project)

@@ -1,0 +1,80 @@
+"""An update by hand gave the leaf's name to a new tensor, whose `.grad` is None.
+
+What happens: `w = w - lr * w.grad` computes a new tensor and calls it `w`. It is the result of an
+operation, no leaf: the next backward fills the gradient of the old tensor, and `w.grad` is None.
+Under `no_grad` the new tensor does not even require grad, and the next loss has no graph.
+
+Why: `=` binds a name; it never writes into a tensor.
+
+The fix: update the leaf itself, under `torch.no_grad()` and in place, and clear its gradient:
+gradients add up. Where a new tensor is wanted, make it a leaf with
+`.detach().requires_grad_()`.
+
+When this fix is wrong: in meta-learning, where the step itself is to be differentiated. There the
+new tensor must keep its graph, and gradients come from `torch.autograd.grad`.
+
+Broken::
+
+    import torch
+
+    w = torch.zeros(3, requires_grad=True)
+    x, y = torch.randn(20, 3), torch.ones(20)
+    for _ in range(5):
+        loss = (x @ w - y).pow(2).mean()
+        loss.backward()
+        w = w - 0.1 * w.grad
+
+Mended::
+
+    import torch
+
+    w = torch.zeros(3, requires_grad=True)
+    x, y = torch.randn(20, 3), torch.ones(20)
+    for _ in range(5):
+        loss = (x @ w - y).pow(2).mean()
+        loss.backward()
+        with torch.no_grad():
+            w -= 0.1 * w.grad
+        w.grad = None
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence, MissingGraph
+from analyzers.graphless import kind_of, lost_name, matched, rebinding
+from analyzers.naming import missing
+from analyzers.pattern import Match, Proposal
+from analyzers.rebinding import leaf_again, leaf_kept
+from analyzers.source import Project
+from analyzers.spots import spot
+
+NAME = "leaf-rebound"
+FAMILY = "no-grad"
+TITLE = "An update by hand made a new tensor of the leaf"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """The gradient, or the graph, is missing from a name that an update had rebound."""
+    if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "rebound":
+        return None
+    return matched(NAME, evidence, 0.93, carrier=lost_name(evidence, project))
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which name, rebound where."""
+    return (
+        missing(match, project) + " That assignment makes a new tensor, which is not the leaf "
+        "that the backward filled."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """The leaf updated in place; or the new tensor made a leaf."""
+    evidence = match.evidence
+    assert isinstance(evidence, MissingGraph)
+    where = rebinding(evidence, project) or spot(project, match.location)
+    if where is not None:
+        yield from leaf_kept(where)
+        yield from leaf_again(where)

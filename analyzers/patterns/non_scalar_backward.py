@@ -1,0 +1,71 @@
+"""`backward()` was called on a tensor with more than one element.
+
+What happens: the loss is a vector (one value for each sample, position or device), or
+`autograd.grad` was asked for the derivative of one, and no direction was given.
+
+Why: a backward multiplies a vector with the Jacobian. For a single number that vector is 1; for
+several values PyTorch cannot know which combination is meant.
+
+The fix: reduce the loss, `loss.mean()` or `loss.sum()`, whichever the rest of the script is tuned
+for. For the derivative of every output by its own input, `y.sum()` is the exact way to ask, since
+each output depends on its own input only.
+
+When this fix is wrong: when the values have weights of their own. Then pass them:
+`loss.backward(weights)`. `.mean()` and `.sum()` differ by a factor, which the learning rate feels.
+
+Broken::
+
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    x, y = torch.randn(8, 3), torch.randn(8, 1)
+    loss = (model(x) - y) ** 2
+    loss.backward()
+
+Mended::
+
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    x, y = torch.randn(8, 3), torch.randn(8, 1)
+    loss = ((model(x) - y) ** 2).mean()
+    loss.backward()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence, MissingGraph
+from analyzers.graphless import kind_of, matched
+from analyzers.naming import missing
+from analyzers.pattern import Match, Proposal
+from analyzers.reducing import reduced
+from analyzers.source import Project
+from analyzers.spots import spot
+
+NAME = "non-scalar-backward"
+FAMILY = "no-grad"
+TITLE = "Backward from a tensor with several elements"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """A walk was asked of a tensor that is no single number."""
+    if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "non-scalar":
+        return None
+    return matched(NAME, evidence, 0.95, evidence.at)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which tensor, of which shape."""
+    evidence = match.evidence
+    assert isinstance(evidence, MissingGraph)
+    shape = f" It has the shape {list(evidence.shape)}." if evidence.shape else ""
+    return missing(match, project) + shape + " Only a single number has a gradient by itself."
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """The loss reduced where it is made, else where it is walked."""
+    where = spot(project, match.location)
+    if where is not None:
+        yield from reduced(where)

@@ -1,0 +1,74 @@
+"""NumPy was given a tensor that requires grad.
+
+What happens: `.numpy()`, or a NumPy function called on the tensor, would hand out memory that
+autograd does not watch. PyTorch refuses.
+
+Why: NumPy records nothing. Whatever is computed there has no gradient.
+
+The fix: where the values are only read (a plot, a metric, a nearest-neighbour search), detach
+first: `x.detach().numpy()`. Where the result is a part of the loss, say the same with torch
+functions.
+
+When this fix is wrong: inside a forward or a loss. `detach().numpy()` is what the message
+advises; there it cuts the model off, and the part behind it stops learning without a word.
+
+Broken::
+
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    losses = []
+    for _ in range(3):
+        loss = model(torch.randn(8, 3)).pow(2).mean()
+        loss.backward()
+        losses.append(loss.numpy())
+
+Mended::
+
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    losses = []
+    for _ in range(3):
+        loss = model(torch.randn(8, 3)).pow(2).mean()
+        loss.backward()
+        losses.append(loss.detach().numpy())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.arrays import detached_arrays, said_with_torch
+from analyzers.evidence import Evidence, MissingGraph
+from analyzers.graphless import kind_of, matched
+from analyzers.naming import missing
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.spots import names_held, spot
+
+NAME = "numpy-on-grad"
+FAMILY = "no-grad"
+TITLE = "NumPy was given a tensor that requires grad"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """PyTorch refused to give the tensor's memory to NumPy."""
+    if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "numpy":
+        return None
+    return matched(NAME, evidence, 0.95, evidence.at)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which tensor, at which line."""
+    return missing(match, project) + " NumPy cannot keep it."
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Detached where it is only read; said with torch where it belongs to the loss."""
+    evidence = match.evidence
+    assert isinstance(evidence, MissingGraph)
+    where = spot(project, match.location)
+    if where is not None:
+        yield from said_with_torch(where)
+        yield from detached_arrays(where, names_held(evidence.holders), project)

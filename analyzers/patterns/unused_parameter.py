@@ -1,0 +1,75 @@
+"""A gradient was asked for, or read, of a tensor that the loss does not depend on.
+
+What happens: `torch.autograd.grad(loss, inputs)` names an input that played no part in the loss
+(a head that was not used, a layer that was defined and never called, an input that the model
+ignores), or one that does not require grad. Or a loop over all parameters reads `p.grad` of one
+that no backward has reached: it is None.
+
+Why: without a path from the loss to the tensor there is no gradient. PyTorch says so instead of
+inventing zeros.
+
+The fix: first see whether the tensor should have been used: a model that ignores its input is
+wrong. If not, leave it out, skip parameters whose `.grad` is None, or ask for zeros with
+`materialize_grads=True`.
+
+When this fix is wrong: when the path was cut by mistake, by a `.detach()` or a computation
+that starts from a copy. Zeros then hide that nothing is learnt.
+
+Broken::
+
+    import torch
+
+    used, spare = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+    parameters = [*used.parameters(), *spare.parameters()]
+    loss = used(torch.randn(8, 3)).pow(2).mean()
+    grads = torch.autograd.grad(loss, parameters)
+
+Mended::
+
+    import torch
+
+    used, spare = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+    parameters = [*used.parameters(), *spare.parameters()]
+    loss = used(torch.randn(8, 3)).pow(2).mean()
+    grads = torch.autograd.grad(loss, parameters, materialize_grads=True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence, MissingGraph
+from analyzers.graphless import kind_of, matched
+from analyzers.naming import missing
+from analyzers.pattern import Match, Proposal
+from analyzers.source import Project
+from analyzers.unused import gradless_skipped, requiring_grad, zeros_for_unused
+
+NAME = "unused-parameter"
+FAMILY = "no-grad"
+TITLE = "The loss does not depend on a tensor whose gradient is wanted"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """A gradient was asked of a tensor that no path leads to."""
+    if not isinstance(evidence, MissingGraph):
+        return None
+    if kind_of(evidence, project) not in ("unused", "flat-input"):
+        return None
+    return matched(NAME, evidence, 0.9, evidence.at)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which tensor."""
+    who = f"`{match.carrier.name}`" if match.carrier else "one of the tensors"
+    return f"{missing(match, project)} No path leads from the loss to {who}."
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """An input that requires grad; parameters without a gradient skipped; zeros asked for."""
+    evidence = match.evidence
+    assert isinstance(evidence, MissingGraph)
+    if kind_of(evidence, project) == "flat-input":
+        yield from requiring_grad(evidence, project)
+    yield from gradless_skipped(evidence, project)
+    yield from zeros_for_unused(evidence, project)
