@@ -31,7 +31,7 @@ def built_by_a_module(story: Story) -> bool:
         if value is None:
             continue
         for node in ast.walk(value):
-            if isinstance(node, ast.Call) and _calls_an_object(story.project, node):
+            if isinstance(node, ast.Call) and node.args and _calls_an_object(story.project, node):
                 if any(not _is_parameter(story, argument) for argument in node.args):
                     return True
                 return not _forward_in_loop(story)

@@ -123,11 +123,14 @@ def detach_where_stored(story: Story, project: Project, rank: int = 0) -> Iterat
     idiom = idiom_for(story.reuse, project)
     whole: list[Edit] = []
     old: list[Edit] = []
+    inner = False
     for one in story.of_each_carrier():
         for module, scope, statement in one.binders:
             if _may_store(scope) and _in_loop(one, scope, statement):
                 whole += _store_edits(Editor(module), statement, one, idiom)
                 old += _old_part_edits(Editor(module), statement, one, idiom)
+                inner = inner or _within_segment(one, scope, statement)
+    rank += 4 if inner else 0  # between the steps of one segment the state stays connected
     if whole:
         yield _cut("detach-when-stored", f"Detach what `{story.name}` stores", tuple(whole), rank)
     if old:
@@ -144,6 +147,13 @@ def _in_loop(story: Story, scope: Scope, statement: ast.stmt) -> bool:
     if story.shared is None or scope is not story.shared.scope or story.loop is None:
         return True
     return statement in set(ast.walk(story.loop))
+
+
+def _within_segment(story: Story, scope: Scope, statement: ast.stmt) -> bool:
+    """Whether the statement stands in a loop of its own inside the loop that was crossed."""
+    if story.shared is None or scope is not story.shared.scope or story.loop is None:
+        return False
+    return story.shared.module.loops_around(statement)[:1] != [story.loop]
 
 
 def _names(story: Story) -> set[str]:

@@ -54,17 +54,22 @@ def len_backwards(result: RunResult) -> int:
 
 
 def learns(
-    reference: Trace | None, candidate: Trace | None, *, at_every_step: bool = True
+    reference: Trace | None,
+    candidate: Trace | None,
+    original: Trace | None = None,
+    *,
+    at_every_step: bool = True,
 ) -> Check:
     """No parameter loses its gradient, and none gains one that the original's mathematics did
     not give it, optimizer by optimizer; with `at_every_step`, in no step at all. (What a state
     carries from before a boundary, a learnt first state say, may learn in the first step only.)
+    Without a reference, the `original`'s own calls before it failed say who should learn.
     """
     if candidate is None:
         return Check(name="learns", status="failed", detail="the run left no records")
     given = _fed(candidate)
     if reference is None or not (wanted := _fed(reference)):
-        return _learns_without_reference(candidate, given)
+        return _learns_without_reference(candidate, given, original)
     names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
     lost = {p for o, params in wanted.items() for p in params - given.get(o, set())}
     gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o]}
@@ -104,16 +109,24 @@ def _with_gradient(step: Step) -> set[int]:
     return {g.param for g in step.gradients if not g.none and g.norm > 0}
 
 
-def _learns_without_reference(candidate: Trace, given: Mapping[int, set[int]]) -> Check:
-    """Where the original's own gradients cannot be had: every parameter in an optimizer."""
-    owned = {p.id for p in candidate.parameters if p.optimizer is not None and p.requires_grad}
-    fed = {p for params in given.values() for p in params}
-    if not owned and not fed:
+def _learns_without_reference(
+    candidate: Trace, given: Mapping[int, set[int]], original: Trace | None
+) -> Check:
+    """Where the original's own gradients cannot be had: every parameter in an optimizer, and
+    every one that the original's calls reached before it failed."""
+    wanted = {p.id for p in candidate.parameters if p.optimizer is not None and p.requires_grad}
+    wanted |= _received(original) if original is not None else set()
+    fed = {p for params in given.values() for p in params} | _received(candidate)
+    if not wanted and not fed:
         return Check(name="learns", status="not_run", detail="no parameter was seen")
     names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
-    if missing := owned - fed:
+    if missing := wanted - fed:
         return Check(name="learns", status="failed", detail=f"no gradient: {_some(missing, names)}")
     return Check(name="learns", status="passed", detail=f"{len(fed)} parameters get a gradient")
+
+
+def _received(trace: Trace) -> set[int]:
+    return {p for record in trace.backwards if record.outcome == "ok" for p in record.received}
 
 
 def _some(params: Iterable[int], names: Mapping[int, str]) -> str:

@@ -159,6 +159,7 @@ def _compared(original: Original, trial: Trial, fixed: RunResult | None) -> list
     learning = checks.learns(
         original.reference if fixed_trace else None,
         fixed_trace or trial.run.trace,
+        original.run.trace,
         at_every_step=trial.candidate.pattern not in _CUT_BY_NATURE,
     )
     match trial.candidate.gradients:

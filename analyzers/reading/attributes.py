@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.evidence import MissingGraph
-from analyzers.reading import classes, engines, importing
+from analyzers.reading import classes, engines, importing, walks
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import (
@@ -55,6 +55,8 @@ def read(machine: Machine, owner: Value, name: str, frame: Frame) -> Value:
         return found or Unknown(name)
     if isinstance(owner, Super):
         return _of_super(owner, name)
+    if isinstance(owner, Gradient) and name == "data":
+        return owner
     if isinstance(owner, Layer | Optimizer):
         found = owner.attrs.get(name)
         if found is None and name in ("weight", "bias") and isinstance(owner, Layer) and owner.leaf:
@@ -142,7 +144,7 @@ def _of_tensor(machine: Machine, owner: Tensor, name: str, frame: Frame) -> Valu
 def _grad_of(machine: Machine, owner: Tensor, frame: Frame) -> Value:
     node = owner.node
     if node is not None and node.leaf:
-        return Gradient(node, len(machine.tape.walks))
+        return Gradient(node)
     cut = owner.grad_cut
     if node is not None and cut is not None and machine.tape.walks:
         place = frame.place()
@@ -152,6 +154,7 @@ def _grad_of(machine: Machine, owner: Tensor, frame: Frame) -> Value:
                 how="predicted",
                 at=place,
                 stack=frame.stack(),
+                holders=walks.named([owner]),
                 ended_at=cut.at,
                 lost_by="rebound",
                 op="grad",

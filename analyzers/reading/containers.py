@@ -189,7 +189,7 @@ def store(
         if isinstance(index, Const) and isinstance(key, str | int | float | bool | None):
             container.items[key] = value
         else:
-            container.rest = [*container.rest[-3:], value]
+            container.rest = [*container.rest[-31:], value]
         _named(machine, container, key, value, path, frame)
     elif isinstance(container, Unknown) and isinstance(index, Const):
         container.attrs[f"[{index.value!r}]"] = value

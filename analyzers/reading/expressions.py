@@ -138,7 +138,15 @@ def _inner(machine: Machine, node: ast.Starred, frame: Frame) -> Value:
 
 @expression(ast.JoinedStr)
 def _text(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Value:
-    return Unknown(data=True)
+    parts: list[str] = []
+    for part in node.values:
+        inner = part.value if isinstance(part, ast.FormattedValue) else part
+        value = machine.evaluate(inner, frame)
+        plain = not isinstance(part, ast.FormattedValue) or part.format_spec is None
+        if not (plain and isinstance(value, Const) and len(str(value.value)) < 200):
+            return Unknown(data=True)
+        parts.append(str(value.value))
+    return Const("".join(parts))
 
 
 @expression(ast.Yield)

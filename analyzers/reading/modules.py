@@ -106,7 +106,7 @@ def _children(args: list[Value]) -> list[Value]:
         if isinstance(arg, Sequence):
             found.extend(arg.items)
         elif isinstance(arg, Mapping):
-            found.extend(arg.items.values())
+            found.extend([*arg.items.values(), *arg.rest])
         else:
             found.append(arg)
     return found
@@ -208,7 +208,8 @@ def _weighted(machine: Machine, layer: Layer, values: list[Value], frame: Frame)
         if layer.leaf is not None and needs_weights and layer.kind.startswith(WEIGHT_FOR_INPUT):
             saved.append((layer.leaf.storage, layer.leaf.storage.version))
         if layer.kind.startswith(INPUT_FOR_WEIGHT) and weights in parents:
-            saved.extend((v.storage, v.storage.version) for v in values if isinstance(v, Tensor))
+            tensors = [p for v in values for p in operators.parts(v) if isinstance(p, Tensor)]
+            saved.extend((tensor.storage, tensor.storage.version) for tensor in tensors)
     return _outputs(machine, layer, result, frame)
 
 

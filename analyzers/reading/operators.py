@@ -10,6 +10,7 @@ from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, expression
 from analyzers.reading.values import (
     Const,
+    Gradient,
     Instance,
     Lost,
     Mapping,
@@ -142,6 +143,9 @@ def binary(
         for value, other, name in ((left, right, f"__{dunder}__"), (right, left, f"__r{dunder}__")):
             if isinstance(value, Instance) and value.cls.lookup(name) is not None:
                 return machine.invoke(value, name, [other], frame)
+    gradient = _by_gradient(machine, operator, left, right, frame)
+    if gradient is not None:
+        return gradient
     if isinstance(left, Sequence):
         if isinstance(right, Sequence):
             items = [*left.items, *right.items]
@@ -153,6 +157,22 @@ def binary(
         if left.node is None and right.node is None:
             return _unknown_arithmetic(operator, left, right)
     return operate(machine, name_of(operator), [left, right], frame, _scalar(left, right))
+
+
+def _by_gradient(
+    machine: Machine, operator: ast.operator, left: Value, right: Value, frame: Frame
+) -> Value | None:
+    """Arithmetic with `p.grad`: by itself a gradient still; with a graph, an update by hand whose
+    result is no leaf any more."""
+    if not isinstance(left, Gradient) and not isinstance(right, Gradient):
+        return None
+    other = right if isinstance(left, Gradient) else left
+    if other.node is None:
+        return left if isinstance(left, Gradient) else right
+    result = operate(machine, name_of(operator), [left, right], frame)
+    if isinstance(result, Tensor) and result.node is not None:
+        result.grad_cut = Lost("rebound", frame.place())
+    return result
 
 
 def _scalar(left: Value, right: Value) -> bool | None:

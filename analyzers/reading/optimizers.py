@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analyzers.reading import silent
 from analyzers.reading.frames import Frame
 from analyzers.reading.inplace import bump
 from analyzers.reading.machine import Machine
@@ -30,7 +31,6 @@ def method(
     if name == "step":
         return step(machine, optimizer, args, frame)
     if name == "zero_grad":
-        optimizer.zeroed = True
         machine.zeroings += 1
     return Unknown(data=True)
 
@@ -43,4 +43,5 @@ def step(machine: Machine, optimizer: Optimizer, args: list[Value], frame: Frame
             result = machine.call(args[0], [], {}, frame)
     for leaf in leaves(Parameters(optimizer.params)):
         bump(leaf.storage, frame, "step")
+    silent.after_step(machine, optimizer, frame)
     return result

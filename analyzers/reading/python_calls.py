@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 
-from analyzers.reading import containers, operators
+from analyzers.reading import containers, copying, operators
 from analyzers.reading.conditions import key_of, unknown
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
@@ -305,7 +305,7 @@ MODELLED: dict[str, Model] = {
     "tqdm": _same,
     "tqdm.trange": _range,
     "copy.copy": _same,
-    "copy.deepcopy": lambda m, a, k, f: Unknown(),
+    "copy.deepcopy": lambda m, a, k, f: copying.deep(m, a[0], f) if a else Unknown(),
     "itertools.chain": lambda m, a, k, f: Sequence(
         [item for arg in a for item in containers.listed(m, arg, f)]
     ),

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from analyzers.evidence import Holder, Place, SilentFault
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
+from analyzers.reading.modules import leaves
 from analyzers.reading.tape import Found, Walk
-from analyzers.reading.values import Binding, Node, Value
+from analyzers.reading.values import Instance, Optimizer, Parameters, Value
 
 
 def after_walk(machine: Machine, walk: Walk, found: Found) -> None:
     """A walk that keeps its graph and reaches further back each time leaks."""
-    if not walk.keeps or any(root.walks > 1 for root in walk.roots):
+    if not walk.keeps or walk.visit.kind == "grad" or any(root.walks > 1 for root in walk.roots):
         return
     at = walk.visit.at
     same = [w for w in machine.tape.walks[-40:] if w.visit.at.line == at.line and w.keeps]
     reaches = [w.reach for w in same if w.visit.at.file == at.file][-3:]
-    if len(reaches) == 3 and 0 < reaches[0] < reaches[1] < reaches[2]:
+    if len(reaches) == 3 and reaches[0] < reaches[1] < reaches[2]:
         machine.report(
             ("leak", at.file, at.line),
             SilentFault(
@@ -33,34 +35,52 @@ def after_walk(machine: Machine, walk: Walk, found: Found) -> None:
 
 
 def check_growth(machine: Machine, node: ast.For | ast.While, frame: Frame) -> None:
-    """A name that outlives the loop's passes and chains the freed graphs of several of them."""
+    """What outlives the loop's passes and chains the freed graphs of several of them."""
     if len(machine.tape.walks) < 2:
         return
-    for name in machine.facts_of(node).bound_names & frame.names.keys():
-        value = frame.names[name]
-        binding = _growing(value)
-        if binding is not None:
-            report_growth(machine, name, value, binding, frame)
+    for name in sorted(machine.facts_of(node).bound_names & frame.names.keys()):
+        if _growing(frame.names[name]):
+            report_growth(machine, name, frame.names[name], frame)
+    for name, value in _attributes(frame):
+        if _growing(value):
+            report_growth(machine, name, value, frame)
 
 
-def _growing(value: Value) -> Binding | None:
-    """The last name of a running total whose graph chains two walks' freed nodes."""
-    node = value.node
-    if node is None or node.leaf or node.freed is not None or node.op not in ("add", "add_"):
-        return None
+def _attributes(frame: Frame) -> Iterator[tuple[str, Value]]:
+    """Attributes of the objects that the frame's names hold, two levels deep."""
+    level = [(n, v) for n, v in frame.names.items() if isinstance(v, Instance)][:32]
+    for _ in range(2):
+        below: list[tuple[str, Instance]] = []
+        for name, owner in level:
+            for attribute, value in list(owner.attrs.items())[:32]:
+                if isinstance(value, Instance):
+                    below.append((f"{name}.{attribute}", value))
+                elif value.node is not None:
+                    yield f"{name}.{attribute}", value
+        level = below[:32]
+
+
+def _growing(value: Value) -> bool:
+    """Whether the graph chains what several walks freed through values made by one same line, as
+    a running total does."""
+    top = value.node
+    if top is None or top.leaf or top.freed is not None:
+        return False
     walks: set[int] = set()
-    current: Node | None = node
-    length = 0
-    while current is not None and length < 3:
-        length += 1
-        walks |= {id(p.freed) for p in current.parents if p.freed is not None}
-        current = next((p for p in current.parents if p.at.line == node.at.line), None)
-    return node.names[-1] if len(walks) >= 2 <= length and node.names else None
+    earlier = False
+    chain = [top]
+    for node in chain:
+        for parent in node.parents:
+            if parent.freed is not None:
+                walks.add(parent.freed.visit.n)
+            elif not parent.leaf and len(chain) < 24 and parent not in chain:
+                chain.append(parent)
+                same_line = parent.at.line == top.at.line
+                earlier = earlier or (same_line and parent.made_after < top.made_after)
+    return earlier and len(walks) >= 2
 
 
-def report_growth(
-    machine: Machine, name: str, value: Value, binding: Binding, frame: Frame
-) -> None:
+def report_growth(machine: Machine, name: str, value: Value, frame: Frame) -> None:
     """A running total that keeps every graph that it was made of."""
     node = value.node
     assert node is not None
@@ -74,3 +94,25 @@ def report_growth(
             detail="a running total of tensors that carry their graph",
         ),
     )
+
+
+def after_step(machine: Machine, optimizer: Optimizer, frame: Frame) -> None:
+    """Two steps of one optimizer with a walk but no clearing between them."""
+    walks, zeroings = len(machine.tape.walks), machine.zeroings
+    before = optimizer.last_step
+    optimizer.last_step = (walks, zeroings)
+    if before is None or zeroings != before[1]:
+        return
+    leaves_ = {leaf.node for leaf in leaves(Parameters(optimizer.params))}
+    since = machine.tape.walks[before[0] :]
+    if any(walk.visit.kind == "backward" and walk.leaves & leaves_ for walk in since):
+        place = frame.place()
+        machine.report(
+            ("zero", place.file, place.line),
+            SilentFault(
+                kind="missing-zero-grad",
+                how="predicted",
+                at=place,
+                detail="nothing clears the gradients between two steps",
+            ),
+        )

@@ -21,6 +21,7 @@ class Walk:
     moment: int
     keeps: bool
     reach: int = 0
+    leaves: set[Node] = field(default_factory=set)
     roots: tuple[Node, ...] = ()
 
 
@@ -111,6 +112,7 @@ class Tape:
         walk = Walk(visit, self.tick(), visit.retain or visit.create_graph, roots=roots)
         found = self.explore(roots)
         self.walks.append(walk)
+        walk.leaves = found.leaves
         walk.reach = len({node.made_after for node in found.live if node.walks})
         return walk, found
 

@@ -24,6 +24,7 @@ from analyzers.reading.values import (
 )
 
 _TO_PYTHON = frozenset({"item", "numpy", "tolist", "__float__", "__int__"})
+NUMPY = "Can't call numpy() on Tensor that requires grad."
 _SAME = frozenset({"to", "cuda", "cpu", "xpu", "train", "eval", "share_memory", "pin_memory",
                    "type", "contiguous"})  # fmt: skip
 _IDENTITIES = _SAME | {"float", "double", "half", "bfloat16"}
@@ -101,7 +102,9 @@ def _gradient_method(machine: Machine, receiver: Gradient, name: str) -> Value:
     if name in ("zero_", "detach_"):
         machine.zeroings += 1
         return receiver
-    return Tensor()
+    if name in _TO_PYTHON or name in ops.REDUCTIONS:
+        return Tensor()
+    return receiver
 
 
 def tensor_method(
@@ -175,6 +178,8 @@ def reduced(name: str, args: list[Value], kwargs: dict[str, Value], tensor: Valu
 def _cut(machine: Machine, tensor: Tensor, name: str, frame: Frame) -> Value:
     """What ends a graph."""
     lost = Lost(name, frame.place()) if tensor.node is not None else tensor.lost
+    if name == "numpy" and tensor.node is not None and tensor.node.strong:
+        walks.refused(machine, tensor, "numpy", NUMPY, frame)
     if name == "detach_":
         tensor.node, tensor.lost = None, lost  # type: ignore[misc]
         return tensor

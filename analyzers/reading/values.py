@@ -343,25 +343,22 @@ class Parameters(Value):
 
 @dataclass(slots=True)
 class Gradient(Value):
-    """`p.grad` of a leaf."""
+    """`p.grad` of a leaf, or something computed from it alone."""
 
     leaf: Node
-    taken: int
     names: list[Binding] = field(default_factory=list)
 
 
 class Optimizer(Value):
-    """An optimizer over parameters. `zeroed` and `stepped` are moments."""
+    """An optimizer over parameters. `last_step`: how many walks and clearings came before it."""
 
-    __slots__ = ("attrs", "closure_kind", "params", "serial", "walks_at_step", "zeroed")
+    __slots__ = ("attrs", "closure_kind", "last_step", "params")
 
     def __init__(self, params: Value, closure_kind: bool) -> None:
         self.params = params
         self.closure_kind = closure_kind
         self.attrs: dict[str, Value] = {}
-        self.zeroed = True
-        self.walks_at_step: list[int] = []
-        self.serial = 0
+        self.last_step: tuple[int, int] | None = None
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from analyzers.evidence import MissingGraph, Place, Visit
+from analyzers.evidence import Holder, MissingGraph, Place, Visit
 from analyzers.reading import operators, silent
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
@@ -22,8 +22,6 @@ def backward(
 ) -> None:
     """Walk the graphs of the values. `explicit`: an outer gradient was given."""
     machine.walk_places[frame.place()] = None
-    if not machine.grad and kind == "backward":
-        pass
     roots = _roots(machine, values, frame)
     if not roots:
         _missing(machine, values, frame)
@@ -104,7 +102,7 @@ def _missing(machine: Machine, values: list[Value], frame: Frame) -> None:
             how="predicted",
             at=place,
             stack=frame.stack(),
-            holders=_named(values),
+            holders=named(values),
             ended_at=lost.at,
             lost_by=lost.op,
             op="backward",
@@ -112,9 +110,8 @@ def _missing(machine: Machine, values: list[Value], frame: Frame) -> None:
     )
 
 
-def _named(values: list[Value]):  # type: ignore[no-untyped-def]
-    from analyzers.evidence import Holder
-
+def named(values: Iterable[Value]) -> tuple[Holder, ...]:
+    """The names that hold the values, the latest first."""
     return tuple(
         Holder(b.path, b.scope, b.kind, b.container, "now", b.frame)  # type: ignore[arg-type]
         for value in values
@@ -133,9 +130,27 @@ def _check_scalar(machine: Machine, values: list[Value], frame: Frame) -> None:
                 how="predicted",
                 at=place,
                 stack=frame.stack(),
-                holders=_named(values),
+                holders=named(values),
                 ended_at=value.node.at if value.node else None,
                 lost_by="non-scalar",
                 op="backward",
             ),
         )
+
+
+def refused(machine: Machine, tensor: Tensor, op: str, message: str, frame: Frame) -> None:
+    """Evidence for something that a tensor with a graph refuses to do."""
+    place = frame.place()
+    machine.report(
+        ("refused", op, place.file, place.line),
+        MissingGraph(
+            how="predicted",
+            message=message,
+            at=place,
+            stack=frame.stack(),
+            holders=named([tensor]),
+            ended_at=tensor.node.at if tensor.node is not None else None,
+            lost_by=op,
+            op=op,
+        ),
+    )
