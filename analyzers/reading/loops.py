@@ -55,6 +55,7 @@ class _Passes:
     def forget_counters(self) -> None:
         """Numbers that the loop changes become unknown."""
         self.forgotten = True
+        self.previous = None
         names = self.frame.names
         for name in self.machine.facts_of(self.node).bound_names:
             if name in names:

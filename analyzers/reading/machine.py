@@ -22,7 +22,7 @@ from analyzers.reading.values import Binding, Instance, Lost, Node, Tensor, Unkn
 from analyzers.source import Project
 
 STEPS = 20_000
-STEPS_PER_LINE = 60
+STEPS_PER_LINE = 40
 MAX_STEPS = 400_000
 MAX_DEPTH = 60
 MAX_CALLS = 24

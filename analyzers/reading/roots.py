@@ -7,11 +7,12 @@ import re
 
 from analyzers.reading import calling, classes, importing
 from analyzers.reading.frames import Frame
-from analyzers.reading.machine import Machine
-from analyzers.reading.values import Class, Function, Instance, Unknown
+from analyzers.reading.machine import Machine, OutOfBudgetError
+from analyzers.reading.values import Class, Function, Instance, Unknown, Value
 from analyzers.source import Project
 
 _WALKING = frozenset({"backward", "grad", "manual_backward", "step"})
+STEPS_ALONE = 6_000
 _MODEL_CALL = re.compile(
     r"\b(\w{1,80})\.(?:named_parameters|parameters|load_state_dict|state_dict|zero_grad)\b"
 )
@@ -77,7 +78,16 @@ def _call_alone(
     """Call a function with arguments of which nothing is known."""
     machine.assumed.clear()
     machine.grad = True
-    calling.call_function(machine, function, list(first), {}, frame)
+    left = machine.steps
+    machine.steps = min(left, STEPS_ALONE)
+    given = machine.steps
+    try:
+        calling.call_function(machine, function, list(first), {}, frame)
+    except OutOfBudgetError:
+        machine.gave_up(f"{function.name}: too long to follow to its end")
+        machine.active.clear()
+    finally:
+        machine.steps = left - (given - max(machine.steps, 0))
 
 
 def _uncalled_methods(machine: Machine, cls: Class, frame: Frame) -> None:
@@ -92,6 +102,16 @@ def _uncalled_methods(machine: Machine, cls: Class, frame: Frame) -> None:
         if not isinstance(instance, Instance):
             continue
         for _ in range(3):
-            known = {k: v for k, v in instance.attrs.items() if not isinstance(v, Unknown)}
-            instance.attrs = known
+            before = [v for v in instance.attrs.values() if v.node is None]
             _call_alone(machine, value, [instance], frame)
+            _forget_unseen(instance, before)
+
+
+def _forget_unseen(instance: Instance, before: list[Value]) -> None:
+    """Between two calls others may have set what this method did not set itself."""
+    instance.attrs = {
+        name: value
+        for name, value in instance.attrs.items()
+        if not isinstance(value, Unknown)
+        or (name in instance.logs and not any(value is old for old in before))
+    }

@@ -56,6 +56,7 @@ class Tape:
         """A new node made here and now."""
         node = Node(op, at, parents, saves, len(self.walks))
         node.reads = tuple(parent.read for parent in parents)
+        node.born = self.moment
         return node
 
     def visit(
@@ -254,11 +255,12 @@ def _carriers(
 
 
 def holders(sources: list[Node], new: Node | None, freed: Walk, walk: Walk) -> tuple[Holder, ...]:
-    """The names that held the tensor when its graph was freed, or hold it now, best first: names
-    still alive, in a frame that both calls share, by which the new graph read it."""
+    """The names that held the tensor when its graph was freed, best first: names still alive then and when the new graph was made, in a frame that both calls share, by which the new
+    graph read it."""
     shared = {p.frame for p in freed.visit.stack} & {p.frame for p in walk.visit.stack}
     read = set(new.reads) if new is not None else set()
-    ranked: list[tuple[tuple[bool, int, bool, bool, int], Holder]] = []
+    born = new.born if new is not None else walk.moment
+    ranked: list[tuple[tuple[bool, int, bool, bool, bool, int], Holder]] = []
     for distance, source in enumerate(dict.fromkeys([*sources, *_below(sources[-1])])):
         for binding in source.names:
             end = binding.end()
@@ -268,6 +270,7 @@ def holders(sources: list[Node], new: Node | None, freed: Walk, walk: Walk) -> t
             rank = (
                 end < freed.moment,
                 distance,
+                end < born,
                 not here,
                 binding.last_part() not in read,
                 -binding.moment,

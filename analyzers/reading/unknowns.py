@@ -38,6 +38,10 @@ def call_unknown(
     parents = operators.graphs(values)
     if callee.node is not None:
         parents = (callee.node, *parents)
+    if callee.origin[:1].isupper() and not any(parent.strong for parent in parents):
+        made = Unknown(callee.origin)
+        made.built = True
+        return made
     leaf = _own_parameters(machine, callee, frame)
     if leaf is not None and leaf.node is not None and leaf.node.trainable:
         parents = (*parents, leaf.node)

@@ -59,13 +59,16 @@ class Node:
 
     `strong`: its graph certainly reaches a parameter. `freed`: the walk that freed it.
     `saved`: the memory that it saved, with the version at that moment. `read`: the name by which
-    the script last read its tensor; `reads`: those of the inputs when this node was made.
+    the script last read its tensor; `reads`: those of the inputs when this node was made, at the moment `born`. `lazy`: it stands for
+    whatever made an unknown value.
     """
 
     __slots__ = (
         "at",
+        "born",
         "engine",
         "freed",
+        "lazy",
         "leaf",
         "made_after",
         "names",
@@ -96,6 +99,8 @@ class Node:
         self.names: list[Binding] = []
         self.saved: list[tuple[Storage, int]] = []
         self.walks = 0
+        self.born = 0
+        self.lazy = False
         self.read = ""
         self.reads: tuple[str, ...] = ()
 
@@ -152,10 +157,11 @@ class Unknown(Value):
     """Something not seen: it may be anything, and may carry a graph.
 
     `data`: certainly without one (a batch). `origin`: how the script spells it, for telling
-    models from functions. `key` identifies it in assumptions about conditions.
+    models from functions. `built`: an object that a constructor made of nothing that carries a
+    graph, so no tensor. `key` identifies it in assumptions about conditions.
     """
 
-    __slots__ = ("attrs", "data", "key", "node", "origin", "parameters")
+    __slots__ = ("attrs", "built", "data", "key", "node", "origin")
 
     def __init__(self, origin: str = "", node: Node | None = None, data: bool = False) -> None:
         self.origin = origin
@@ -163,7 +169,7 @@ class Unknown(Value):
         self.data = data
         self.attrs: dict[str, Value] = {}
         self.key: object = next(_keys)
-        self.parameters: Node | None = None
+        self.built = False
 
 
 class Sequence(Value):

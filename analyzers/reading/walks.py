@@ -45,7 +45,11 @@ def run(machine: Machine, roots: tuple[Node, ...], visit: Visit) -> None:
     if not found.complete:
         machine.gave_up("a graph too large to walk")
     reuse = machine.tape.reuse(walk, found)
-    if reuse is not None:
+    machine.writes.add(("walk", _line(visit.at)))
+    unsure = reuse is not None and roots[0].lazy and reuse.freed.at.line == visit.at.line
+    if unsure:
+        pass  # the fragment does not show what makes the value anew in each pass
+    elif reuse is not None:
         lines = tuple((j.old.at.file, j.old.at.line) for j in reuse.joins if j.old.at)
         key: object = ("reuse", _line(reuse.freed.at), _line(visit.at), lines)
         machine.report(key, reuse)
@@ -75,10 +79,10 @@ def _roots(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[Nod
     found: list[Node] = []
     for value in values:
         for part in operators.parts(value):
-            if isinstance(part, Unknown) and part.node is None and not part.data:
-                part.node = machine.tape.node(  # type: ignore[misc]
-                    part.origin or "unknown", frame.place(), ()
-                )
+            if isinstance(part, Unknown) and part.node is None and not (part.data or part.built):
+                node = machine.tape.node(part.origin or "unknown", frame.place(), ())
+                node.lazy = True
+                part.node = node  # type: ignore[misc]
             if part.node is not None:
                 found.append(part.node)
     return tuple(found)

@@ -1,0 +1,54 @@
+"""`copy.deepcopy`: new objects all the way down, which tensors with a history refuse."""
+
+from __future__ import annotations
+
+from analyzers.reading import walks
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine
+from analyzers.reading.modules import leaf_tensor
+from analyzers.reading.values import Instance, Layer, Mapping, Sequence, Tensor, Unknown, Value
+
+MESSAGE = "Only Tensors created explicitly by the user support the deepcopy protocol"
+MAX_DEPTH = 6
+
+
+def deep(machine: Machine, value: Value, frame: Frame, depth: int = 0) -> Value:
+    """The copy of a value; parameters become parameters of their own."""
+    if depth > MAX_DEPTH:
+        return Unknown()
+
+    def copied(inner: Value) -> Value:
+        return deep(machine, inner, frame, depth + 1)
+
+    if isinstance(value, Tensor):
+        return _tensor(machine, value, frame)
+    if isinstance(value, Layer):
+        leaf = leaf_tensor(machine, frame) if value.leaf is not None else None
+        if leaf is not None and leaf.node is not None and value.leaf is not None:
+            leaf.node.trainable = value.leaf.node is not None and value.leaf.node.trainable
+        layer = Layer(value.kind, leaf, [copied(child) for child in value.children])
+        layer.options = value.options
+        return layer
+    if isinstance(value, Sequence):
+        return Sequence([copied(item) for item in value.items], value.kind, value.open)
+    if isinstance(value, Mapping):
+        return Mapping({key: copied(item) for key, item in value.items.items()})
+    if isinstance(value, Instance):
+        twin = Instance(value.cls)
+        twin.attrs = {name: copied(item) for name, item in value.attrs.items()}
+        return twin
+    return value
+
+
+def _tensor(machine: Machine, tensor: Tensor, frame: Frame) -> Value:
+    node = tensor.node
+    if node is None:
+        return Tensor(scalar=tensor.scalar, lost=tensor.lost)
+    if node.leaf:
+        twin = leaf_tensor(machine, frame)
+        if twin.node is not None:
+            twin.node.trainable = node.trainable
+        return twin
+    if node.strong:
+        walks.refused(machine, tensor, "deepcopy", MESSAGE, frame)
+    return Tensor()
