@@ -91,24 +91,30 @@ class Guesthouse:
         self._engine = engine
         self._shape = shape
         self._ready = ready
-        self._waiting: list[Guest] = []
+        self._waiting: asyncio.Queue[Guest | Exception] = asyncio.Queue()
+        self._coming = 0
+        self._takers = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Semaphore(2)
-        self._closed = False
 
     async def take(self) -> Guest:
-        """A guest that waits, or a new one; another is started in its place."""
-        guest: Guest | None = None
-        while self._waiting and guest is None:
-            candidate = self._waiting.pop(0)
-            if candidate.waiting:
-                guest = candidate
-            else:
-                self.leave(candidate)
-        if guest is None:
-            guest = await self._start()
-        self._refill()
-        return guest
+        """The first guest that is warm; another is started in its place.
+
+        Raises `WireError` or `TimeoutError` when none could be started.
+        """
+        self._takers += 1
+        try:
+            while True:
+                self._refill()
+                guest = await self._waiting.get()
+                if isinstance(guest, Exception):
+                    raise guest
+                if guest.waiting:
+                    return guest
+                self.leave(guest)
+        finally:
+            self._takers -= 1
+            self._refill()
 
     def leave(self, guest: Guest) -> None:
         """Remove a guest in the background; nobody waits for that."""
@@ -116,28 +122,33 @@ class Guesthouse:
 
     async def close(self) -> None:
         """Remove all guests."""
-        self._closed = True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*[guest.remove() for guest in self._waiting])
+        while not self._waiting.empty():
+            guest = self._waiting.get_nowait()
+            if isinstance(guest, Guest):
+                await guest.remove()
         await asyncio.to_thread(self._engine.sweep, self._shape.owner)
 
-    async def _start(self) -> Guest:
-        async with self._starting:
-            return await Guest.start(self._engine, self._shape)
-
     def _refill(self) -> None:
-        if len(self._waiting) < self._ready and not self._closed:
+        """Have as many on the way as are wanted."""
+        wanted = self._ready + self._takers
+        for _ in range(wanted - self._waiting.qsize() - self._coming):
+            self._coming += 1
             self._background(self._add())
 
     async def _add(self) -> None:
+        """Start a guest, or tell a taker, if there is one, why there is none."""
         try:
-            guest = await self._start()
-        except (WireError, TimeoutError):
-            return  # the next run asks again, and then says why
-        self._waiting.append(guest)
-        self._refill()
+            async with self._starting:
+                guest: Guest | Exception = await Guest.start(self._engine, self._shape)
+        except (WireError, TimeoutError) as error:
+            guest = error
+        finally:
+            self._coming -= 1
+        if isinstance(guest, Guest) or self._takers:
+            self._waiting.put_nowait(guest)
 
     def _background(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.ensure_future(work)

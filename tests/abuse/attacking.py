@@ -27,6 +27,7 @@ class Target:
     """The sandbox under attack."""
 
     box: EmbeddedSandbox
+    backend: str
 
     async def run(self, source: str, **fields: object) -> RunResult:
         """Run `source` plainly, unless `fields` of the job say otherwise; no more than that."""

@@ -10,16 +10,28 @@ import pytest
 import pytest_asyncio
 
 from sandbox.client import EmbeddedSandbox
+from tests import engine
 from tests.abuse.attacking import Target
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session", params=["jail"])
+@pytest.fixture(scope="session")
+def image() -> Iterator[str]:
+    """An image with torch and the sandbox, in a daemon that `DOCKER_HOST` names meanwhile."""
+    with engine.daemon() as address, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOCKER_HOST", address)
+        yield engine.build_image(address)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session", params=["jail", "container"])
 async def target(request: pytest.FixtureRequest) -> AsyncIterator[Target]:
     """A ready sandbox behind its launcher."""
-    async with EmbeddedSandbox(backend=request.param) as box:
+    options = []
+    if request.param == "container":
+        options = ["--image", request.getfixturevalue("image"), "--ready-containers", "3"]
+    async with EmbeddedSandbox(backend=request.param, options=options) as box:
         readiness = await box.readiness()
         assert readiness.ready, readiness.reason
-        yield Target(box)
+        yield Target(box, request.param)
 
 
 @pytest.fixture

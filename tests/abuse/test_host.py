@@ -18,7 +18,7 @@ async def test_the_hosts_files_are_not_there(target: Target, open_directory: Pat
     secret = open_directory / "secret"
     secret.write_text(secrets.token_hex())
     secret.chmod(0o644)
-    places = [str(secret), "/etc/shadow", "/etc/hostname", "/root/.ssh", "/var", "/home", "/boot"]
+    places = [str(secret), os.getcwd() + "/pyproject.toml", "/var/run/docker.sock"]
     links = [f"/proc/{pid}/root{secret}" for pid in (1, "self", os.getpid())]
     result = await target.attack(f"""
         import os
@@ -31,7 +31,9 @@ async def test_the_hosts_files_are_not_there(target: Target, open_directory: Pat
     assert result.stdout_tail == "False\n"
 
 
-async def test_only_the_interpreter_is_laid_out(target: Target) -> None:
+async def test_a_jail_shows_the_interpreter_and_little_else(target: Target) -> None:
+    if target.backend != "jail":
+        pytest.skip("a container shows the files of its image")
     result = await target.attack("""
         import os
         print(sorted(os.listdir("/")))

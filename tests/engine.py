@@ -1,0 +1,142 @@
+"""A real Docker daemon with a torch image, for tests: the machine's own, or one started here."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import docker  # type: ignore[import-untyped]
+import pytest
+
+import sandbox
+
+BASE = "python:3.11-slim-bookworm"
+IMAGE = "gradmend-sandbox-under-test"
+_SITE = "/usr/local/lib/python3.11/dist-packages"
+_CACHE = Path(tempfile.gettempdir(), "gradmend-test-docker")
+_MAKE_BASE = Path(__file__).with_name("docker_base.sh")
+_START_S = 60
+
+
+@contextlib.contextmanager
+def daemon() -> Iterator[str]:
+    """Address of a daemon that answers; skips the test where there can be none."""
+    address = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
+    if _answers(address):
+        yield address
+    elif os.geteuid() != 0 or shutil.which("dockerd") is None:
+        pytest.skip("no Docker daemon answers, and only root with dockerd could start one")
+    else:
+        with _own_daemon() as own:
+            yield own
+
+
+@contextlib.contextmanager
+def _own_daemon() -> Iterator[str]:
+    """A daemon without any network, its images kept from one session to the next."""
+    _CACHE.mkdir(mode=0o700, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch, open(_CACHE / "log", "w") as log:
+        address = f"unix://{scratch}/docker.sock"
+        places = [f"--data-root={_CACHE}/data", f"--exec-root={scratch}/exec", f"--host={address}"]
+        network = ["--iptables=false", "--ip6tables=false", "--bridge=none"]
+        command = ["dockerd", *places, f"--pidfile={scratch}/pid", *network]
+        with subprocess.Popen(command, stdout=log, stderr=log) as process:
+            try:
+                deadline = time.monotonic() + _START_S
+                while not _answers(address):
+                    if process.poll() is not None or time.monotonic() > deadline:
+                        pytest.skip(f"dockerd does not start here: {_last_line(_CACHE / 'log')}")
+                    time.sleep(0.1)
+                yield address
+            finally:
+                process.terminate()
+
+
+def _last_line(path: Path) -> str:
+    return (path.read_text().splitlines() or [""])[-1]
+
+
+def _answers(address: str) -> bool:
+    try:
+        client = docker.DockerClient(base_url=address)
+        client.ping()
+    except docker.errors.DockerException:
+        return False
+    client.close()
+    return True
+
+
+def build_image(address: str) -> str:
+    """An image of this interpreter's torch and of the sandbox as it is now; its tag."""
+    client = docker.DockerClient(base_url=address)
+    _make_base(client, address)
+    torch_image = f"gradmend-torch:{importlib.metadata.version('torch').replace('+', '-')}"
+    if not client.images.list(torch_image):
+        _layer(client, BASE, torch_image, _libraries())
+    _layer(client, torch_image, IMAGE, {"sandbox": Path(sandbox.__file__).parent})
+    client.close()
+    return IMAGE
+
+
+def _make_base(client: Any, address: str) -> None:
+    if client.images.list(BASE):
+        return
+    with contextlib.suppress(docker.errors.APIError):
+        client.images.pull(BASE)
+        return
+    if shutil.which("debootstrap") is None:
+        pytest.skip("no image registry can be reached, and debootstrap is not installed")
+    subprocess.run([_MAKE_BASE, BASE], check=True, env={**os.environ, "DOCKER_HOST": address})
+
+
+def _libraries() -> dict[str, Path]:
+    """Name → file or directory of torch, NumPy and what they require, in site-packages."""
+    found: dict[str, Path] = {}
+    todo, seen = ["torch", "numpy"], set[str]()
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            distribution = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue  # required on other machines only
+        tops = {file.parts[0] for file in distribution.files or []} - {"..", "__pycache__"}
+        found |= {top: Path(str(distribution.locate_file(top))) for top in tops}
+        needs = [need for need in distribution.requires or [] if "extra ==" not in need]
+        todo += [re.split(r"[^\w.-]", need)[0] for need in needs]
+    return found
+
+
+def _layer(client: Any, base: str, tag: str, contents: dict[str, Path]) -> None:
+    """`base` with `contents` in its site-packages, as the image `tag`."""
+    container = client.containers.create(base, ["python"])
+    try:
+        for name, path in contents.items():
+            with tempfile.TemporaryFile() as file:
+                with tarfile.open(fileobj=file, mode="w") as archive:
+                    archive.add(path, name, filter=_anybody_may_read)
+                file.seek(0)
+                container.put_archive(_SITE, file)
+        container.commit(tag)
+    finally:
+        container.remove(force=True)
+
+
+def _anybody_may_read(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    if "__pycache__" in entry.name:
+        return None
+    entry.uid = entry.gid = 0
+    entry.mode |= 0o755 if entry.isdir() else 0o644
+    return entry

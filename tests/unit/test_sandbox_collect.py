@@ -1,0 +1,99 @@
+"""What the host makes of the bytes that a run left."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox.collect import read_trace, run_result
+from sandbox.protocol import Job
+from sandbox.stderr import last_exception
+from sandbox.walls.numbers import NUMBERS
+from sandbox.watch.outcome import Outcome
+
+JOB = Job(files={"train.py": ""})
+START = b'{"t": "start", "v": 1, "torch": "2"}\n'
+END = b'{"t": "end", "reason": "finished", "backwards": 1, "steps": 0}\n'
+
+
+@given(st.binary(max_size=2000))
+def test_any_bytes_make_a_trace(data: bytes) -> None:
+    trace, _ = read_trace(START + data)
+    assert trace.started is not None
+    assert trace.rejected <= len(data)
+
+
+@given(st.binary(max_size=500), st.binary(max_size=500), st.integers(-64, 255))
+def test_any_outcome_makes_a_result(stderr: bytes, records: bytes, code: int) -> None:
+    outcome = Outcome("exited", exit_code=code, stderr=stderr, records=records)
+    result = run_result(JOB, Outcome.unpack(outcome.pack()), "jail")
+    assert (result.status == "raised") == (code != 0)
+    assert type(result).model_validate(result.model_dump()) == result
+
+
+@pytest.mark.parametrize("payload", [b"", b"\0" * 16, b"\0" * 15 + b"\1", b"x" * 100])
+def test_what_is_no_outcome_is_refused(payload: bytes) -> None:
+    with pytest.raises(ValueError, match="too short|add up|Expecting value"):
+        Outcome.unpack(payload)
+
+
+def test_a_flood_of_valid_records_is_bounded() -> None:
+    step = b'{"t": "step", "n": 1}\n'
+    trace, _ = read_trace(START + step * 10_000 + END)
+    assert trace.truncated
+    assert len(trace.steps) == 4096
+    assert trace.ended is not None
+
+
+def test_a_second_end_is_told() -> None:
+    trace, doubts = read_trace(START + END + END)
+    assert trace.ended is not None
+    assert doubts == ["more than one 'end' record"]
+
+
+def test_a_chained_exception_is_read_as_python_prints_it() -> None:
+    def inner() -> None:
+        raise KeyError("first")
+
+    try:
+        try:
+            inner()
+        except KeyError as error:
+            raise ValueError("second\nline of it") from error
+    except ValueError as error:
+        printed = "noise before\n" + "".join(traceback.format_exception(error))
+    raised = last_exception(printed)
+    assert raised is not None
+    assert (raised.type, raised.message) == ("ValueError", "second\nline of it")
+    assert raised.frames[-1].code == 'raise ValueError("second\\nline of it") from error'
+    assert "KeyError" in raised.traceback
+    assert "noise" not in raised.traceback
+
+
+def test_output_without_a_traceback_raised_nothing() -> None:
+    assert last_exception("Warning: something\n") is None
+
+
+@pytest.mark.parametrize(
+    ("header", "column"),
+    [
+        ("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", 0),
+        ("/usr/include/asm-generic/unistd.h", 1),
+    ],
+)
+def test_numbers_of_system_calls_agree_with_the_kernels_headers(header: str, column: int) -> None:
+    if not Path(header).exists():
+        pytest.skip(f"{header} is not installed")
+    text = Path(header).read_text()
+    told = {
+        name: int(value) for name, value in re.findall(r"#define __NR(?:3264)?_(\w+) (\d+)", text)
+    }
+    ours = {name: row[column] for name, row in NUMBERS.items()}
+    checked = {name: value for name, value in ours.items() if name in told}
+    assert len(checked) > 50
+    assert checked == {name: told[name] for name in checked}
