@@ -59,7 +59,8 @@ def main():
 
     fd = os.open(os.path.abspath(RECORDS), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     session = import_module(PACKAGE + ".session")
-    job = {{"entry": sys.argv[1], "argv": sys.argv[2:], "stand_ins": False, "seed": False}}
+    job = {{"entry": sys.argv[1], "argv": sys.argv[2:], "launcher": __file__}}
+    job.update(stand_ins=False, seed=False)
     code = session.Session(job, fd).run()
     print("gradmend: the trace is in " + RECORDS, file=sys.stderr)
     sys.exit(code)

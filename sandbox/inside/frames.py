@@ -28,6 +28,7 @@ _STDLIB = tuple(
     os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib")
 )
 _roots: list[str] = [os.getcwd()]
+_launchers: set[str] = set()
 _owners: dict[CodeType, str] = {}
 
 
@@ -65,8 +66,12 @@ def activation(frame: FrameType) -> Activation:
     return mark_new
 
 
-def start_in(*roots: str) -> None:
-    """Say which directories hold the user's code; names are relative to the first that fits."""
+def start_in(*roots: str, launcher: str | None = None) -> None:
+    """Say which directories hold the user's code; names are relative to the first that fits.
+
+    `launcher` is a file there that is not the user's: the one that started the tracer.
+    """
+    _launchers.update({launcher} if launcher else ())
     _roots[:] = [os.path.realpath(root) for root in roots]
     _owners.clear()
 
@@ -81,14 +86,14 @@ def owner(code: CodeType) -> str:
 
 def is_own(code: CodeType) -> bool:
     """Whether the code is the tracer's."""
-    return code.co_filename.startswith(_OWN)
+    return code.co_filename.startswith(_OWN) or code.co_filename in _launchers
 
 
 def _owner_of(filename: str) -> str:
     if filename.startswith("<"):
         return INNER
     path = os.path.realpath(filename)
-    if path.startswith(_OWN):
+    if path.startswith(_OWN) or filename in _launchers:
         return INNER
     for packages in _PACKAGES:
         if packages in path:
@@ -196,7 +201,10 @@ def libraries(frame: FrameType | None) -> list[str]:
     return names[::-1]
 
 
-_PLUMBING = ("_tensor.py", "overrides.py", "autograd/", "_dynamo/", "utils/_contextlib.py")
+_PLUMBING = (
+    *("_tensor.py", "_compile.py", "overrides.py", "autograd/", "_dynamo/"),
+    "utils/_contextlib.py",
+)
 
 
 def _is_plumbing(name: str) -> bool:

@@ -15,6 +15,7 @@ from torch.overrides import TorchFunctionMode
 from . import frames
 from .frames import Json
 
+_torch: Any = torch
 KEPT = 50_000
 _FACTORIES = ("tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor")
 
@@ -40,6 +41,17 @@ class LossLog(TorchFunctionMode):
         self._tensors: OrderedDict[int, tuple[weakref.ref[torch.Tensor], Ended]] = OrderedDict()
         self._values: OrderedDict[object, Ended] = OrderedDict()
 
+    def install(self) -> None:
+        """Also hear `torch.from_numpy`, which passes by the modes of torch."""
+        from_numpy = torch.from_numpy
+
+        def heard(array: Any) -> torch.Tensor:
+            made = from_numpy(array)
+            self._follow(from_numpy, (array,), made)
+            return made
+
+        _torch.from_numpy = heard
+
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         result = func(*args, **kwargs)
@@ -50,6 +62,11 @@ class LossLog(TorchFunctionMode):
         """Where the tensor's graph ended, if that was seen."""
         known = self._tensors.get(id(tensor))
         return known[1] if known is not None and known[0]() is tensor else None
+
+    def of_value(self, value: object) -> Ended | None:
+        """Where the graph behind a number or an array ended."""
+        known = (self._values[key] for key in _values(value) if key in self._values)
+        return next(known, None)
 
     def _follow(self, func: Any, arguments: tuple[Any, ...], result: Any) -> None:
         outputs = list(_tensors(result))

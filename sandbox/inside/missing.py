@@ -69,20 +69,36 @@ class MissingWatch:
         if not places:
             return False
         spot = Spot.of_entry(places[-1])
-        found = self._subjects(error, spot)
-        if found is None:
+        about = self._about_number(error, spot)
+        if about is None and (found := self._subjects(error, spot)) is not None:
+            about = self._about(*found)
+        if about is None:
             return False
-        how, subjects = found
         self._emitter.emit(
             {
                 "t": "missing",
                 "message": str(error),
                 "at": failure.place_of(places[-1]),
                 "stack": [failure.place_of(entry) for entry in places][-40:],
-                **self._about(how, subjects),
+                **about,
             }
         )
         return True
+
+    def _about_number(self, error: BaseException, spot: Spot) -> Json | None:
+        """A number or an array asked to go backward: it left torch before."""
+        if not isinstance(error, AttributeError) or error.name != "backward":
+            return None
+        value = error.obj
+        if not isinstance(value, float | int) and not hasattr(value, "__array_interface__"):
+            return None
+        ended = self._log.of_value(value) if self._log is not None else None
+        return {
+            "holders": [n.record("now") for n, held in operands(spot) if held is value][:32],
+            "how": "item" if isinstance(value, float | int) else "numpy",
+            "ended_at": ended.at if ended is not None else None,
+            "op": ended.op if ended is not None else "",
+        }
 
     def explain_warning(self) -> None:
         """Tell the warning, when nothing worse ended the script."""

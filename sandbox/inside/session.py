@@ -42,12 +42,14 @@ class Session:
         self.stamps = Stamps()
         self.engine: Engine | None = None
         self.silent: SilentWatch | None = None
+        self._open = ExitStack()  # never closed: the script's last line is still seen
         self._clock = time.monotonic  # a script may replace it later
         self._begun = self._clock()
 
     def run(self) -> int:
         """The exit code of the script."""
-        frames.start_in(os.getcwd(), os.path.dirname(os.path.abspath(self.entry)))
+        home = os.path.dirname(os.path.abspath(self.entry))
+        frames.start_in(os.getcwd(), home, launcher=self.job.get("launcher"))
         if self.job.get("seed", True):
             seed_everything()
         needs.watch_arguments(self.emitter)
@@ -94,7 +96,9 @@ class Session:
     def _install(self) -> None:
         job, emitter, stamps = self.job, self.emitter, self.stamps
         reference = bool(job.get("reference"))
-        stamps.install()
+        stamps.install(hook=job.get("hook", True))
+        if reference:
+            self._open.enter_context(torch.autograd.graph.allow_mutation_on_saved_tensors())
         self.parameters = Parameters(emitter)
         self.steps = StepWatch(
             emitter,
@@ -144,9 +148,9 @@ class Session:
         if self.job.get("mode") != "inplace":
             return None, None
         changes, losses = ChangeLog(), LossLog()
-        stack = ExitStack()  # never closed: the script's last line is still seen
-        stack.enter_context(changes)
-        stack.enter_context(losses)
+        losses.install()
+        self._open.enter_context(changes)
+        self._open.enter_context(losses)
         return changes, losses
 
     def _explain(self, error: BaseException) -> None:

@@ -155,15 +155,16 @@ class SilentWatch:
             return
         groups: dict[tuple[str, str, int], list[Name]] = defaultdict(list)
         for name, tensor in Search(lambda t: id(t) in gradients).around(call.frame):
-            if not name.path.endswith(".grad"):
-                base = name.path.partition("[")[0] if name.containers else ""
-                version = self._aliases.setdefault(
-                    (name.scope, name.path), (call.n, _version(tensor))
-                )
-                if version[1] < _version(tensor) and len(groups[name.scope, base, id(tensor)]) > 1:
-                    held = [n.record("now") for n in groups[name.scope, base, id(tensor)]]
-                    named = gradients[id(tensor)].name
-                    self._tell("aliased-grad", call=call, holders=held[:32], params=[named])
+            if name.path.endswith(".grad"):
+                continue
+            base = name.path.partition("[")[0] if name.containers else ""
+            group = groups[name.scope, base, id(tensor)]
+            group.append(name)
+            first = self._aliases.setdefault((name.scope, name.path), _version(tensor))
+            if first < _version(tensor) and len(group) > 1:
+                held = [one.record("now") for one in group][:32]
+                named = gradients[id(tensor)].name
+                self._tell("aliased-grad", call=call, holders=held, params=[named])
 
     def _tell(self, kind: str, call: Call | None = None, **more: Any) -> None:
         if kind in self._told:

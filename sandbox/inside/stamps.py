@@ -82,9 +82,9 @@ class Stamps:
         self._lines = _Lines()
         self._set_anomaly = torch.set_anomaly_enabled
 
-    def install(self) -> None:
+    def install(self, hook: bool = True) -> None:
         """Use the hook when it works with this torch, else follow the user's lines."""
-        if self._hook() and self._hook_works():
+        if hook and self._hook() and self._hook_works():
             self.kind = "anomaly"
             self._keep_on()
         else:

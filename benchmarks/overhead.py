@@ -1,0 +1,102 @@
+"""What tracing costs: CPU time of training loops, plain, traced, and in anomaly mode.
+
+    python -m benchmarks.overhead [--steps 200] [--rounds 3]
+
+Each cell is the least CPU time of some runs in processes of their own, imports left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+LOOPS = {
+    "MLP": """\
+net = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 1))
+def forward():
+    return net(torch.randn(32, 64)).square().mean()
+""",
+    "nn.LSTM": """\
+net = nn.LSTM(32, 64)
+def forward():
+    return net(torch.randn(20, 16, 32))[0].square().mean()
+""",
+    "LSTMCell × 20": """\
+net = nn.LSTMCell(32, 64)
+def forward():
+    h, c = torch.zeros(16, 64), torch.zeros(16, 64)
+    for x in torch.randn(20, 16, 32):
+        h, c = net(x, (h, c))
+    return h.square().mean()
+""",
+}
+
+SCRIPT = """\
+import time
+import torch
+from torch import nn
+torch.set_num_threads(1)
+{loop}
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+def train(steps):
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = forward()
+        loss.backward()
+        optimizer.step()
+train(5)
+if {anomaly}:
+    torch.autograd.set_detect_anomaly(True)
+begun = time.process_time()
+train({steps})
+print(time.process_time() - begun)
+"""
+
+
+def measured(loop: str, kind: str, steps: int) -> float:
+    """CPU seconds of one run; `kind` is `plain`, `traced` or `anomaly`."""
+    with tempfile.TemporaryDirectory() as home:
+        script = SCRIPT.format(loop=LOOPS[loop], steps=steps, anomaly=kind == "anomaly")
+        Path(home, "train.py").write_text(script)
+        command = ["train.py"]
+        if kind == "traced":
+            Path(home, "job.json").write_text(json.dumps({"mode": "trace"}))
+            command = ["-m", "sandbox.inside.main", "job.json", "--records", "records"]
+        here = str(Path(__file__).parent.parent)
+        result = subprocess.run(
+            [sys.executable, *command],
+            cwd=home,
+            env={**os.environ, "PYTHONPATH": here, "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+        )
+        return float(result.stdout)
+
+
+def main() -> None:
+    """Print one table: milliseconds a step, and ratios to the plain run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=3)
+    chosen = parser.parse_args()
+    print(f"{'loop':<16}{'plain ms':>10}{'traced ms':>11}{'ratio':>8}{'anomaly':>9}")
+    for loop in LOOPS:
+        best = {
+            kind: min(measured(loop, kind, chosen.steps) for _ in range(chosen.rounds))
+            for kind in ("plain", "traced", "anomaly")
+        }
+        plain, traced, anomaly = best["plain"], best["traced"], best["anomaly"]
+        each = 1000 / chosen.steps
+        times = f"{plain * each:>10.2f}{traced * each:>11.2f}"
+        print(f"{loop:<16}{times}{traced / plain:>8.2f}{anomaly / plain:>9.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""In-place and missing-graph errors, silent faults, and what a script needs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tracing import Tracing
+
+STEPPED = """\
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+def fit(x):
+    score = net(x)
+    score.mean().backward(retain_graph=True)
+    optimizer.step()
+    score.square().mean().backward()
+fit(torch.ones(2, 3))
+"""
+
+
+def test_stepped_weight_is_named_at_first_sight(traced: Tracing) -> None:
+    inplace = traced(STEPPED).trace.inplace
+    assert inplace is not None
+    assert (inplace.kind, inplace.is_parameter, inplace.parameter) == (
+        "saved",
+        True,
+        "net.1.weight",
+    )
+    assert inplace.node is not None
+    assert inplace.node.at is not None
+    assert inplace.node.at.line == 5
+    assert inplace.reached is not None
+    assert inplace.reached.at.line == 8
+    assert inplace.changes == []
+
+
+def test_second_run_names_the_line_that_changed_it(traced: Tracing) -> None:
+    inplace = traced(STEPPED, mode="inplace").trace.inplace
+    assert inplace is not None
+    change = inplace.changes[0]
+    assert change.at is not None
+    assert change.at.line == 7
+    assert "torch/optim/sgd.py" in (change.library or "")
+
+
+def test_activation_changed_in_a_function_that_has_returned(traced: Tracing) -> None:
+    script = """\
+        import torch
+        w = torch.ones(3, requires_grad=True)
+        def squash(a):
+            s = torch.sigmoid(a)
+            s += 1
+            return s * 2
+        squash(w).sum().backward()
+        """
+    inplace = traced(script, mode="inplace").trace.inplace
+    assert inplace is not None
+    assert not inplace.is_parameter
+    assert [(h.scope, h.path) for h in inplace.holders] == [("squash", "s")]
+    assert [(c.at.line, c.op) for c in inplace.changes if c.at] == [(5, "add_")]
+    assert (inplace.saved_version, inplace.found_version) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "path"),
+    [("w += 1", "leaf", "w"), ("a, b = (w * 2).unbind(0); a.exp_()", "view", "a")],
+)
+def test_refused_operations(traced: Tracing, line: str, kind: str, path: str) -> None:
+    trace = traced(f"import torch\nw = torch.ones(2, 3, requires_grad=True)\n{line}\n").trace
+    assert trace.inplace is not None
+    assert (trace.inplace.kind, trace.inplace.holders[0].path) == (kind, path)
+    assert trace.inplace.at is not None
+    assert trace.inplace.at.line == 3
+
+
+MISSING = [
+    ("loss = torch.tensor(float((w * 2).sum().item()))", "item", 3),
+    ("loss = (w * 2).data.sum()", "data", 3),
+    ("with torch.no_grad():\n    y = w * 2\nloss = y.sum()", "no_grad", 4),
+    ("loss = torch.stack([w, w]).argmax(0).float().sum()", "argmax", 3),
+    ("loss = torch.from_numpy((w * 2).detach().numpy()).sum()", "detach", 3),
+]
+
+
+@pytest.mark.parametrize(("lines", "how", "ended"), MISSING)
+def test_where_the_graph_ended(traced: Tracing, lines: str, how: str, ended: int) -> None:
+    script = f"import torch\nw = torch.ones(3, requires_grad=True)\n{lines}\nloss.backward()\n"
+    missing = traced(script, mode="inplace").trace.missing
+    assert missing is not None
+    assert (missing.how, missing.ended_at and missing.ended_at.line) == (how, ended)
+    assert missing.holders[0].path == "loss"
+
+
+@pytest.mark.parametrize(
+    ("lines", "how", "path"),
+    [
+        ("w = w - 0.1 * w\n(w * w).sum().backward()\nw = w - w.grad * 2", "nonleaf", "w"),
+        ("(w * w).backward()", "non_scalar", "w"),
+        ("y = w * w\nprint(y.numpy())", "numpy", "y"),
+        ("import copy\nbox = {'y': w * w}\ncopy.deepcopy(box)", "deepcopy", "box['y']"),
+        ("z = w.exp().detach().requires_grad_()\ntorch.autograd.grad(w.sum(), [z])", "unused", "z"),
+        ("y = w * w\nloss = y.sum().item()\nloss.backward()", "item", "loss"),
+    ],
+)
+def test_kinds_of_missing_graphs(traced: Tracing, lines: str, how: str, path: str) -> None:
+    script = f"import torch\nw = torch.ones(3, requires_grad=True)\n{lines}\n"
+    missing = traced(script).trace.missing
+    assert missing is not None
+    assert (missing.how, missing.holders[0].path) == (how, path)
+
+
+LOOP = """\
+import torch
+net = torch.nn.Linear(3, 1)
+other = torch.nn.Parameter(torch.ones(1))
+optimizer = torch.optim.SGD([*net.parameters(), other], lr=0.01)
+total, kept = 0.0, []
+for _ in range(9):
+    loss = net(torch.ones(2, 3)).square().mean()
+    {zero}
+    loss.backward()
+    optimizer.step()
+    {after}
+"""
+ZERO = "optimizer.zero_grad()"
+
+
+@pytest.mark.parametrize(
+    ("zero", "after", "kind"),
+    [
+        (ZERO, "total += loss", "growing-history"),
+        (ZERO, "kept.append(loss)", "growing-history"),
+        ("pass", "total += loss.item()", "missing-zero-grad"),
+        ("net.weight.grad is None or net.weight.grad.zero_(); net.bias.grad = None",
+         "kept.append(net.weight.grad)", "aliased-grad"),
+    ],
+)  # fmt: skip
+def test_silent_faults(traced: Tracing, zero: str, after: str, kind: str) -> None:
+    trace = traced(LOOP.format(zero=zero, after=after)).trace
+    assert [fault.kind for fault in trace.silent] == [kind]
+
+
+def test_bounded_keeping_is_no_fault(traced: Tracing) -> None:
+    after = "kept.append(loss.detach()); total = loss"
+    assert traced(LOOP.format(zero=ZERO, after=after)).trace.silent == []
+
+
+def test_starved_parameter(traced: Tracing) -> None:
+    trace = traced(
+        """\
+        import torch
+        class Pair(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.encoder, self.head = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)
+            def forward(self, x):
+                return self.head(self.encoder(x).detach())
+        net = Pair()
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(3):
+            optimizer.zero_grad()
+            net(torch.ones(2, 3)).sum().backward()
+            optimizer.step()
+        """
+    ).trace
+    assert [fault.kind for fault in trace.silent] == ["starved-parameter"]
+    assert trace.silent[0].params == ["net.encoder.weight", "net.encoder.bias"]
+
+
+@pytest.mark.parametrize(
+    ("script", "kind", "name"),
+    [
+        ("import package_nobody_has.part", "package", "package_nobody_has"),
+        ("open('data/points.csv')", "file", "data/points.csv"),
+        ("import argparse\np = argparse.ArgumentParser()\np.add_argument('--data', required=True)\n"
+         "p.parse_args()", "argument", "--data"),
+    ],
+)  # fmt: skip
+def test_needs(traced: Tracing, script: str, kind: str, name: str) -> None:
+    result = traced(script)
+    assert result.code != 0
+    assert [(need.kind, need.name) for need in result.trace.needs] == [(kind, name)]
+
+
+def test_the_exception_is_told_as_python_tells_it(traced: Tracing) -> None:
+    result = traced(STEPPED)
+    failed = result.trace.failed
+    assert failed is not None
+    assert failed.type == "RuntimeError"
+    assert [(f.file, f.line) for f in failed.frames][:2] == [("train.py", 9), ("train.py", 8)]
+    assert failed.frames[1].code == "score.square().mean().backward()"
+    assert "sandbox/inside" not in result.stderr
+    assert result.stderr.count("Traceback (most recent call last)") == 1
