@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import cache
 
 from fastapi import APIRouter, Response
+
+from sandbox.inside.bundle import build
+
 router = APIRouter(tags=["tracer"])
 
 
 @cache
 def tracer_file() -> str:
     """The file's text: put together once a process."""
-    from sandbox.inside.bundle import build
-
     return build()
 
 

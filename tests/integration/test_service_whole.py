@@ -97,13 +97,13 @@ def test_not_python_names_the_line(server: Server) -> None:
 
 
 def test_traceback_alone_is_read(server: Server) -> None:
-    response = server.http.post(
-        "/v1/diagnoses",
-        json={
-            "traceback": 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>'
-            "\n    loss.backward()\nRuntimeError: Trying to backward through the graph a second time"
-        },
+    traceback = (
+        "Traceback (most recent call last):\n"
+        '  File "train.py", line 3, in <module>\n'
+        "    loss.backward()\n"
+        "RuntimeError: Trying to backward through the graph a second time"
     )
+    response = server.http.post("/v1/diagnoses", json={"traceback": traceback})
     assert response.status_code == 200
     assert response.json()["error"]["family"] == "graph-reuse"
 
