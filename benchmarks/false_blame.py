@@ -24,7 +24,7 @@ from analyzers.source import Project
 
 @dataclass
 class Tally:
-    """What reading one library gave; times are in seconds."""
+    """What reading one library gave; times are processor seconds."""
 
     name: str
     files: int = 0
@@ -52,13 +52,13 @@ def tally(directory: Path) -> Tally:
     for path, text in sources(directory):
         name = str(path.relative_to(directory.parent))
         result.files += 1
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             reading = read(Project({name: text}, name))
         except Exception:
             result.crashes.append(f"{name}\n{traceback.format_exc(limit=-3)}")
             continue
-        seconds = time.perf_counter() - started
+        seconds = time.process_time() - started
         result.total += seconds
         result.slowest = max(result.slowest, seconds)
         result.with_walks += bool(reading.backward_lines)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 
 from analyzers.evidence import MissingGraph
-from analyzers.reading import classes, engines, importing, walks
+from analyzers.reading import classes, engines, importing, operators, walks
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
+from analyzers.reading.tensors import MODULE_METHODS, TENSOR_METHODS
 from analyzers.reading.values import (
     NONE,
     Binding,
@@ -88,14 +89,8 @@ def _of_instance(machine: Machine, owner: Instance, name: str, frame: Frame) -> 
     if name == "__dict__":
         return Mapping(dict(owner.attrs))
     if classes.is_module(owner.cls) or owner.cls.library_bases():
-        return Method(owner, name) if _is_method(name) else _remember(owner.attrs, name)
+        return Method(owner, name) if name in MODULE_METHODS else _remember(owner.attrs, name)
     return _remember(owner.attrs, name)
-
-
-def _is_method(name: str) -> bool:
-    from analyzers.reading.tensors import MODULE_METHODS
-
-    return name in MODULE_METHODS
 
 
 def _remember(attrs: dict[str, Value], name: str) -> Value:
@@ -104,8 +99,6 @@ def _remember(attrs: dict[str, Value], name: str) -> Value:
 
 
 def _of_unknown(machine: Machine, owner: Unknown, name: str, frame: Frame) -> Value:
-    from analyzers.reading.tensors import TENSOR_METHODS
-
     if name in owner.attrs:
         return owner.attrs[name]
     if name in TENSOR_METHODS:
@@ -131,9 +124,7 @@ def _of_tensor(machine: Machine, owner: Tensor, name: str, frame: Frame) -> Valu
         case "grad":
             return _grad_of(machine, owner, frame)
         case "T" | "mT" | "H" | "real" | "imag":
-            from analyzers.reading.operators import operate
-
-            return operate(machine, name, [owner], frame)
+            return operators.operate(machine, name, [owner], frame)
         case "grad_fn":
             return NONE if owner.node is None or owner.node.leaf else Unknown(data=True)
         case _ if name in _FACTS or name in ("is_leaf", "names", "_version"):

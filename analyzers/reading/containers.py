@@ -10,6 +10,7 @@ from analyzers.reading import inplace
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, within
 from analyzers.reading.operators import MAX_ITEMS
+from analyzers.reading.parameters import leaves
 from analyzers.reading.values import (
     NONE,
     Binding,
@@ -89,8 +90,6 @@ def iterate(machine: Machine, value: Value, frame: Frame) -> Iterator[Value]:
     elif isinstance(value, Layer):
         yield from value.children
     elif isinstance(value, Parameters):
-        from analyzers.reading.modules import leaves
-
         found: list[Value] = [*leaves(value)]
         yield from found or [Unknown()]
     elif isinstance(value, Tensor):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyzers.reading import walks
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
-from analyzers.reading.modules import leaf_tensor
+from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.values import Instance, Layer, Mapping, Sequence, Tensor, Unknown, Value
 
 MESSAGE = "Only Tensors created explicitly by the user support the deepcopy protocol"

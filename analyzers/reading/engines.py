@@ -7,7 +7,7 @@ import ast
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.operators import parts
-from analyzers.reading.values import Class, Instance, Node, Value
+from analyzers.reading.values import Class, Function, Instance, Node, Value
 
 
 def is_engine(cls: Class) -> bool:
@@ -16,8 +16,6 @@ def is_engine(cls: Class) -> bool:
     It has `backward`, computes with operators or makes instances of itself, derives from nothing
     outside the script, and raises (or asserts) somewhere in its backward.
     """
-    from analyzers.reading.values import Function
-
     backward = cls.lookup("backward")
     if not isinstance(backward, Function) or any(
         path not in ("builtins.object", "object") for path in cls.library_bases()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analyzers import ops
 from analyzers.evidence import Change, Holder, InplaceChange
 from analyzers.reading import operators
 from analyzers.reading.frames import Frame
@@ -21,8 +22,6 @@ def write(machine: Machine, target: Tensor, op: str, values: list[Value], frame:
         return target
     if old is not None and old.leaf:
         return target
-    from analyzers import ops
-
     parents = (*((old,) if old is not None else ()), *incoming)  # `zero_` keeps the history too
     kind = ops.op(op)
     target.node = machine.tape.node(op, place, parents, kind.saves)  # type: ignore[misc]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers import ops
-from analyzers.reading import modules, operators, optimizers, python_calls, tensors, walks
+from analyzers.reading import inplace, modules, operators, optimizers, python_calls, tensors, walks
 from analyzers.reading.containers import listed
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
+from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.unknowns import call_unknown
 from analyzers.reading.values import (
     NONE,
@@ -140,9 +141,7 @@ def _function(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Fr
         (isinstance(option, Const) and option.value)
         or (name.endswith("_") and not name.endswith("__"))
     ):
-        from analyzers.reading.inplace import write
-
-        return write(machine, first, name.rstrip("_") + "_", values[1:], frame)
+        return inplace.write(machine, first, name.rstrip("_") + "_", values[1:], frame)
     if name in ops.LOSSES:
         scalar = modules.reduced(kwargs)
     else:
@@ -172,7 +171,7 @@ def _make(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame)
     """A new tensor: a leaf where `requires_grad=True`, without the graph of what it is made of."""
     wanted = kwargs.get("requires_grad")
     if isinstance(wanted, Const) and wanted.value:
-        return modules.leaf_tensor(machine, frame)
+        return leaf_tensor(machine, frame)
     if name == "as_tensor" and args and isinstance(args[0], Tensor):
         return args[0]
     lost = None

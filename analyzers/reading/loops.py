@@ -18,6 +18,7 @@ from analyzers.reading.values import Sequence, Unknown, Value
 
 EXACT_PASSES = 8
 MAX_PASSES = 20
+KEEPING_PASSES = 4  # what a kept graph grows by shows from pass to pass
 
 
 class _Passes:
@@ -46,6 +47,9 @@ class _Passes:
         if machine.moving and not self.forgotten:
             if self.count >= EXACT_PASSES:
                 self.forget_counters()
+            return True
+        walks = machine.tape.walks
+        if walks and walks[-1].keeps and self.count < KEEPING_PASSES:
             return True
         if self.count >= MAX_PASSES:
             machine.gave_up(f"a loop that is not stable after {MAX_PASSES} passes")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from analyzers.reading import operators
+from analyzers.reading import inplace, operators
+from analyzers.reading.containers import part_of
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, callable_kind
+from analyzers.reading.parameters import leaf_tensor, parameter
 from analyzers.reading.values import (
     Const,
     Instance,
     Layer,
     Mapping,
-    Parameters,
     Sequence,
     Tensor,
     Unknown,
@@ -112,22 +113,6 @@ def _children(args: list[Value]) -> list[Value]:
     return found
 
 
-def leaf_tensor(machine: Machine, frame: Frame) -> Tensor:
-    """A tensor that requires a gradient and has no history."""
-    tensor = Tensor(machine.leaf_node(frame))
-    tensor.storage.leaf = tensor.node
-    return tensor
-
-
-def parameter(machine: Machine, args: list[Value], kwargs: dict[str, Value], frame: Frame) -> Value:
-    """`nn.Parameter(...)`: a leaf, unless told otherwise."""
-    wanted = kwargs.get("requires_grad", args[1] if len(args) > 1 else Const(True))
-    tensor = leaf_tensor(machine, frame)
-    if isinstance(wanted, Const) and not wanted.value and tensor.node is not None:
-        tensor.node.trainable = False
-    return tensor
-
-
 @callable_kind(Layer)
 def call_layer(
     machine: Machine, layer: Layer, args: list[Value], kwargs: dict[str, Value], frame: Frame
@@ -183,8 +168,6 @@ def reduced(options: dict[str, Value]) -> bool | None:
 
 
 def _activation(machine: Machine, layer: Layer, values: list[Value], frame: Frame) -> Value:
-    from analyzers.reading import inplace
-
     name = NO_PARAMETERS[layer.kind]
     option = layer.options.get("inplace")
     if isinstance(option, Const) and option.value and values and isinstance(values[0], Tensor):
@@ -215,7 +198,6 @@ def _weighted(machine: Machine, layer: Layer, values: list[Value], frame: Frame)
 
 def _outputs(machine: Machine, layer: Layer, result: Value, frame: Frame) -> Value:
     """The shape of what a layer returns: recurrent layers give their state too."""
-    from analyzers.reading.containers import part_of
 
     def part() -> Value:
         return part_of(machine, result, frame, layer.kind.lower())
@@ -225,27 +207,3 @@ def _outputs(machine: Machine, layer: Layer, result: Value, frame: Frame) -> Val
     if layer.kind in PAIRS:
         return Sequence([part(), part()], "tuple")
     return result
-
-
-def leaves(value: Value, depth: int = 6, seen: set[int] | None = None) -> list[Tensor]:
-    """The parameters that something holds, each once."""
-    seen = seen if seen is not None else set()
-    if id(value) in seen or depth < 0:
-        return []
-    seen.add(id(value))
-    if isinstance(value, Parameters):
-        return leaves(value.source, depth, seen)
-    if isinstance(value, Tensor):
-        return [value] if value.node is not None and value.node.leaf else []
-    inner: list[Value] = []
-    if isinstance(value, Layer):
-        inner = [*([value.leaf] if value.leaf else []), *value.children, *value.attrs.values()]
-    elif isinstance(value, Instance):
-        inner = list(value.attrs.values())
-    elif isinstance(value, Sequence):
-        inner = value.items
-    elif isinstance(value, Mapping):
-        inner = [*value.items.values(), *value.rest]
-    elif isinstance(value, Unknown) and isinstance(value.attrs.get("<leaf>"), Tensor):
-        inner = [value.attrs["<leaf>"]]
-    return [leaf for part in inner for leaf in leaves(part, depth - 1, seen)]

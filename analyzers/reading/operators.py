@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from analyzers import ops
+from analyzers.reading.conditions import key_of, truth, unknown
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, expression
 from analyzers.reading.values import (
@@ -184,8 +185,6 @@ def _scalar(left: Value, right: Value) -> bool | None:
 
 
 def _unknown_arithmetic(operator: ast.operator, left: Value, right: Value) -> Value:
-    from analyzers.reading.conditions import key_of
-
     data = all(isinstance(v, Const) or (isinstance(v, Unknown) and v.data) for v in (left, right))
     result = Unknown(data=data)
     result.key = (name_of(operator), key_of(left), key_of(right))
@@ -230,8 +229,6 @@ def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> Value:
 
 @expression(ast.UnaryOp)
 def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Value:
-    from analyzers.reading.conditions import key_of, truth, unknown
-
     value = machine.evaluate(node.operand, frame)
     if isinstance(node.op, ast.Not):
         known = truth(value)

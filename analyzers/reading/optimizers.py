@@ -6,7 +6,7 @@ from analyzers.reading import silent
 from analyzers.reading.frames import Frame
 from analyzers.reading.inplace import bump
 from analyzers.reading.machine import Machine
-from analyzers.reading.modules import leaves
+from analyzers.reading.parameters import leaves
 from analyzers.reading.values import Mapping, Optimizer, Parameters, Sequence, Unknown, Value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 
-from analyzers.reading import containers, copying, operators
+from analyzers.reading import attributes, containers, copying, operators
 from analyzers.reading.conditions import key_of, unknown
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
@@ -166,8 +166,6 @@ def _isinstance(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> V
 
 
 def _getattr(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    from analyzers.reading import attributes
-
     if len(args) > 1 and isinstance(args[1], Const) and isinstance(args[1].value, str):
         owner, name = args[0], args[1].value
         if len(args) > 2 and isinstance(owner, Instance):

@@ -255,8 +255,9 @@ def _carriers(
 
 
 def holders(sources: list[Node], new: Node | None, freed: Walk, walk: Walk) -> tuple[Holder, ...]:
-    """The names that held the tensor when its graph was freed, best first: names still alive then and when the new graph was made, in a frame that both calls share, by which the new
-    graph read it."""
+    """The names that held the tensor when its graph was freed, best first: names still alive then
+    and when the new graph was made, in a frame that both calls share, by which the new graph
+    read it."""
     shared = {p.frame for p in freed.visit.stack} & {p.frame for p in walk.visit.stack}
     read = set(new.reads) if new is not None else set()
     born = new.born if new is not None else walk.moment

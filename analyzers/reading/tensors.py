@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from analyzers import ops
 from analyzers.reading import inplace, modules, operators, optimizers, unknowns, walks
+from analyzers.reading.containers import part_of
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
+from analyzers.reading.parameters import leaves
 from analyzers.reading.values import (
     NONE,
     Class,
@@ -144,8 +146,6 @@ def shaped(
     frame: Frame,
 ) -> Value:
     """Operations that return several tensors."""
-    from analyzers.reading.containers import part_of
-
     if name in ops.MULTI_VIEWS and isinstance(result, Tensor):
         parts: list[Value] = []
         for _ in range(_count(args, kwargs)):
@@ -214,7 +214,7 @@ def _of_module(
         return receiver
     if name == "requires_grad_":
         wanted = not (args and isinstance(args[0], Const) and not args[0].value)
-        for leaf in modules.leaves(Parameters(receiver)):
+        for leaf in leaves(Parameters(receiver)):
             if leaf.node is not None:
                 leaf.node.trainable = wanted
         return receiver

@@ -6,7 +6,7 @@ from analyzers import ops
 from analyzers.reading import operators
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
-from analyzers.reading.modules import leaf_tensor
+from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.values import Bound, Function, Tensor, Unknown, Value
 
 # Methods that take something in and hand back nothing that a gradient flows through.

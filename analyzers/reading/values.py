@@ -59,8 +59,8 @@ class Node:
 
     `strong`: its graph certainly reaches a parameter. `freed`: the walk that freed it.
     `saved`: the memory that it saved, with the version at that moment. `read`: the name by which
-    the script last read its tensor; `reads`: those of the inputs when this node was made, at the moment `born`. `lazy`: it stands for
-    whatever made an unknown value.
+    the script last read its tensor; `reads`: those of the inputs when this node was made, at the
+    moment `born`. `lazy`: it stands for whatever made an unknown value.
     """
 
     __slots__ = (

@@ -136,7 +136,7 @@ def _check_scalar(machine: Machine, values: list[Value], frame: Frame) -> None:
                 stack=frame.stack(),
                 holders=named(values),
                 ended_at=value.node.at if value.node else None,
-                lost_by="non-scalar",
+                lost_by="non_scalar",
                 op="backward",
             ),
         )

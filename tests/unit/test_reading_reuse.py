@@ -108,7 +108,8 @@ FAILING = {
     ),
     "a cached function": (
         "from functools import lru_cache\n@lru_cache(maxsize=None)\ndef basis():\n"
-        "    return w.exp()\nfor _ in range(3):\n    b = basis()\n    (net(x) * b).sum().backward()\n",
+        "    return w.exp()\nfor _ in range(3):\n    b = basis()\n"
+        "    (net(x) * b).sum().backward()\n",
         (7, 7, "b"),
     ),
     "a deque": (
@@ -119,7 +120,8 @@ FAILING = {
     ),
     "a dataclass": (
         "from dataclasses import dataclass\n@dataclass\nclass State:\n    h: torch.Tensor\n"
-        "s = State(torch.zeros(2, 4))\nfor _ in range(3):\n    s = State(torch.tanh(net(x) + s.h))\n"
+        "s = State(torch.zeros(2, 4))\nfor _ in range(3):\n"
+        "    s = State(torch.tanh(net(x) + s.h))\n"
         "    s.h.sum().backward()\n",
         (8, 8, "s.h"),
     ),

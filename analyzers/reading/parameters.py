@@ -1,0 +1,57 @@
+"""Leaves: tensors that require a gradient and have no history, and where to find them."""
+
+from __future__ import annotations
+
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine
+from analyzers.reading.values import (
+    Const,
+    Instance,
+    Layer,
+    Mapping,
+    Parameters,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+)
+
+
+def leaf_tensor(machine: Machine, frame: Frame) -> Tensor:
+    """A tensor that requires a gradient and has no history."""
+    tensor = Tensor(machine.leaf_node(frame))
+    tensor.storage.leaf = tensor.node
+    return tensor
+
+
+def parameter(machine: Machine, args: list[Value], kwargs: dict[str, Value], frame: Frame) -> Value:
+    """`nn.Parameter(...)`: a leaf, unless told otherwise."""
+    wanted = kwargs.get("requires_grad", args[1] if len(args) > 1 else Const(True))
+    tensor = leaf_tensor(machine, frame)
+    if isinstance(wanted, Const) and not wanted.value and tensor.node is not None:
+        tensor.node.trainable = False
+    return tensor
+
+
+def leaves(value: Value, depth: int = 6, seen: set[int] | None = None) -> list[Tensor]:
+    """The parameters that something holds, each once."""
+    seen = seen if seen is not None else set()
+    if id(value) in seen or depth < 0:
+        return []
+    seen.add(id(value))
+    if isinstance(value, Parameters):
+        return leaves(value.source, depth, seen)
+    if isinstance(value, Tensor):
+        return [value] if value.node is not None and value.node.leaf else []
+    inner: list[Value] = []
+    if isinstance(value, Layer):
+        inner = [*([value.leaf] if value.leaf else []), *value.children, *value.attrs.values()]
+    elif isinstance(value, Instance):
+        inner = list(value.attrs.values())
+    elif isinstance(value, Sequence):
+        inner = value.items
+    elif isinstance(value, Mapping):
+        inner = [*value.items.values(), *value.rest]
+    elif isinstance(value, Unknown) and isinstance(value.attrs.get("<leaf>"), Tensor):
+        inner = [value.attrs["<leaf>"]]
+    return [leaf for part in inner for leaf in leaves(part, depth - 1, seen)]

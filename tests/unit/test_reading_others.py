@@ -1,0 +1,213 @@
+"""In-place changes, missing graphs and silent faults, read from source alone."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from analyzers.evidence import Evidence, InplaceChange, MissingGraph, SilentFault
+from analyzers.reading import read
+from analyzers.source import Project
+
+HEAD = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+net = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4))
+head = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+w = torch.randn(4, requires_grad=True)
+x = torch.randn(2, 4)
+"""
+OFFSET = HEAD.count("\n")
+
+
+def found(body: str) -> tuple[Evidence, ...]:
+    return read(Project({"train.py": HEAD + textwrap.dedent(body)})).evidence
+
+
+STALE = {
+    "a step between two walks": (
+        "a, b = net(x).sum(), net(x).pow(2).sum()\na.backward()\nopt.step()\nb.backward()\n",
+        (3, "step"),
+    ),
+    "adding to what relu saved": (
+        "y = F.relu(net(x))\ny += 1\ny.sum().backward()\n",
+        (2, "add_"),
+    ),
+    "a method that writes": ("y = net(x).sigmoid()\ny.mul_(2)\ny.sum().backward()\n", (2, "mul_")),
+    "a slice that is written": (
+        "y = net(x).exp()\ny[0] = 0\ny.sum().backward()\n",
+        (2, "copy_"),
+    ),
+    "a layer that works in place": (
+        "act = nn.ReLU(inplace=True)\ny = net(x).tanh()\nz = act(y)\n(y + z).sum().backward()\n",
+        (3, "relu_"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STALE)
+def test_a_change_under_a_saved_value_is_found(name: str) -> None:
+    body, (line, op) = STALE[name]
+    (change,) = found(body)
+    assert isinstance(change, InplaceChange)
+    assert change.kind == "saved"
+    where = change.changes[0].at
+    assert where is not None
+    assert (where.line - OFFSET, change.changes[0].op) == (line, op)
+
+
+def test_a_step_names_the_parameter_as_changed() -> None:
+    (change,) = found(STALE["a step between two walks"][0])
+    assert isinstance(change, InplaceChange)
+    assert change.is_parameter
+
+
+FORBIDDEN = {
+    "a leaf": ("w += 1\n", "leaf"),
+    "a leaf by method": ("w.mul_(2)\n", "leaf"),
+    "a slice of a leaf": ("w[0] = 1.0\n", "leaf"),
+    "one of several views": ("a, b = net(x).chunk(2)\na += 1\n", "view"),
+    "a row of an iteration": ("for row in net(x):\n    row += 1\n", "view"),
+}
+
+
+@pytest.mark.parametrize("name", FORBIDDEN)
+def test_forbidden_writes_are_found(name: str) -> None:
+    body, kind = FORBIDDEN[name]
+    (change,) = found(body + "net(x).sum().backward()\n")
+    assert isinstance(change, InplaceChange)
+    assert change.kind == kind
+
+
+LOST = {
+    "item": "loss = torch.tensor(net(x).sum().item())\nloss.backward()\n",
+    "detach": "loss = net(x).detach().pow(2).sum()\nloss.backward()\n",
+    "data": "loss = F.mse_loss(net(x).data, x)\nloss.backward()\n",
+    "tensor": "parts = [net(x).sum()]\nloss = torch.tensor(parts).sum()\nloss.backward()\n",
+    "argmax": "loss = F.l1_loss(net(x).argmax(1).float(), x)\nloss.backward()\n",
+    "no_grad": "with torch.no_grad():\n    loss = net(x).sum()\nloss.backward()\n",
+}
+
+
+@pytest.mark.parametrize("cause", LOST)
+def test_what_ended_the_graph_is_named(cause: str) -> None:
+    (missing,) = found(LOST[cause])
+    assert isinstance(missing, MissingGraph)
+    assert missing.lost_by == cause
+    assert missing.at is not None
+    assert HEAD.count("\n") + LOST[cause].count("\n") == missing.at.line
+
+
+def test_a_loss_of_many_values_is_found() -> None:
+    (missing,) = found("loss = F.mse_loss(net(x), x, reduction='none')\nloss.backward()\n")
+    assert isinstance(missing, MissingGraph)
+    assert missing.lost_by == "non_scalar"
+
+
+def test_a_leaf_that_its_own_update_replaced_is_found() -> None:
+    missing = found("for _ in range(3):\n    (x @ w).sum().backward()\n    w = w - 0.1 * w.grad\n")[
+        0
+    ]
+    assert isinstance(missing, MissingGraph)
+    assert missing.lost_by == "rebound"
+    assert missing.ended_at is not None
+    assert missing.ended_at.line == OFFSET + 3
+
+
+@pytest.mark.parametrize(
+    ("body", "op"),
+    [
+        ("y = net(x)\nloss = y.sum()\nloss.backward()\nprint(y.numpy())\n", "numpy"),
+        ("import copy\nkept = copy.deepcopy({'y': net(x)})\nnet(x).sum().backward()\n", "deepcopy"),
+    ],
+)
+def test_what_a_tensor_with_a_history_refuses_is_found(body: str, op: str) -> None:
+    (missing,) = found(body)
+    assert isinstance(missing, MissingGraph)
+    assert missing.op == op
+
+
+LOOP = "for _ in range(5):\n    loss = net(x).pow(2).mean()\n"
+SILENT = {
+    "growing-history": "total = 0\n" + LOOP + "    opt.zero_grad()\n    loss.backward()\n"
+    "    opt.step()\n    total += loss\n",
+    "missing-zero-grad": LOOP + "    loss.backward()\n    opt.step()\n",
+    "retain-graph-leak": "h = torch.zeros(2, 4)\nfor _ in range(5):\n    h = torch.tanh(net(x) + h)\n"
+    "    h.sum().backward(retain_graph=True)\n",
+}
+
+
+@pytest.mark.parametrize("kind", SILENT)
+def test_silent_faults_are_found(kind: str) -> None:
+    (fault,) = found(SILENT[kind])
+    assert isinstance(fault, SilentFault)
+    assert fault.kind == kind
+
+
+HEALTHY = {
+    "all walks, then the steps": (
+        "a, b = net(x).sum(), net(x).pow(2).sum()\nopt.zero_grad()\na.backward()\nb.backward()\n"
+        "opt.step()\n"
+    ),
+    "a fresh forward after the step": (
+        "for _ in range(3):\n    opt.zero_grad()\n    net(x).pow(2).sum().backward()\n"
+        "    opt.step()\n"
+    ),
+    "another network's step in between": (
+        "other = torch.optim.SGD(head.parameters(), lr=0.1)\na = net(x).pow(2).sum()\n"
+        "b = head(x).sum()\nb.backward()\nother.step()\na.backward()\n"
+    ),
+    "adding to what nothing saved": "y = net(x)\ny += 1\ny.sum().backward()\n",
+    "a residual block": (
+        "norm = nn.BatchNorm1d(4)\ny = norm(net(x))\ny += x\nF.relu(y).sum().backward()\n"
+    ),
+    "a write without recording": "with torch.no_grad():\n    w += 1\n(x @ w).sum().backward()\n",
+    "an update by hand": (
+        "for _ in range(3):\n    (x @ w).sum().backward()\n    with torch.no_grad():\n"
+        "        w -= 0.1 * w.grad\n        w.grad.zero_()\n"
+    ),
+    "an initialiser": "nn.init.zeros_(head.weight)\nhead(x).sum().backward()\n",
+    "a buffer of data": (
+        "out = torch.zeros(2, 4)\nfor i in range(4):\n    out[:, i] = i\n"
+        "(net(x) * out).sum().backward()\n"
+    ),
+    "steps after several walks": (
+        "for i in range(8):\n    (net(x).pow(2).mean() / 4).backward()\n    if i % 4 == 3:\n"
+        "        opt.step()\n        opt.zero_grad()\n"
+    ),
+    "cleared as None": (
+        "for _ in range(3):\n    for p in net.parameters():\n        p.grad = None\n"
+        "    net(x).sum().backward()\n    opt.step()\n"
+    ),
+    "cleared by the model": (
+        "for _ in range(3):\n    net.zero_grad()\n    net(x).sum().backward()\n    opt.step()\n"
+    ),
+    "a total of numbers": (
+        "total = 0.0\n" + LOOP + "    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"
+        "    total += loss.item()\n"
+    ),
+    "a sum over one forward": (
+        "loss = 0\nfor row in x:\n    loss = loss + net(row).pow(2).sum()\nloss.backward()\n"
+    ),
+    "unrolled gradients": (
+        "for _ in range(3):\n    y = net(x).pow(2).sum()\n    fast = w\n    for _ in range(3):\n"
+        "        (g,) = torch.autograd.grad((fast ** 2).sum(), fast, create_graph=True)\n"
+        "        fast = fast - 0.1 * g\n    opt.zero_grad()\n    (y + fast.sum()).backward()\n"
+        "    opt.step()\n"
+    ),
+    "a constant that was detached": (
+        "target = net(x).detach()\nF.mse_loss(head(x), target[:, :1]).backward()\n"
+    ),
+    "a copied network": (
+        "import copy\ntwin = copy.deepcopy(net)\nF.mse_loss(net(x), twin(x).detach()).backward()\n"
+    ),
+    "numbers of a detached output": ("y = net(x)\ny.sum().backward()\nprint(y.detach().numpy())\n"),
+}
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_healthy_scripts_give_no_evidence(name: str) -> None:
+    assert found(HEALTHY[name]) == ()
