@@ -20,14 +20,14 @@ _STEPWISE = frozenset({"round", "sign", "floor", "ceil", "trunc", "int", "long",
 
 def without_cut(where: Spot, gradients: Gradients = "same", rank: int = 0) -> Iterator[Proposal]:
     """The statement without `.item()`, `.data`, `.detach()` and the like, or a tensor made anew."""
-    edits = [edit for node in _cuts(where.statement) for edit in _uncut(where.editor, node)]
+    edits = [edit for node in cuts_in(where.statement) for edit in _uncut(where.editor, node)]
     if edits:
-        told = " and ".join(dict.fromkeys(f"`{_told(n)}`" for n in _cuts(where.statement)))
+        told = " and ".join(dict.fromkeys(f"`{_told(n)}`" for n in cuts_in(where.statement)))
         title = f"Keep the graph: without {told}"
         yield Proposal("keep-graph", title, joined(edits), gradients, "", rank)
 
 
-def _cuts(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:
+def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:
     """The expressions that cut, outermost first; the parts of a chain only once."""
     found: list[ast.Attribute | ast.Call] = []
     inside: set[int] = set()

@@ -16,7 +16,8 @@ from analyzers.spots import names_held, spot
 
 
 def zeros_for_unused(evidence: MissingGraph, project: Project, rank: int = 2) -> Iterator[Proposal]:
-    """Zeros in the place of gradients that do not exist."""
+    """Zeros in the place of gradients that do not exist. For a plain input that is a last resort:
+    that the model ignores it is the fault, more likely than not."""
     where = spot(project, evidence.at)
     call = call_on_line(where.module, where.place.line, "grad") if where is not None else None
     if where is None or call is None:
@@ -24,7 +25,10 @@ def zeros_for_unused(evidence: MissingGraph, project: Project, rank: int = 2) ->
     edit = with_keyword(where.editor, call, "materialize_grads")
     tradeoff = "A tensor that should have been used, and is not, goes unnoticed."
     title = "Ask for zeros where there is no gradient"
-    yield Proposal("materialize-grads", title, (edit,), "same", tradeoff, rank)
+    inputs = all(holder.kind in ("local", "global") for holder in evidence.holders)
+    yield Proposal(
+        "materialize-grads", title, (edit,), "unknown", tradeoff, rank, last_resort=inputs
+    )
 
 
 def requiring_grad(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:

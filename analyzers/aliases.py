@@ -1,0 +1,65 @@
+"""Fixes for names that stand for a parameter's gradient itself."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.blocks import joined
+from analyzers.edits import Edit
+from analyzers.evidence import Place, SilentFault
+from analyzers.flow import bindings, names_read
+from analyzers.pattern import Proposal
+from analyzers.source import Module, Project, spelled
+from analyzers.spots import Spot, names_held, root_of
+
+
+def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
+    """Statements that bind, or store into, one of the names and read a `.grad` as it is; also by
+    way of another name (`grads = [p.grad ...]`, then `kept.append(grads)`)."""
+    wanted = {root_of(name) for name in names_held(fault.holders)}
+    for module in project.modules.values():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.stmt) and _binds(node, wanted):
+                wanted |= {n for n in names_read(node) if "." not in n}
+    return [
+        Spot(module, node, Place(module.path, node.lineno))
+        for module in project.modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.stmt) and _binds(node, wanted) and list(_gradients(module, node))
+    ]
+
+
+def _binds(statement: ast.stmt, wanted: set[str]) -> bool:
+    if isinstance(statement, ast.For | ast.While | ast.If | ast.With):
+        return False
+    bound = {root_of(name) for name in bindings(statement)}
+    last = {name.rpartition(".")[2] for name in wanted if "." in name}
+    return bool(bound & wanted) or any(
+        "." in name and name.rpartition(".")[2] in last for name in bound
+    )
+
+
+def _gradients(module: Module, statement: ast.stmt) -> Iterator[ast.Attribute]:
+    """The places where `.grad` is handed on as it is: not called, indexed or computed with."""
+    for node in ast.walk(statement):
+        if not isinstance(node, ast.Attribute) or node.attr != "grad":
+            continue
+        parent = module.parents.get(node)
+        loaded = isinstance(node.ctx, ast.Load)
+        computed = isinstance(
+            parent, ast.Attribute | ast.BinOp | ast.UnaryOp | ast.Compare | ast.Subscript
+        )
+        if loaded and not computed and spelled(node.value) != "torch.autograd":
+            yield node
+
+
+def clone_kept(fault: SilentFault, project: Project) -> Iterator[Proposal]:
+    """`.grad.clone()` wherever the names are given a gradient."""
+    edits: list[Edit] = [
+        store.editor.append_to(node, ".clone()")
+        for store in kept_at(fault, project)
+        for node in _gradients(store.module, store.statement)
+    ]
+    if edits:
+        yield Proposal("clone-gradient", "Keep a copy of the gradient", joined(edits), "changed")

@@ -1,0 +1,77 @@
+"""A gradient was kept for later, and a later backward changed it.
+
+What happens: `saved = [p.grad for p in model.parameters()]` keeps names, not copies. The next
+backward adds into the same tensors, and `zero_grad(set_to_none=False)` clears them: what was
+saved changes with them.
+
+Why: backward accumulates into the tensor that `.grad` is already, in place.
+
+The fix: keep a copy, `p.grad.clone()`. `torch.autograd.grad` returns tensors of its own and
+needs none.
+
+When this fix is wrong: when the name is meant to follow the gradient (a view for clipping).
+
+Broken::
+
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    x = torch.randn(8, 3)
+    model(x).mean().backward()
+    first = [p.grad for p in model.parameters()]
+    model(x).pow(2).mean().backward()
+    print(first)
+
+Mended::
+
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    x = torch.randn(8, 3)
+    model(x).mean().backward()
+    first = [p.grad.clone() for p in model.parameters()]
+    model(x).pow(2).mean().backward()
+    print(first)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.aliases import clone_kept, kept_at
+from analyzers.evidence import Evidence
+from analyzers.naming import measured
+from analyzers.pattern import Carrier, Match, Proposal
+from analyzers.quiet import matched, silent
+from analyzers.source import Project
+from analyzers.spots import names_held, root_of
+
+NAME = "aliased-grad"
+FAMILY = "silent"
+TITLE = "A kept gradient changed under a later backward"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """A name for a gradient was seen to change with a later walk."""
+    fault = silent(evidence, NAME)
+    if fault is None:
+        return None
+    kept = kept_at(fault, project)
+    place = kept[0].place if kept else None
+    names = names_held(fault.holders)
+    at = place or fault.at
+    carrier = Carrier(root_of(names[0]), at) if names and at is not None else None
+    return matched(fault, place, carrier)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which name, and what changed it."""
+    who = f"`{match.carrier.name}`" if match.carrier else "A kept name"
+    return f"{who} is the gradient itself, not a copy of it. {measured(match, project)}"
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """A copy where it is kept."""
+    fault = silent(match.evidence, NAME)
+    assert fault is not None
+    yield from clone_kept(fault, project)

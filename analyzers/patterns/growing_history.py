@@ -1,0 +1,80 @@
+"""A running total, a list or an average keeps the graph of every loss that went into it.
+
+What happens: `total += loss`, `losses.append(loss)` or `avg = 0.9 * avg + 0.1 * loss` for a
+progress line. Nothing is raised. Every value keeps its graph, so the graph behind the total
+grows by one pass with each pass, and memory and time with it.
+
+Why: a tensor that requires grad leads to the operation that made it, and so to all that came
+before. Only when the last name of it is gone can that be freed.
+
+The fix: keep the value, not the tensor: `total += loss.item()`, or `.detach()` where a tensor is
+wanted and where `.item()` would make the GPU wait in every pass.
+
+When this fix is wrong: when the total itself is walked later (gradient accumulation by one
+backward behind the loop). Then it must keep its graphs; the loop should be short.
+
+Broken::
+
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    total = 0
+    for _ in range(8):
+        loss = model(torch.randn(8, 3)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss
+
+Mended::
+
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    total = 0
+    for _ in range(8):
+        loss = model(torch.randn(8, 3)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence
+from analyzers.histories import store_values, stores_of
+from analyzers.naming import measured
+from analyzers.pattern import Match, Proposal
+from analyzers.quiet import matched, silent
+from analyzers.source import Project
+
+NAME = "growing-history"
+FAMILY = "silent"
+TITLE = "A kept value holds the graph of every pass"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """A name was seen to keep more graph in each pass."""
+    fault = silent(evidence, NAME)
+    if fault is None:
+        return None
+    stores = stores_of(fault, project)
+    return matched(fault, stores[0].place if stores else None)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which name, and how its graph grew."""
+    who = f"`{match.carrier.name}`" if match.carrier else "A kept value"
+    return f"{who} keeps the graph of every pass. {measured(match, project)}"
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """The number; the tensor without its graph."""
+    fault = silent(match.evidence, NAME)
+    assert fault is not None
+    yield from store_values(fault, project)

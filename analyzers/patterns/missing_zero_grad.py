@@ -1,0 +1,76 @@
+"""The optimizer steps on gradients that still hold those of earlier steps.
+
+What happens: no `zero_grad()` between two steps of an optimizer, or one that stands outside of
+the loop, clears another optimizer, or lacks its parentheses. Each backward adds to what is
+there. Nothing is raised; the steps point where the sum of all past gradients points.
+
+Why: adding up is what makes gradient accumulation possible, so PyTorch never clears by itself.
+
+The fix: `optimizer.zero_grad()` once for each step, before the backward.
+
+When this fix is wrong: in gradient accumulation, where several backwards belong to one step.
+There it goes in front of the first of them.
+
+Broken::
+
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(8):
+        loss = model(torch.randn(8, 3)).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+
+Mended::
+
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(8):
+        loss = model(torch.randn(8, 3)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.clearing import clear_before_walk, cleared_already, optimizer_stepped
+from analyzers.evidence import Evidence
+from analyzers.naming import measured
+from analyzers.pattern import Carrier, Match, Proposal
+from analyzers.quiet import matched, silent
+from analyzers.source import Project
+from analyzers.spots import spot
+
+NAME = "missing-zero-grad"
+FAMILY = "silent"
+TITLE = "Gradients of earlier steps are never cleared"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """Steps were seen on gradients of steps before, and nothing near them clears."""
+    fault = silent(evidence, NAME)
+    where = spot(project, fault.at) if fault is not None else None
+    if fault is None or (where is not None and cleared_already(where)):
+        return None
+    name = optimizer_stepped(where) if where is not None else None
+    carrier = Carrier(name, where.place) if name and where is not None else None
+    return matched(fault, carrier=carrier)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which optimizer, and how its gradients grew."""
+    who = f"`{match.carrier.name}`" if match.carrier else "An optimizer"
+    return f"{who} steps on gradients that still hold earlier ones. {measured(match, project)}"
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Cleared before the backward."""
+    where = spot(project, match.location)
+    if where is not None:
+        yield from clear_before_walk(where)

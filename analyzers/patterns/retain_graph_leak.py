@@ -1,0 +1,81 @@
+"""`retain_graph=True` hides a state that was never detached.
+
+What happens: a state goes from pass to pass with its history, and `retain_graph=True` was
+added because the error message proposed it. Nothing is raised any more. Each backward walks one
+pass further back than the last: time and memory per step grow, and gradients flow through
+values that were computed with weights which have changed since.
+
+Why: the flag keeps what a walk would free. It does not make the history shorter.
+
+The fix: detach the state where the next pass begins (truncated backpropagation through time),
+and take the flag away.
+
+When this fix is wrong: when the windows overlap on purpose, or two losses share one forward in
+the same pass. There the flag is right, and nothing grows from step to step.
+
+Broken::
+
+    import torch
+
+    cell = torch.nn.RNNCell(2, 4)
+    hidden = torch.zeros(1, 4)
+    for _ in range(8):
+        hidden = cell(torch.randn(1, 2), hidden)
+        hidden.pow(2).mean().backward(retain_graph=True)
+
+Mended::
+
+    import torch
+
+    cell = torch.nn.RNNCell(2, 4)
+    hidden = torch.zeros(1, 4)
+    for _ in range(8):
+        hidden = hidden.detach()
+        hidden = cell(torch.randn(1, 2), hidden)
+        hidden.pow(2).mean().backward()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence
+from analyzers.leaking import carried, detach_and_release
+from analyzers.naming import measured
+from analyzers.pattern import Boundary, Match, Proposal
+from analyzers.quiet import matched, silent
+from analyzers.source import Project
+
+NAME = "retain-graph-leak"
+FAMILY = "silent"
+TITLE = "retain_graph hides a state that is never detached"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """Walks with kept graphs were seen to reach further back each time."""
+    fault = silent(evidence, NAME)
+    if fault is None:
+        return None
+    first = next(iter(carried(fault, project)), None)
+    found = matched(fault, carrier=first.carrier if first is not None else None)
+    if found is None or first is None:
+        return found
+    return Match(
+        NAME, found.confidence, fault, found.location, found.carrier, Boundary("loop", first.place)
+    )
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which state, and how the walks grew."""
+    who = f"`{match.carrier.name}`" if match.carrier else "A value"
+    return (
+        f"{who} goes from pass to pass with its whole history, which `retain_graph=True` keeps. "
+        f"{measured(match, project)}"
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """The state detached, the flag gone."""
+    fault = silent(match.evidence, NAME)
+    assert fault is not None
+    yield from detach_and_release(fault, project)

@@ -1,0 +1,79 @@
+"""A trainable parameter never gets a gradient: something cuts it off from the loss.
+
+What happens: the script runs, the loss falls, and a part of the model stands still. Its output
+goes through `.detach()`, `.data`, `.item()` or a block under `no_grad`, or a distribution is
+sampled with `sample()`, so that no path leads from the loss to it.
+
+Why: a cut is not an error for autograd. The other parameters learn, and hide it.
+
+The fix: take the cut away; `rsample()` in place of `sample()`; torch functions on the parameter
+in place of plain numbers.
+
+When this fix is wrong: when the part is frozen on purpose. Then say so, with
+`requires_grad_(False)`, and leave it out of the optimizer.
+
+Broken::
+
+    import torch
+
+    encoder, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+    parameters = [*encoder.parameters(), *head.parameters()]
+    optimizer = torch.optim.SGD(parameters, lr=0.1)
+    code = encoder(torch.randn(8, 3)).detach()
+    head(code).pow(2).mean().backward()
+    optimizer.step()
+
+Mended::
+
+    import torch
+
+    encoder, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+    parameters = [*encoder.parameters(), *head.parameters()]
+    optimizer = torch.optim.SGD(parameters, lr=0.1)
+    code = encoder(torch.randn(8, 3))
+    head(code).pow(2).mean().backward()
+    optimizer.step()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence
+from analyzers.naming import measured
+from analyzers.pattern import Match, Proposal
+from analyzers.quiet import matched, silent
+from analyzers.source import Project
+from analyzers.starving import Cut, cuts_behind, fed_again
+
+NAME = "starved-parameter"
+FAMILY = "silent"
+TITLE = "A trainable parameter never gets a gradient"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """Parameters of an optimizer were never reached; a cut on their way is the place."""
+    fault = silent(evidence, NAME)
+    if fault is None:
+        return None
+    cuts = list(cuts_behind(fault, project))
+    if not cuts:
+        return matched(fault)
+    found = matched(fault, cuts[0].place, cuts[0].carrier)
+    if found is not None:
+        found.facts["cuts"] = cuts
+    return found
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which parameters, cut off where."""
+    return f"No gradient reaches these parameters. {measured(match, project)}"
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Each cut taken away."""
+    found = match.facts.get("cuts", [])
+    assert isinstance(found, list)
+    for rank, cut in enumerate(found):
+        if isinstance(cut, Cut):
+            yield from fed_again(cut, project, rank)

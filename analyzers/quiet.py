@@ -1,0 +1,27 @@
+"""What the patterns of silent faults share: their evidence, and how it is matched."""
+
+from __future__ import annotations
+
+from analyzers.evidence import Evidence, Place, SilentFault
+from analyzers.pattern import Carrier, Match
+from analyzers.spots import carrier_of
+
+_HOW_SURE = {"predicted": 0.6, "observed": 0.85, "confirmed": 0.9}
+
+
+def silent(evidence: Evidence, pattern: str) -> SilentFault | None:
+    """The evidence, if it is of this pattern."""
+    mine = isinstance(evidence, SilentFault) and evidence.kind == pattern
+    return evidence if mine and isinstance(evidence, SilentFault) else None
+
+
+def matched(
+    fault: SilentFault, place: Place | None = None, carrier: Carrier | None = None
+) -> Match | None:
+    """A match at the line that the pattern found, else where the fault was seen."""
+    seen = fault.at or (fault.visit.at if fault.visit is not None else None)
+    at = place or seen
+    if at is None:
+        return None
+    named = carrier or carrier_of(fault.holders, at)
+    return Match(fault.kind, _HOW_SURE[fault.how], fault, at, named if named.name else None)
