@@ -13,6 +13,9 @@ from pygments.lexers.python import PythonLexer
 LARGEST = 65536
 """Characters; a longer text is shown without colours, so that no one waits for them."""
 
+WIDEST = 300
+"""Characters of a line that a page shows."""
+
 _NEWLINES = re.compile(r"\r\n?")
 _FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
 
@@ -22,10 +25,15 @@ def lines_of(text: str) -> list[str]:
     return _NEWLINES.sub("\n", text).split("\n")
 
 
-def highlight_lines(text: str) -> list[Markup]:
-    """`lines_of(text)` as HTML, one to one, with Pygments' short class names."""
+def highlight_lines(text: str, widest: int | None = None) -> list[Markup]:
+    """`lines_of(text)` as HTML, one to one, with Pygments' short class names.
+
+    Lines of more than `widest` characters are cut there.
+    """
     lines = lines_of(text)
-    if len(text) > LARGEST:
+    if widest is not None:
+        lines = [line if len(line) <= widest else f"{line[:widest]}…" for line in lines]
+    if sum(map(len, lines)) > LARGEST:
         return [escape(line) for line in lines]
     coloured = highlight("\n".join(lines), _lexer(), _FORMATTER).split("\n")
     if len(coloured) < len(lines):

@@ -10,7 +10,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from app.highlight import highlight_lines
+from app.highlight import WIDEST, highlight_lines
 
 Kind = Literal["same", "removed", "added"]
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -90,8 +90,9 @@ def _body(lines: Iterator[str], old: int, new: int) -> Iterator[str]:
 
 def _rows(body: list[str], old: int, new: int) -> Iterator[Row]:
     """Each side is coloured as a whole, so that a string over several lines stays one."""
-    before = iter(highlight_lines("\n".join(line[1:] for line in body if line[:1] != "+")))
-    after = iter(highlight_lines("\n".join(line[1:] for line in body if line[:1] != "-")))
+    old_text = "\n".join(line[1:] for line in body if not line.startswith("+"))
+    new_text = "\n".join(line[1:] for line in body if not line.startswith("-"))
+    before, after = (iter(highlight_lines(text, WIDEST)) for text in (old_text, new_text))
     for line in body:
         if line.startswith("-"):
             yield Row("removed", old, None, next(before))

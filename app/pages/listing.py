@@ -8,7 +8,7 @@ from typing import Literal
 
 from markupsafe import Markup, escape
 
-from app.highlight import highlight_lines
+from app.highlight import WIDEST, highlight_lines
 from app.schemas import Cause, Event
 
 MarkKind = Literal["look", "made", "freed", "reached", "carried", "boundary"]
@@ -106,13 +106,13 @@ def listings(
 
 
 def _whole(text: str) -> dict[int, Markup]:
-    return dict(enumerate(highlight_lines(text.rstrip("\n")), start=1))
+    return dict(enumerate(highlight_lines(text.rstrip("\n"), WIDEST), start=1))
 
 
 def _quoted(cause: Cause, file: str) -> dict[int, Markup]:
     spots = (cause.location, cause.created, cause.freed_by, cause.reached_again_by)
     return {
-        spot.line: highlight_lines(spot.code)[0]
+        spot.line: highlight_lines(spot.code, WIDEST)[0]
         for spot in spots
         if spot and spot.file == file and spot.code
     }

@@ -60,7 +60,12 @@ def test_every_line_keeps_its_text(text: str) -> None:
 
 def test_colours_are_given_up_where_they_would_take_long() -> None:
     assert "<span" in highlight_lines("import torch")[0]
-    assert "<span" not in highlight_lines("import torch\n" * (LARGEST // 12))[0]
+    assert "<span" not in highlight_lines("import torch\n" * (LARGEST // 10))[0]
+
+
+def test_an_endless_line_is_cut() -> None:
+    (shown,) = listings(cause(), {"train.py": "\n" * 9 + "x" * 10_000 + "\n"})
+    assert max(len(text_of(row.html)) for row in shown.rows if isinstance(row, Line)) < 1000
 
 
 @pytest.mark.parametrize(
