@@ -2,16 +2,13 @@
 # scripts run in it, and the launcher that starts them.
 ARG BASE=python:3.11-slim-bookworm
 
-FROM ${BASE} AS source
+FROM ${BASE} AS web
 WORKDIR /src
 COPY pyproject.toml constraints.txt README.md ./
 COPY app app
 COPY analyzers analyzers
 COPY sandbox sandbox
-
-FROM ${BASE} AS web
-RUN --mount=type=bind,from=source,source=/src,target=/src,rw \
-    pip install --no-cache-dir -c /src/constraints.txt '/src[postgres]'
+RUN pip install --no-cache-dir -c constraints.txt '.[postgres]'
 # The directories of volumes are made here, so that these start with the right owner.
 RUN install -d -m 0770 -o 65534 -g 65534 /var/lib/gradmend /run/gradmend
 USER 65534:65534
@@ -24,8 +21,7 @@ CMD ["gradmend", "serve"]
 FROM web AS sandbox
 USER root
 ARG TORCH_INDEX=
-RUN --mount=type=bind,from=source,source=/src,target=/src,rw \
-    pip install --no-cache-dir -c /src/constraints.txt \
-    ${TORCH_INDEX:+--extra-index-url ${TORCH_INDEX}} '/src[sandbox,container]'
+RUN cd /src && pip install --no-cache-dir -c constraints.txt \
+    ${TORCH_INDEX:+--extra-index-url ${TORCH_INDEX}} '.[sandbox,container]'
 USER 65534:65534
 CMD ["gradmend", "sandbox", "--socket", "/run/gradmend/sandbox.sock"]
