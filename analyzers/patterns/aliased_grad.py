@@ -16,22 +16,24 @@ Broken::
     import torch
 
     model = torch.nn.Linear(3, 1)
-    x = torch.randn(8, 3)
-    model(x).mean().backward()
-    first = [p.grad for p in model.parameters()]
-    model(x).pow(2).mean().backward()
-    print(first)
+    kept = []
+    for sample in torch.randn(4, 3):
+        model.zero_grad(set_to_none=False)
+        model(sample).pow(2).mean().backward()
+        kept.append(model.weight.grad)
+    print(torch.stack(kept).norm(dim=-1))
 
 Mended::
 
     import torch
 
     model = torch.nn.Linear(3, 1)
-    x = torch.randn(8, 3)
-    model(x).mean().backward()
-    first = [p.grad.clone() for p in model.parameters()]
-    model(x).pow(2).mean().backward()
-    print(first)
+    kept = []
+    for sample in torch.randn(4, 3):
+        model.zero_grad(set_to_none=False)
+        model(sample).pow(2).mean().backward()
+        kept.append(model.weight.grad.clone())
+    print(torch.stack(kept).norm(dim=-1))
 """
 
 from __future__ import annotations

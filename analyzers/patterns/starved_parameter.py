@@ -16,23 +16,25 @@ Broken::
 
     import torch
 
-    encoder, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
-    parameters = [*encoder.parameters(), *head.parameters()]
-    optimizer = torch.optim.SGD(parameters, lr=0.1)
-    code = encoder(torch.randn(8, 3)).detach()
-    head(code).pow(2).mean().backward()
-    optimizer.step()
+    model = torch.nn.ModuleDict({"encoder": torch.nn.Linear(3, 4), "head": torch.nn.Linear(4, 1)})
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(4):
+        code = model["encoder"](torch.randn(8, 3)).detach()
+        optimizer.zero_grad()
+        model["head"](code).pow(2).mean().backward()
+        optimizer.step()
 
 Mended::
 
     import torch
 
-    encoder, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
-    parameters = [*encoder.parameters(), *head.parameters()]
-    optimizer = torch.optim.SGD(parameters, lr=0.1)
-    code = encoder(torch.randn(8, 3))
-    head(code).pow(2).mean().backward()
-    optimizer.step()
+    model = torch.nn.ModuleDict({"encoder": torch.nn.Linear(3, 4), "head": torch.nn.Linear(4, 1)})
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(4):
+        code = model["encoder"](torch.randn(8, 3))
+        optimizer.zero_grad()
+        model["head"](code).pow(2).mean().backward()
+        optimizer.step()
 """
 
 from __future__ import annotations

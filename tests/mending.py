@@ -1,0 +1,67 @@
+"""From a script to a patch that was run: traced, matched, mended, in plain Python again."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+from analyzers.classify import patched
+from analyzers.pattern import Match, Pattern, Proposal, patterns
+from analyzers.source import Project
+from app.witness import observed
+from tests.probe import Record, run
+from tests.tracing import Tracing
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """The surest match of a script, with its pattern's proposals in their order."""
+
+    project: Project
+    match: Match
+    pattern: Pattern
+    proposals: list[Proposal]
+
+    def files(self, proposal: Proposal) -> dict[str, str]:
+        """The project with a proposal made."""
+        return {**self.project.files, **patched(self.project, proposal)}
+
+
+def recognise(traced: Tracing, script: str, **files: str) -> Recognised | None:
+    """Run a script (`train.py`, with further modules by name) traced; None if nothing was seen
+    or recognised."""
+    texts = {f"{name}.py": textwrap.dedent(text) for name, text in files.items()}
+    project = Project({"train.py": textwrap.dedent(script), **texts}, "train.py")
+    trace = traced(script, mode="inplace", files=texts).trace
+    found = [
+        (match, pattern)
+        for evidence in observed(trace)
+        for pattern in patterns().values()
+        if (match := pattern.match(evidence, project)) is not None
+    ]
+    if not found:
+        return None
+    match, pattern = max(found, key=lambda pair: pair[0].confidence)
+    proposals = sorted(pattern.fixes(match, project), key=lambda p: p.rank)
+    return Recognised(project, match, pattern, [p for p in proposals if patched(project, p)])
+
+
+def run_files(files: dict[str, str], home: Path) -> Record:
+    """Run `train.py` among its files in plain Python."""
+    home.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (home / name).write_text(text)
+    return run(home / "train.py")
+
+
+def first_that_runs(found: Recognised, home: Path) -> tuple[Proposal, Record, str]:
+    """The first proposal whose patched script ends by itself, its record, and its `train.py`."""
+    tried: list[str] = []
+    for number, proposal in enumerate(found.proposals):
+        files = found.files(proposal)
+        record = run_files(files, home / str(number))
+        if record.error is None:
+            return proposal, record, files["train.py"]
+        tried.append(f"{proposal.strategy}: {record.error}")
+    raise AssertionError(f"no proposal runs: {tried}")
