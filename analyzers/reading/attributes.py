@@ -7,11 +7,11 @@ import ast
 from analyzers.evidence import MissingGraph
 from analyzers.reading import classes, engines, importing, operators, walks
 from analyzers.reading.frames import Frame
+from analyzers.reading.graph import Binding, Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.tensors import MODULE_METHODS, TENSOR_METHODS
 from analyzers.reading.values import (
     NONE,
-    Binding,
     Bound,
     Class,
     Const,
@@ -20,7 +20,6 @@ from analyzers.reading.values import (
     Instance,
     Layer,
     Library,
-    Lost,
     Mapping,
     Method,
     Optimizer,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.evidence import Place
-from analyzers.reading import classes, containers, library, modules, tensors, unknowns
+from analyzers.reading import classes, container_methods, library, modules, tensors, unknowns
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import MAX_CALLS, MAX_RECURSION, Machine, callable_kind
 from analyzers.reading.values import (
@@ -86,7 +86,7 @@ def call_at(
     if isinstance(callee, Method) and isinstance(callee.receiver, Sequence | Mapping):
         receiver = callee.receiver
         path = "" if receiver.names else spelled(node.func.value)  # type: ignore[attr-defined]
-        return containers.method(machine, receiver, callee.name, args, path, frame)
+        return container_methods.method(machine, receiver, callee.name, args, path, frame)
     if isinstance(callee, Library) and callee.path == "builtins.super":
         return classes.super_value(frame)
     line = frame.line
@@ -229,7 +229,7 @@ def _call_method(
 ) -> Value:
     receiver = method.receiver
     if isinstance(receiver, Sequence | Mapping):
-        return containers.method(machine, receiver, method.name, args, "", frame)
+        return container_methods.method(machine, receiver, method.name, args, "", frame)
     return tensors.method(machine, receiver, method.name, args, kwargs, frame)
 
 

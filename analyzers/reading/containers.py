@@ -8,17 +8,15 @@ from collections.abc import Iterator
 from analyzers import ops
 from analyzers.reading import inplace
 from analyzers.reading.frames import Frame
+from analyzers.reading.graph import Binding, Node
 from analyzers.reading.machine import Machine, within
 from analyzers.reading.operators import MAX_ITEMS
 from analyzers.reading.parameters import leaves
 from analyzers.reading.values import (
-    NONE,
-    Binding,
     Const,
     Instance,
     Layer,
     Mapping,
-    Node,
     Parameters,
     Sequence,
     Stream,
@@ -180,7 +178,7 @@ def store(
         position = index.value if isinstance(index, Const) else None
         if isinstance(position, int) and -len(container.items) <= position < len(container.items):
             container.items[position] = value
-            _named(machine, container, position, value, path, frame)
+            named_in(machine, container, position, value, path, frame)
         else:
             append(machine, container, value, path, frame)
     elif isinstance(container, Mapping):
@@ -189,10 +187,10 @@ def store(
             container.items[key] = value
         else:
             container.rest = [*container.rest[-31:], value]
-        _named(machine, container, key, value, path, frame)
+        named_in(machine, container, key, value, path, frame)
     elif isinstance(container, Unknown) and isinstance(index, Const):
         container.attrs[f"[{index.value!r}]"] = value
-        _named(machine, container, index.value, value, path, frame)
+        named_in(machine, container, index.value, value, path, frame)
 
 
 def append(machine: Machine, target: Sequence, value: Value, path: str, frame: Frame) -> None:
@@ -202,7 +200,7 @@ def append(machine: Machine, target: Sequence, value: Value, path: str, frame: F
     if len(target.items) > limit:
         del target.items[0]
         target.open = target.open or target.maxlen is None
-    _named(machine, target, len(target.items) - 1, value, path, frame)
+    named_in(machine, target, len(target.items) - 1, value, path, frame)
 
 
 def extend(machine: Machine, target: Sequence, value: Value, frame: Frame) -> None:
@@ -213,7 +211,7 @@ def extend(machine: Machine, target: Sequence, value: Value, frame: Frame) -> No
         target.open = True
 
 
-def _named(
+def named_in(
     machine: Machine, target: Value, key: object, value: Value, path: str, frame: Frame
 ) -> None:
     """Let the graph behind a stored value know where it is kept."""
@@ -230,81 +228,3 @@ def _named(
         )
     machine.name(value, binding)
     machine.write((binding.path.partition("[")[0], "item"), value)
-
-
-def method(
-    machine: Machine, receiver: Value, name: str, args: list[Value], path: str, frame: Frame
-) -> Value:
-    """A method of a list, deque, set or dict."""
-    if isinstance(receiver, Sequence):
-        return _sequence_method(machine, receiver, name, args, path, frame)
-    assert isinstance(receiver, Mapping)
-    return _mapping_method(machine, receiver, name, args, path, frame)
-
-
-def _sequence_method(
-    machine: Machine, receiver: Sequence, name: str, args: list[Value], path: str, frame: Frame
-) -> Value:
-    match name:
-        case "append" | "add" | "push" | "put" if args:
-            append(machine, receiver, args[0], path, frame)
-        case "appendleft" if args:
-            receiver.items.insert(0, args[0])
-            _named(machine, receiver, 0, args[0], path, frame)
-        case "insert" if len(args) > 1:
-            receiver.items.insert(0, args[1])
-            _named(machine, receiver, 0, args[1], path, frame)
-        case "extend" | "update" if args:
-            extend(machine, receiver, args[0], frame)
-        case "pop" | "popleft":
-            first = name == "popleft" or (args and isinstance(args[0], Const) and not args[0].value)
-            if receiver.items:
-                return receiver.items.pop(0 if first else -1)
-            return Unknown()
-        case "clear":
-            receiver.items.clear()
-            receiver.open = False
-        case "copy":
-            return Sequence(list(receiver.items), receiver.kind, receiver.open)
-        case "reverse":
-            receiver.items.reverse()
-        case "index" | "count":
-            return Unknown(data=True)
-    return NONE
-
-
-def _mapping_method(
-    machine: Machine, receiver: Mapping, name: str, args: list[Value], path: str, frame: Frame
-) -> Value:
-    match name:
-        case "get" | "setdefault" | "pop" if args:
-            key = args[0]
-            if isinstance(key, Const) and key.value in receiver.items:
-                found = receiver.items[key.value]
-                if name == "pop":
-                    del receiver.items[key.value]
-                return found
-            default = args[1] if len(args) > 1 else NONE
-            if name == "setdefault":
-                store(machine, receiver, key, default, path, frame)
-                return default
-            return receiver.rest[-1] if receiver.rest else default
-        case "items":
-            pairs = [Sequence([Const(k), v], "tuple") for k, v in receiver.items.items()]
-            pairs += [Sequence([Unknown(data=True), v], "tuple") for v in receiver.rest]
-            return Sequence(list(pairs))
-        case "values":
-            return Sequence([*receiver.items.values(), *receiver.rest])
-        case "keys":
-            return Sequence([Const(key) for key in receiver.items])
-        case "update" if args and isinstance(args[0], Mapping):
-            for name_, item in args[0].items.items():
-                store(machine, receiver, Const(name_), item, path, frame)
-        case "clear":
-            receiver.items.clear()
-            receiver.rest.clear()
-        case "copy":
-            copy = Mapping(dict(receiver.items))
-            copy.rest = list(receiver.rest)
-            return copy
-    return NONE

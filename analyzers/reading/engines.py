@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 
 from analyzers.reading.frames import Frame
+from analyzers.reading.graph import Node
 from analyzers.reading.machine import Machine
 from analyzers.reading.operators import parts
-from analyzers.reading.values import Class, Function, Instance, Node, Value
+from analyzers.reading.values import Class, Function, Instance, Value
 
 
 def is_engine(cls: Class) -> bool:

@@ -6,8 +6,9 @@ from analyzers import ops
 from analyzers.evidence import Change, Holder, InplaceChange
 from analyzers.reading import operators
 from analyzers.reading.frames import Frame
+from analyzers.reading.graph import Node, Storage
 from analyzers.reading.machine import Machine
-from analyzers.reading.values import Node, Storage, Tensor, Value
+from analyzers.reading.values import Tensor, Value
 
 
 def write(machine: Machine, target: Tensor, op: str, values: list[Value], frame: Frame) -> Tensor:

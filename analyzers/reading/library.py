@@ -8,6 +8,7 @@ from analyzers import ops
 from analyzers.reading import inplace, modules, operators, optimizers, python_calls, tensors, walks
 from analyzers.reading.containers import listed
 from analyzers.reading.frames import Frame
+from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.unknowns import call_unknown
@@ -16,7 +17,6 @@ from analyzers.reading.values import (
     Const,
     Context,
     Function,
-    Lost,
     Sequence,
     Stream,
     Tensor,
@@ -62,7 +62,7 @@ def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) 
     if modelled is not None:
         return modelled(machine, args, kwargs, frame)
     if "optim" in path and last[:1].isupper() and "scheduler" not in path:
-        return optimizers.make(args, kwargs, closure_kind=last == "LBFGS")
+        return optimizers.make(last, args, kwargs)
     return call_unknown(machine, Unknown(last), args, kwargs, frame)
 
 
@@ -106,7 +106,7 @@ def _torch(
     if ".optim." in path and last[:1].isupper():
         if "lr_scheduler" in path:
             return Unknown(last, data=True)
-        return optimizers.make(args, kwargs, closure_kind=last == "LBFGS")
+        return optimizers.make(last, args, kwargs)
     if path.endswith(("autograd.grad", "autograd.backward")):
         return _walk(machine, last, args, kwargs, frame)
     if ".init." in path and args:

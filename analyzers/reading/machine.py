@@ -17,8 +17,9 @@ from typing import Any
 from analyzers.evidence import Evidence, Place
 from analyzers.reading.facts import Facts
 from analyzers.reading.frames import Frame
+from analyzers.reading.graph import Binding, Lost, Node
 from analyzers.reading.tape import Tape
-from analyzers.reading.values import Binding, Instance, Lost, Node, Tensor, Unknown, Value
+from analyzers.reading.values import Instance, Tensor, Unknown, Value
 from analyzers.source import Project
 
 STEPS = 20_000
@@ -84,6 +85,7 @@ class Machine:
         self.modules: dict[str, Frame] = {}
         self.entered: set[int] = set()
         self.zeroings = 0
+        self.library: list[str] = []
         self.model_names = model_names
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:

@@ -8,14 +8,13 @@ from collections.abc import Iterable
 from analyzers import ops
 from analyzers.reading.conditions import key_of, truth, unknown
 from analyzers.reading.frames import Frame
+from analyzers.reading.graph import Lost, Node
 from analyzers.reading.machine import Machine, expression
 from analyzers.reading.values import (
     Const,
     Gradient,
     Instance,
-    Lost,
     Mapping,
-    Node,
     Sequence,
     Tensor,
     Unknown,

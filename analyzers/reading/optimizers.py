@@ -10,12 +10,12 @@ from analyzers.reading.parameters import leaves
 from analyzers.reading.values import Mapping, Optimizer, Parameters, Sequence, Unknown, Value
 
 
-def make(args: list[Value], kwargs: dict[str, Value], closure_kind: bool) -> Optimizer:
-    """`torch.optim.X(params, ...)`."""
+def make(kind: str, args: list[Value], kwargs: dict[str, Value]) -> Optimizer:
+    """`torch.optim.<kind>(params, ...)`."""
     params = args[0] if args else kwargs.get("params", Unknown())
     if isinstance(params, Sequence):
         params = Sequence([_group(item) for item in params.items])
-    return Optimizer(params, closure_kind)
+    return Optimizer(params, kind)
 
 
 def _group(item: Value) -> Value:
@@ -39,8 +39,10 @@ def step(machine: Machine, optimizer: Optimizer, args: list[Value], frame: Frame
     """Change the parameters, after calling the closure where one is given."""
     result: Value = Unknown(data=True)
     if args:
-        for _ in range(3 if optimizer.closure_kind else 1):
+        machine.library.append(f"torch/optim/{optimizer.kind.lower()}.py")
+        for _ in range(3 if optimizer.kind == "LBFGS" else 1):
             result = machine.call(args[0], [], {}, frame)
+        machine.library.pop()
     for leaf in leaves(Parameters(optimizer.params)):
         bump(leaf.storage, frame, "step")
     silent.after_step(machine, optimizer, frame)

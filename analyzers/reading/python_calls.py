@@ -5,16 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 
-from analyzers.reading import attributes, containers, copying, operators
+from analyzers.reading import attributes, command_line, containers, copying, operators
 from analyzers.reading.conditions import key_of, unknown
 from analyzers.reading.frames import Frame
+from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import (
     NONE,
     Const,
     Instance,
     Layer,
-    Lost,
     Mapping,
     Native,
     Parameters,
@@ -239,31 +239,6 @@ def _print(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     return NONE
 
 
-def _parser(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    """`argparse.ArgumentParser`: the parsed options have their defaults."""
-    options = Unknown("args", data=True)
-    parser = Unknown("parser", data=True)
-
-    def add(more: Args, named: Kwargs) -> Value:
-        flags = [a.value for a in more if isinstance(a, Const) and isinstance(a.value, str)]
-        flag = named.get("dest", Const(max(flags, key=len) if flags else ""))
-        name = str(flag.value).lstrip("-").replace("-", "_") if isinstance(flag, Const) else ""
-        action = named.get("action")
-        if "default" in named:
-            options.attrs[name] = named["default"]
-        elif isinstance(action, Const) and action.value in ("store_true", "store_false"):
-            options.attrs[name] = Const(action.value == "store_false")
-        return Unknown(data=True)
-
-    parser.attrs["add_argument"] = Native(add)
-    parser.attrs["add_argument_group"] = Native(lambda more, named: parser)
-    parser.attrs["parse_args"] = Native(lambda more, named: options)
-    parser.attrs["parse_known_args"] = Native(
-        lambda more, named: Sequence([options, Sequence([])], "tuple")
-    )
-    return parser
-
-
 _BUILTINS: dict[str, Model] = {
     "range": _range,
     "enumerate": _enumerate,
@@ -295,7 +270,7 @@ MODELLED: dict[str, Model] = {
     "collections.OrderedDict": _dict,
     "dataclasses.field": _field,
     "types.SimpleNamespace": _object,
-    "argparse.ArgumentParser": _parser,
+    "argparse.ArgumentParser": lambda m, a, k, f: command_line.parser(),
     "argparse.Namespace": _object,
     "tqdm.tqdm": _same,
     "tqdm.auto.tqdm": _same,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from analyzers import evidence
 from analyzers.evidence import Change, GraphReuse, Holder, InplaceChange, Join, Place
-from analyzers.reading.values import Binding, Node, Storage
+from analyzers.reading.graph import Binding, Node, Storage
 
 MAX_JOINS = 8
 MAX_HOLDERS = 12
@@ -67,6 +67,7 @@ class Tape:
         kind: str = "backward",
         retain: bool = False,
         create: bool = False,
+        library: tuple[str, ...] = (),
     ) -> evidence.Visit:
         """The record of a walk that starts now."""
         at = stack[-1]
@@ -76,6 +77,7 @@ class Tape:
             at,
             n=len(self.walks) + 1,
             stack=stack,
+            library=library,
             iteration=count,
             kind="grad" if kind == "grad" else "backward",
             retain=retain,

@@ -6,6 +6,7 @@ from analyzers import ops
 from analyzers.reading import inplace, modules, operators, optimizers, unknowns, walks
 from analyzers.reading.containers import part_of
 from analyzers.reading.frames import Frame
+from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
 from analyzers.reading.values import (
@@ -15,7 +16,6 @@ from analyzers.reading.values import (
     Gradient,
     Instance,
     Layer,
-    Lost,
     Optimizer,
     Parameters,
     Sequence,

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from analyzers.evidence import Holder, MissingGraph, Place, Visit
 from analyzers.reading import operators, silent
 from analyzers.reading.frames import Frame
+from analyzers.reading.graph import Node
 from analyzers.reading.machine import Machine
-from analyzers.reading.values import Const, Node, Tensor, Unknown, Value
+from analyzers.reading.values import Const, Tensor, Unknown, Value
 
 
 def backward(
@@ -35,6 +36,7 @@ def backward(
         kind=kind,
         retain=_flag(kwargs, "retain_graph") or (create and "retain_graph" not in kwargs),
         create=create,
+        library=tuple(machine.library),
     )
     run(machine, roots, visit)
 
@@ -46,10 +48,9 @@ def run(machine: Machine, roots: tuple[Node, ...], visit: Visit) -> None:
         machine.gave_up("a graph too large to walk")
     reuse = machine.tape.reuse(walk, found)
     machine.writes.add(("walk", _line(visit.at)))
-    unsure = reuse is not None and roots[0].lazy and reuse.freed.at.line == visit.at.line
-    if unsure:
-        pass  # the fragment does not show what makes the value anew in each pass
-    elif reuse is not None:
+    if reuse is not None and roots[0].lazy and reuse.freed.at.line == visit.at.line:
+        reuse = None  # the fragment does not show what makes the value anew in each pass
+    if reuse is not None:
         lines = tuple((j.old.at.file, j.old.at.line) for j in reuse.joins if j.old.at)
         key: object = ("reuse", _line(reuse.freed.at), _line(visit.at), lines)
         machine.report(key, reuse)

@@ -135,7 +135,8 @@ SILENT = {
     "growing-history": "total = 0\n" + LOOP + "    opt.zero_grad()\n    loss.backward()\n"
     "    opt.step()\n    total += loss\n",
     "missing-zero-grad": LOOP + "    loss.backward()\n    opt.step()\n",
-    "retain-graph-leak": "h = torch.zeros(2, 4)\nfor _ in range(5):\n    h = torch.tanh(net(x) + h)\n"
+    "retain-graph-leak": "h = torch.zeros(2, 4)\nfor _ in range(5):\n"
+    "    h = torch.tanh(net(x) + h)\n"
     "    h.sum().backward(retain_graph=True)\n",
 }
 

@@ -1,0 +1,105 @@
+"""The autograd graph behind values: nodes, the memory that they saved, the names that held them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from analyzers.evidence import Place
+
+if TYPE_CHECKING:
+    from analyzers.reading.tape import Walk
+
+
+@dataclass(slots=True)
+class Binding:
+    """A name that took on a value: `log` holds the moments at which it was bound, `moment` is
+    the one of this value."""
+
+    path: str
+    scope: str
+    kind: str
+    container: str
+    frame: int
+    log: list[int]
+    moment: int
+
+    def end(self) -> float:
+        """The moment at which the name took on another value; infinity while it holds."""
+        later = [m for m in self.log[-64:] if m > self.moment]
+        return later[0] if later else float("inf")
+
+    def last_part(self) -> str:
+        """`h` for `self.h[0]`."""
+        return self.path.partition("[")[0].rpartition(".")[2]
+
+
+class Storage:
+    """The memory behind a tensor and its views, with a version that in-place writes raise."""
+
+    __slots__ = ("change", "leaf", "names", "version")
+
+    def __init__(self, leaf: Node | None = None) -> None:
+        self.version = 0
+        self.change: tuple[Place, str] | None = None
+        self.leaf = leaf
+        self.names: list[Binding] = []
+
+
+class Node:
+    """An autograd node: the line that made it, its inputs, and what became of it.
+
+    `strong`: its graph certainly reaches a parameter. `freed`: the walk that freed it.
+    `saved`: the memory that it saved, with the version at that moment. `read`: the name by which
+    the script last read its tensor; `reads`: those of the inputs when this node was made, at the
+    moment `born`. `lazy`: it stands for whatever made an unknown value.
+    """
+
+    __slots__ = (
+        "at",
+        "born",
+        "engine",
+        "freed",
+        "lazy",
+        "leaf",
+        "made_after",
+        "names",
+        "op",
+        "parents",
+        "read",
+        "reads",
+        "saved",
+        "saves",
+        "strong",
+        "trainable",
+        "walks",
+    )
+
+    def __init__(
+        self, op: str, at: Place, parents: tuple[Node, ...], saves: bool | None, made_after: int
+    ) -> None:
+        self.op = op
+        self.at = at
+        self.parents = parents
+        self.saves = saves
+        self.made_after = made_after
+        self.freed: Walk | None = None
+        self.strong: bool = any(parent.strong for parent in parents)
+        self.leaf = False
+        self.trainable = True
+        self.engine = ""
+        self.names: list[Binding] = []
+        self.saved: list[tuple[Storage, int]] = []
+        self.walks = 0
+        self.born = 0
+        self.lazy = False
+        self.read = ""
+        self.reads: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Lost:
+    """Where a value's graph ended, and by what."""
+
+    op: str
+    at: Place
