@@ -40,7 +40,9 @@ def diagnosis_scene(diagnosis: Diagnosis, sources: Mapping[str, str]) -> Scene |
     if diagnosis.causes:
         cause = diagnosis.causes[0]
         return scene_of(cause, family_of(cause), sources)
-    return healthy_scene() if diagnosis.verdict == "healthy" else None
+    if diagnosis.verdict == "healthy" and diagnosis.run:
+        return healthy_scene(diagnosis.run.backward_calls)
+    return None
 
 
 def family_of(cause: Cause) -> str:
@@ -116,8 +118,8 @@ def _lane(scene: Scene, lane: Lane, top: int) -> Markup:
     if lane.origin:
         label = f"{scene.origin_label}: {lane.origin_text or 'line unknown'}"
         parts.append(_text(BUS + 16, top + 88, _cut(label, 66), "code made-text"))
-    if lane.walk in ("frees", "fails"):
-        verb = {"fails": "fails: ", "frees": "freed: "}[lane.walk] if scene.carrier else ""
+    if lane.walk in ("frees", "fails", "clean"):
+        verb = {"fails": "fails: ", "frees": "freed: ", "clean": ""}[lane.walk]
         text = _cut(verb + lane.walk_text, 58)
         parts.append(_text(WIDTH - 20, top + 26, text, f"code {lane.walk}-text", True))
     return Markup("").join(parts)
@@ -214,9 +216,13 @@ def _cross(x: int, y: int) -> Markup:
 
 
 def _legend(scene: Scene, y: int) -> Markup:
-    keys = [("walk fails", "the walk that fails")] if scene.carrier or len(scene.lanes) == 2 else []
+    keys = []
+    if any(lane.walk == "fails" for lane in scene.lanes):
+        keys.append(("walk fails", "the walk that fails"))
     if any(lane.walk == "frees" for lane in scene.lanes):
         keys.append(("walk frees", "a walk that frees its graph"))
+    if any(lane.walk == "clean" for lane in scene.lanes):
+        keys = [("walk clean", "a walk that ran clean")]
     if any(lane.origin for lane in scene.lanes):
         keys.append(("carrier", "what holds the old graph"))
     x, parts = 20, []

@@ -13,7 +13,7 @@ from typing import Literal
 from app.highlight import lines_of
 from app.schemas import Cause, Event
 
-Walk = Literal["none", "frees", "fails", "changes"]
+Walk = Literal["none", "frees", "fails", "changes", "clean"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,19 @@ def scene_of(cause: Cause, family: str, sources: Mapping[str, str]) -> Scene | N
     return _reused(cause, quote) if cause.freed_by else None
 
 
-def healthy_scene() -> Scene:
-    """Every pass makes its graph, walks it once, and lets it go."""
-    lanes = tuple(
-        Lane(f"iteration {n}", walk="frees", walk_text="backward() frees it") for n in (1, 2, 3)
-    )
-    text = "Each iteration makes a graph of its own, walks it once and frees it. None is reused."
-    return Scene("Graph lifetimes: nothing is reused", text, lanes)
+def healthy_scene(calls: int) -> Scene | None:
+    """The first backward calls of a run that ended clean; None where there was no call."""
+    if calls < 1:
+        return None
+    shown = ("1st backward", "2nd backward", "3rd backward")[:calls]
+    lanes = [Lane(title, walk="clean", walk_text="ran clean") for title in shown]
+    if calls > len(shown):
+        lanes[-1] = Lane(
+            f"backward {calls}", walk="clean", walk_text="ran clean", skipped=calls - 3
+        )
+    counted = f"{calls} backward calls were" if calls > 1 else "One backward call was"
+    text = f"{counted} followed; none met a graph that had been freed or changed."
+    return Scene("Graph lifetimes: every walk ran clean", text, tuple(lanes))
 
 
 class _Quote:

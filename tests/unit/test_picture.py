@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from app.picture import graph_svg
-from app.scene import scene_of
+from app.scene import healthy_scene, scene_of
 from app.schemas import Cause, Diagnosis, Event
 from tests.unit.test_pages_parts import cause
 
@@ -73,6 +73,14 @@ def test_hostile_names_stay_text(name: str) -> None:
     root = ElementTree.fromstring(graph_svg(diagnosis(told)))
     allowed = {"svg", "title", "desc", "style", "rect", "path", "circle", "text"}
     assert {element.tag.removeprefix(SVG) for element in root.iter()} <= allowed
+
+
+def test_a_clean_run_shows_its_first_walks_and_its_last() -> None:
+    scene = healthy_scene(48)
+    assert scene is not None
+    assert [lane.title for lane in scene.lanes] == ["1st backward", "2nd backward", "backward 48"]
+    assert [lane.skipped for lane in scene.lanes] == [0, 0, 45]
+    assert healthy_scene(0) is None
 
 
 def test_nothing_is_drawn_where_the_walks_are_unknown() -> None:
