@@ -27,6 +27,12 @@ class Job(BaseModel):
     files: dict[str, str] = Field(description="relative path → text; the run's working directory")
     entry: str = "train.py"
     argv: list[str] = []
+    spans: list[tuple[int, int]] = Field(
+        [],
+        max_length=4096,
+        description="first and last lines (from 1) of the parts of the entry that are run, in "
+        "this order and as often as they are listed; empty: the whole, once",
+    )
     mode: Mode = "trace"
     reference: bool = False
     keep_graphs: bool = False

@@ -9,6 +9,7 @@ import resource
 import sys
 import time
 import traceback
+from collections.abc import Sequence
 from contextlib import ExitStack
 from types import ModuleType
 from typing import Any
@@ -27,6 +28,7 @@ from .missing import MissingWatch
 from .parameters import Parameters
 from .reuse import ReuseWatch
 from .silent import SilentWatch
+from .spans import Span, in_order
 from .stamps import Clock, Stamps
 from .steps import StepWatch
 from .visits import VisitWatch
@@ -177,7 +179,7 @@ class Session:
 
     def _run_script(self) -> tuple[str, int]:
         try:
-            run_as_main(self.entry, self.job.get("argv", []))
+            run_as_main(self.entry, self.job.get("argv", []), self.job.get("spans", []))
         except Stopped:
             return "stopped", 0
         except SystemExit as error:
@@ -203,11 +205,15 @@ def seed_everything() -> None:
         numpy.random.seed(0)
 
 
-def run_as_main(entry: str, argv: list[str]) -> None:
-    """Run the file as `python entry argv…` would."""
+def run_as_main(entry: str, argv: list[str], spans: Sequence[Span] = ()) -> None:
+    """Run the file as `python entry argv…` would; with `spans`, those lines of it in that order."""
     path = os.path.abspath(entry)
     with open(path, "rb") as file:
-        code = compile(file.read(), path, "exec", dont_inherit=True)
+        source = file.read()
+    if spans:
+        code = in_order(source, path, spans)
+    else:
+        code = compile(source, path, "exec", dont_inherit=True)
     module = ModuleType("__main__")
     module.__dict__.update(__file__=path, __builtins__=__builtins__, __cached__=None)
     sys.modules["__main__"] = module
