@@ -11,6 +11,7 @@ from tests.browser.pages import Visit, diagnosed, keep, overflow
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 STATES = [
     "/",
+    "/docs",
     "/patterns",
     "/patterns/recurrent-state",
     "/d/missing",
