@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from analyzers.reading import calling, classes, importing
+from analyzers.reading import calling, classes, frameworks, importing
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, OutOfBudgetError
 from analyzers.reading.values import Class, Function, Instance, Unknown, Value
@@ -20,7 +20,8 @@ _MODEL_CALL = re.compile(
 
 def mentions_walks(project: Project) -> bool:
     """Whether any file speaks of a walk at all: without one there is nothing to find."""
-    return any("backward" in text or "grad(" in text for text in project.files.values())
+    words = ("backward", "grad(", *frameworks.TRAINERS)
+    return any(word in text for text in project.files.values() for word in words)
 
 
 def model_names(project: Project) -> frozenset[str]:
@@ -94,6 +95,7 @@ def _uncalled_methods(machine: Machine, cls: Class, frame: Frame) -> None:
     """Methods that walk and that nothing calls: on a fresh instance, a few times in a row."""
     if classes.is_autograd_function(cls) or cls.engine:
         return
+    frameworks.train(machine, cls, frame)
     for value in list(cls.attrs.values()):
         if not isinstance(value, Function) or not _untouched(machine, value):
             continue

@@ -402,3 +402,29 @@ def test_an_engine_that_starts_from_data_is_healthy() -> None:
 def test_an_engine_that_never_refuses_is_left_alone() -> None:
     text = ENGINE.replace("CARRY", "h").replace("raise RuntimeError", "print")
     assert read(Project({"train.py": text})).evidence == ()
+
+
+LIGHTNING = """\
+import torch
+import pytorch_lightning as pl
+
+
+class Model(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.rnn = torch.nn.GRU(4, 4)
+        self.state = None
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        out, state = self.rnn(x, self.state)
+        self.state = KEEP
+        return torch.nn.functional.mse_loss(out, y)
+"""
+
+
+def test_a_trainer_walks_what_the_training_step_returns() -> None:
+    (found,) = read(Project({"m.py": LIGHTNING.replace("KEEP", "state")})).evidence
+    assert isinstance(found, GraphReuse)
+    assert found.joins[0].holders[0].path == "self.state"
+    assert read(Project({"m.py": LIGHTNING.replace("KEEP", "state.detach()")})).evidence == ()

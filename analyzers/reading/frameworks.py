@@ -1,0 +1,58 @@
+"""Trainers that walk the loss which a method of the script returns."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.evidence import Place
+from analyzers.reading import classes, walks
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine
+from analyzers.reading.values import Class, Const, Function, Instance, Mapping, Sequence, Value
+
+# The method that returns the loss, and how the base class that walks it is called.
+TRAINERS = {"training_step": "LightningModule", "compute_loss": "Trainer"}
+STEPS = 3
+
+
+def train(machine: Machine, cls: Class, frame: Frame) -> None:
+    """A few steps of training as the class's trainer would do them."""
+    for name, base in TRAINERS.items():
+        method = cls.attrs.get(name)
+        trained = any(path.rpartition(".")[2].endswith(base) for path in cls.library_bases())
+        if not isinstance(method, Function) or not trained:
+            continue
+        instance = classes.instantiate(machine, cls, [], {}, frame)
+        if not isinstance(instance, Instance) or _walks_itself(instance):
+            continue
+        for _ in range(STEPS):
+            loss = _loss(machine.call(method, [instance], {}, frame))
+            if loss is not None and loss.node is not None:
+                _walk(machine, loss, method)
+
+
+def _walks_itself(instance: Instance) -> bool:
+    """Manual optimisation: the script calls `manual_backward`."""
+    flag = instance.attrs.get("automatic_optimization")
+    return isinstance(flag, Const) and not flag.value
+
+
+def _loss(returned: Value) -> Value | None:
+    """The loss in what the method returned: itself, under its name, or first of a tuple."""
+    if isinstance(returned, Mapping):
+        return returned.items.get("loss")
+    if isinstance(returned, Sequence):
+        return returned.items[0] if returned.items else None
+    return returned
+
+
+def _walk(machine: Machine, loss: Value, method: Function) -> None:
+    """The trainer's backward, told at the line that returned the loss."""
+    returns = [n.lineno for n in ast.walk(method.definition) if isinstance(n, ast.Return)]
+    line = max(returns, default=method.definition.lineno)
+    place = Place(method.frame.file, line, method.qualified)
+    node = loss.node
+    assert node is not None
+    machine.walk_places[place] = None
+    visit = machine.tape.visit((place,), walks.names_of((node,)), library=("trainer",))
+    walks.run(machine, (node,), visit)
