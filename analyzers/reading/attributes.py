@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.evidence import MissingGraph
 from analyzers.reading import classes, engines, importing, operators, walks
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Binding, Lost
@@ -132,24 +131,16 @@ def _of_tensor(machine: Machine, owner: Tensor, name: str, frame: Frame) -> Valu
 
 
 def _grad_of(machine: Machine, owner: Tensor, frame: Frame) -> Value:
+    """`x.grad`: of a leaf, its gradient; of anything that was walked through, nothing."""
     node = owner.node
     if node is not None and node.leaf:
         return Gradient(node)
-    cut = owner.grad_cut
-    if node is not None and cut is not None and machine.tape.walks:
-        place = frame.place()
-        machine.report(
-            ("rebound", place.file, place.line),
-            MissingGraph(
-                how="predicted",
-                at=place,
-                stack=frame.stack(),
-                holders=walks.named([owner]),
-                ended_at=cut.at,
-                lost_by="rebound",
-                op="grad",
-            ),
-        )
+    if node is None or not node.strong or owner.keeps_grad:
+        return Unknown(data=True)
+    if owner.grad_cut is not None and machine.tape.walks:
+        walks.without_grad(machine, owner, owner.grad_cut, frame)
+    elif node.walks:
+        walks.without_grad(machine, owner, Lost("nonleaf", node.at), frame)
     return Unknown(data=True)
 
 

@@ -62,7 +62,7 @@ def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) 
     if modelled is not None:
         return modelled(machine, args, kwargs, frame)
     if "optim" in path and last[:1].isupper() and "scheduler" not in path:
-        return optimizers.make(last, args, kwargs)
+        return optimizers.make(machine, last, args, kwargs, frame)
     return call_unknown(machine, Unknown(last), args, kwargs, frame)
 
 
@@ -106,7 +106,7 @@ def _torch(
     if ".optim." in path and last[:1].isupper():
         if "lr_scheduler" in path:
             return Unknown(last, data=True)
-        return optimizers.make(last, args, kwargs)
+        return optimizers.make(machine, last, args, kwargs, frame)
     if path.endswith(("autograd.grad", "autograd.backward")):
         return _walk(machine, last, args, kwargs, frame)
     if ".init." in path and args:

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from analyzers.reading import silent
+from analyzers.reading import silent, walks
 from analyzers.reading.frames import Frame
 from analyzers.reading.inplace import bump
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
-from analyzers.reading.values import Mapping, Optimizer, Parameters, Sequence, Unknown, Value
+from analyzers.reading.values import (
+    Mapping,
+    Optimizer,
+    Parameters,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+)
 
 
-def make(kind: str, args: list[Value], kwargs: dict[str, Value]) -> Optimizer:
+def make(
+    machine: Machine, kind: str, args: list[Value], kwargs: dict[str, Value], frame: Frame
+) -> Optimizer:
     """`torch.optim.<kind>(params, ...)`."""
     params = args[0] if args else kwargs.get("params", Unknown())
     if isinstance(params, Sequence):
         params = Sequence([_group(item) for item in params.items])
+    for item in params.items if isinstance(params, Sequence) else []:
+        if isinstance(item, Tensor) and item.node is not None and not item.node.leaf:
+            walks.refused(machine, item, "nonleaf", "can't optimize a non-leaf Tensor", frame)
     return Optimizer(params, kind)
 
 

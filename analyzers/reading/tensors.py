@@ -122,9 +122,12 @@ def tensor_method(
         return _cut(machine, tensor, name, frame)
     if name == "requires_grad_":
         return _require(machine, tensor, args, frame)
+    if name == "retain_grad":
+        tensor.keeps_grad = True
+        return NONE
     if name in _IDENTITIES and tensor.node is not None and tensor.node.leaf:
         return tensor
-    if name in ops.NO_GRAPH or name in ("size", "storage", "register_hook", "retain_grad"):
+    if name in ops.NO_GRAPH or name in ("size", "storage", "register_hook"):
         lost = Lost(name, frame.place()) if tensor.node is not None else tensor.lost
         if name in ("argmax", "argmin", "sign"):
             return Tensor(lost=lost)

@@ -40,7 +40,16 @@ NONE = Const(None)
 class Tensor(Value):
     """A tensor: with a graph (`node`), or certainly without one (`lost` says since where)."""
 
-    __slots__ = ("grad_cut", "lost", "node", "scalar", "siblings", "storage", "view")
+    __slots__ = (
+        "grad_cut",
+        "keeps_grad",
+        "lost",
+        "node",
+        "scalar",
+        "siblings",
+        "storage",
+        "view",
+    )
 
     def __init__(
         self,
@@ -56,6 +65,7 @@ class Tensor(Value):
         self.view = False
         self.siblings = False
         self.grad_cut: Lost | None = None
+        self.keeps_grad = False
 
 
 class Unknown(Value):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from analyzers.evidence import Holder, MissingGraph, Place, Visit
 from analyzers.reading import operators, silent
 from analyzers.reading.frames import Frame
-from analyzers.reading.graph import Node
+from analyzers.reading.graph import Lost, Node
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import Const, Tensor, Unknown, Value
 
@@ -157,5 +157,22 @@ def refused(machine: Machine, tensor: Tensor, op: str, message: str, frame: Fram
             ended_at=tensor.node.at if tensor.node is not None else None,
             lost_by=op,
             op=op,
+        ),
+    )
+
+
+def without_grad(machine: Machine, tensor: Tensor, lost: Lost, frame: Frame) -> None:
+    """Evidence for reading the gradient of what is no leaf."""
+    place = frame.place()
+    machine.report(
+        ("gradless", place.file, place.line),
+        MissingGraph(
+            how="predicted",
+            at=place,
+            stack=frame.stack(),
+            holders=named([tensor]),
+            ended_at=lost.at,
+            lost_by=lost.op,
+            op="grad",
         ),
     )

@@ -117,6 +117,19 @@ def test_a_leaf_that_its_own_update_replaced_is_found() -> None:
     assert missing.ended_at.line == OFFSET + 3
 
 
+NO_LEAF = {
+    "its gradient is read": "y = net(x)\ny.pow(2).sum().backward()\nprint(y.grad)\n",
+    "it is optimised": "z = w * 2\nfree = torch.optim.SGD([z], lr=1.0)\nz.sum().backward()\n",
+}
+
+
+@pytest.mark.parametrize("name", NO_LEAF)
+def test_a_value_that_is_no_leaf_is_found(name: str) -> None:
+    missing = found(NO_LEAF[name])[0]
+    assert isinstance(missing, MissingGraph)
+    assert missing.lost_by == "nonleaf"
+
+
 @pytest.mark.parametrize(
     ("body", "op"),
     [
@@ -149,6 +162,9 @@ def test_silent_faults_are_found(kind: str) -> None:
 
 
 HEALTHY = {
+    "a gradient that was asked for": (
+        "y = net(x)\ny.retain_grad()\ny.pow(2).sum().backward()\nprint(y.grad)\n"
+    ),
     "all walks, then the steps": (
         "a, b = net(x).sum(), net(x).pow(2).sum()\nopt.zero_grad()\na.backward()\nb.backward()\n"
         "opt.step()\n"
