@@ -11,6 +11,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
@@ -74,6 +75,8 @@ def start_in(*roots: str, launcher: str | None = None) -> None:
     _launchers.update({launcher} if launcher else ())
     _roots[:] = [os.path.realpath(root) for root in roots]
     _owners.clear()
+    file_name.cache_clear()
+    _is_user_module_named.cache_clear()
 
 
 def owner(code: CodeType) -> str:
@@ -114,9 +117,15 @@ def is_user_module(module: Any) -> bool:
 
 def is_user_class(kind: type) -> bool:
     """Whether the class was defined in the user's code."""
-    return is_user_module(sys.modules.get(kind.__module__))
+    return _is_user_module_named(kind.__module__)
 
 
+@lru_cache(maxsize=4096)
+def _is_user_module_named(name: str) -> bool:
+    return is_user_module(sys.modules.get(name))
+
+
+@lru_cache(maxsize=4096)
 def file_name(filename: str) -> str:
     """The file as records spell it."""
     path = os.path.realpath(filename) if not filename.startswith("<") else filename
@@ -191,14 +200,15 @@ def libraries(frame: FrameType | None) -> list[str]:
     between two frames of the user (a trainer, an optimizer calling a closure) are in.
     """
     names: list[str] = []
+    below: list[str] = []  # seen since the last frame of the user
     while frame is not None and len(names) < 12:
-        code = frame.f_code
-        if owner(code) != USER and not code.co_filename.startswith("<"):
-            name = file_name(code.co_filename)
-            if not os.path.isabs(name) and not _is_plumbing(name) and user_frame(frame):
-                names.append(library_name(frame))
+        if owner(frame.f_code) == USER:
+            names += below
+            below = []
+        elif _works(frame.f_code):
+            below.append(library_name(frame))
         frame = frame.f_back
-    return names[::-1]
+    return names[:12][::-1]
 
 
 _PLUMBING = (
@@ -213,11 +223,17 @@ def _is_plumbing(name: str) -> bool:
     return own or name.startswith(tuple(f"torch/{part}" for part in _PLUMBING))
 
 
+@lru_cache(maxsize=4096)
+def _works(code: CodeType) -> bool:
+    """Whether the code belongs to a library and does more than pass calls on."""
+    name = file_name(code.co_filename)
+    return not name.startswith("<") and not os.path.isabs(name) and not _is_plumbing(name)
+
+
 def maker(frame: FrameType | None) -> str | None:
     """The library frame below the user's line that did the work, plumbing aside."""
     while frame is not None and owner(frame.f_code) != USER:
-        name = file_name(frame.f_code.co_filename)
-        if not name.startswith("<") and not os.path.isabs(name) and not _is_plumbing(name):
+        if _works(frame.f_code):
             return library_name(frame)
         frame = frame.f_back
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import CellType, FrameType, FunctionType, GeneratorType, ModuleType
@@ -22,8 +22,15 @@ from .frames import (
     user_frames,
 )
 
-_PLAIN = (int, float, str, bool, bytes, complex, type(None), type, ModuleType, torch.dtype)
-_HIDDEN = frozenset({"_parameters", "_non_persistent_buffers_set"})
+_SKIPPED = (type, ModuleType)
+_LIGHT = frozenset({int, float, str, bool, bytes, complex, type(None), torch.dtype, torch.device})
+_CONTAINERS = frozenset({dict, OrderedDict, list, tuple, set})
+_HIDDEN = frozenset(  # what torch's own modules keep beside their parameters
+    {
+        *("_parameters", "_non_persistent_buffers_set"),
+        *("_flat_weights", "_flat_weight_refs", "_flat_weights_names", "_all_weights"),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -96,7 +103,7 @@ class Search:
         scope = function_name(frame.f_code)
         free = set(frame.f_code.co_freevars)
         for name, value in local_values(frame):
-            if not isinstance(value, _PLAIN) and not name.startswith("__"):
+            if type(value) not in _LIGHT and not isinstance(value, _SKIPPED):
                 kind = "closure" if name in free else "local"
                 yield from self.inside(Name(scope, name, kind, number), value, self.depth)
 
@@ -110,7 +117,7 @@ class Search:
                     if id(value) not in self._seen:
                         self._seen.add(id(value))
                         yield from self.namespace(vars(value), "<module>", "global")
-                elif not isinstance(value, _PLAIN):
+                elif type(value) not in _LIGHT and not isinstance(value, _SKIPPED):
                     yield from self.inside(Name(scope, name, kind, number), value, self.depth)
 
     def inside(self, name: Name, value: Any, depth: int) -> Iterator[tuple[Name, Any]]:
@@ -124,7 +131,7 @@ class Search:
         self._seen.add(id(value))
         for part, held in self._parts(name, value):
             self.budget -= 1
-            if not isinstance(held, _PLAIN):
+            if type(held) not in _LIGHT and not isinstance(held, _SKIPPED):
                 below = depth if isinstance(held, torch.nn.Module) else depth - 1
                 yield from self.inside(part, held, below)
 
@@ -140,7 +147,8 @@ class Search:
         elif isinstance(value, set | frozenset):
             yield from ((name.item("…", kind), item) for item in list(value)[:16])
         elif isinstance(value, torch.nn.Module):
-            yield from _module_parts(name, value, self.leaves)
+            if self.leaves or not _is_barren(value):
+                yield from _module_parts(name, value, self.leaves)
         elif isinstance(value, FunctionType | functools.partial):
             yield from self._function_parts(name, value)
         elif isinstance(value, GeneratorType):
@@ -182,9 +190,22 @@ def _ends(value: Any) -> list[tuple[int, Any]]:
     return [(-1 if growing and i == size - 1 and size > 1 else i, value[i]) for i in numbers]
 
 
+def _is_barren(module: torch.nn.Module) -> bool:
+    """Whether the module and its parts hold nothing but parameters: the usual, and quick to see."""
+    for key, held in vars(module).items():
+        kind = type(held)
+        if kind in _LIGHT or (kind in _CONTAINERS and not held) or key in _HIDDEN:
+            continue
+        if key != "_modules" or not all(part is None or _is_barren(part) for part in held.values()):
+            return False
+    return True
+
+
 def _module_parts(name: Name, value: torch.nn.Module, leaves: bool) -> Iterator[tuple[Name, Any]]:
     kind = type(value).__name__
     for key, held in list(vars(value).items()):
+        if type(held) in _LIGHT or (type(held) in _CONTAINERS and not held):
+            continue
         if key in ("_modules", "_buffers") or (leaves and key == "_parameters"):
             yield from ((name.attribute(k, kind), v) for k, v in list(held.items()))
         elif key not in _HIDDEN and not key.endswith("_hooks"):

@@ -44,7 +44,9 @@ class SilentWatch:
             self._leftover |= {
                 known.id
                 for known in self._parameters.known
-                if known.id in self._spent and self._spent[known.id] == _gradient(known.tensor())
+                if known.id in self._spent
+                and self._spent[known.id] == _gradient(known.tensor())
+                and _norm(known.tensor()) > 0
             }
             self._spent.clear()
         if call.n <= ALIASES:
@@ -126,13 +128,15 @@ class SilentWatch:
 
     def _measure_walk(self, call: Call) -> None:
         """Retained graphs that grow from call to call at one line."""
+        if not call.retain:
+            return
         begun = call.n - 1
         stamps = [stamp.after for node in call.walk.nodes if (stamp := self._stamps.of(node))]
         series = self._walked[_line(call)]
         series.append((len(call.walk.nodes), begun - min(stamps, default=begun)))
         del series[: -GROWTH - 1]
         grown = all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(series))
-        if call.retain and len(series) == GROWTH + 1 and grown:
+        if len(series) == GROWTH + 1 and grown:
             figures = [float(nodes) for nodes, _ in series]
             self._tell("retain-graph-leak", call=call, holders=self._old(call), figures=figures)
 
@@ -190,11 +194,10 @@ def _version(tensor: torch.Tensor) -> int:
 
 
 def _gradient(tensor: torch.Tensor | None) -> tuple[int, int] | None:
-    """What identifies a gradient that is not zero: the tensor, and how often it was written."""
+    """What identifies a gradient: the tensor, and how often it was written."""
     if tensor is None or not tensor.is_leaf or tensor.grad is None:
         return None
-    gradient = tensor.grad.detach()
-    return (id(tensor.grad), _version(tensor.grad)) if bool(gradient.count_nonzero()) else None
+    return id(tensor.grad), _version(tensor.grad)
 
 
 def _norm(tensor: torch.Tensor | None) -> float:
