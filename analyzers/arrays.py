@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.blocks import alias, joined
 from analyzers.edits import Edit
-from analyzers.flow import called_name, definitions, value_of, walk_scope
+from analyzers.flow import called_name, walk_scope
 from analyzers.pattern import Proposal
 from analyzers.source import Project, spelled
 from analyzers.spots import Spot
@@ -31,9 +31,13 @@ def detached_arrays(
             if isinstance(node.func, ast.Attribute) and not node.args:
                 edits.append(editor.append_to(_owner(node.func.value), ".detach()"))
     for node in ast.walk(where.statement) if not edits else ():
-        named = isinstance(node, ast.Name | ast.Attribute) and spelled(node) in names
-        if isinstance(node, ast.expr) and (named or _is_comprehended(node, where)):
+        if not isinstance(node, ast.Name | ast.Attribute):
+            continue
+        if spelled(node) in names or _is_comprehended(node, where):
             edits.append(editor.append_to(node, ".detach()"))
+        elif any(name.startswith(f"{spelled(node)}[") for name in names):
+            text = f"[t.detach() for t in {editor.text_of(node)}]"
+            edits.append(editor.replace(node, text))
     if edits:
         title = "Detach what NumPy only reads"
         tradeoff = "What NumPy computes has no gradient."
@@ -57,23 +61,28 @@ def _is_comprehended(node: ast.expr, where: Spot) -> bool:
 
 def said_with_torch(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     """The function's NumPy calls as torch calls, where each has a namesake; arrays stay tensors."""
-    scope = where.scope
-    if isinstance(scope, ast.Module):
-        return
-    edits: list[Edit] = []
-    numpy = alias(where.module, "numpy")
-    for node in walk_scope(scope):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-            continue
-        if spelled(node.func.value) == numpy:
-            made = _as_torch(where, node)
-            if not made:
-                return
-            edits += made
-    edits += _kept_as_tensors(where)
-    if edits and any(_returns_value(node) for node in walk_scope(scope)):
+    edits = torch_edits(where)
+    if edits and any(_returns_value(node) for node in walk_scope(where.scope)):
         title = "Say it with torch, which keeps the graph"
         yield Proposal("torch-functions", title, joined(edits), "same", "", rank)
+
+
+def torch_edits(where: Spot) -> list[Edit]:
+    """The edits of `said_with_torch`; none for a module's own lines, for a function without NumPy,
+    and for one that calls what torch does not have."""
+    if isinstance(where.scope, ast.Module):
+        return []
+    edits: list[Edit] = []
+    numpy = alias(where.module, "numpy")
+    calls = [node for node in walk_scope(where.scope) if isinstance(node, ast.Call)]
+    for call in calls:
+        if isinstance(call.func, ast.Attribute) and spelled(call.func.value) == numpy:
+            made = _as_torch(where, call)
+            if not made:
+                return []
+            edits += made
+    leaves = edits or any(called_name(call) == "numpy" for call in calls)
+    return [*edits, *_kept_as_tensors(where)] if leaves else []
 
 
 def _as_torch(where: Spot, call: ast.Call) -> list[Edit]:
@@ -127,14 +136,3 @@ def _opening(where: Spot, call: ast.Call) -> tuple[int, int]:
 
 def _returns_value(node: ast.AST) -> bool:
     return isinstance(node, ast.Return) and node.value is not None
-
-
-def dict_values(where: Spot, name: str, key: str) -> Iterator[ast.expr]:
-    """What a dictionary called `name` is given for a key, in the scope of a place."""
-    for statement in definitions(where.scope, name):
-        value = value_of(statement)
-        for node in ast.walk(value) if value is not None else ():
-            if isinstance(node, ast.Dict):
-                for given, entry in zip(node.keys, node.values, strict=True):
-                    if isinstance(given, ast.Constant) and given.value == key:
-                        yield entry

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analyzers.blocks import joined
 from analyzers.edits import Edit
@@ -24,11 +24,12 @@ def optimizer_stepped(where: Spot) -> str | None:
     return None
 
 
-def cleared_already(where: Spot) -> bool:
-    """Whether the step's own block clears this optimizer: then what was seen has another cause."""
-    name = optimizer_stepped(where)
+def cleared_already(where: Spot, params: Sequence[str]) -> bool:
+    """Whether the step's own block clears this optimizer, or the model that owns the parameters:
+    then what was seen has another cause."""
+    names = {optimizer_stepped(where), *(path.partition(".")[0] for path in params)}
     return any(
-        isinstance(call.func, ast.Attribute) and spelled(call.func.value) == name
+        isinstance(call.func, ast.Attribute) and spelled(call.func.value) in names
         for statement in where.block
         for call in calls_named(statement, "zero_grad")
     )

@@ -5,16 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.arrays import torch_edits
 from analyzers.blocks import alias, joined, unwrapped, wrapped
 from analyzers.edits import Edit, Editor
+from analyzers.evidence import MissingGraph
 from analyzers.flow import called_name, definitions, mentions, names_read
 from analyzers.leaves import no_grad_header
+from analyzers.origins import behind
 from analyzers.pattern import Gradients, Proposal
+from analyzers.rewrite import calls_named
 from analyzers.source import FUNCTIONS, Module, Project, spelled
-from analyzers.spots import Spot
+from analyzers.spots import Spot, names_held
 
 _ENDING_METHODS = frozenset({"item", "detach", "numpy", "tolist", "cpu"})
 _TENSOR_MAKERS = frozenset({"tensor", "as_tensor", "Tensor", "FloatTensor", "from_numpy"})
+MAX_SUSPECTS = 3
 _STEPWISE = frozenset({"round", "sign", "floor", "ceil", "trunc", "int", "long", "bool"})
 
 
@@ -25,6 +30,37 @@ def without_cut(where: Spot, gradients: Gradients = "same", rank: int = 0) -> It
         told = " and ".join(dict.fromkeys(f"`{_told(n)}`" for n in cuts_in(where.statement)))
         title = f"Keep the graph: without {told}"
         yield Proposal("keep-graph", title, joined(edits), gradients, "", rank)
+
+
+def cuts_behind_loss(
+    where: Spot, evidence: MissingGraph, project: Project, rank: int = 1
+) -> Iterator[Proposal]:
+    """Where no run has told the cut: each one in the statements that the loss comes from; and
+    all of them, with what was said in NumPy said in torch."""
+    names = set(names_held(evidence.holders)) or names_read(where.statement)
+    origins = list(behind(where, names, project))
+    singles = [p for origin in origins for p in without_cut(origin, "unknown", rank)]
+    said = {id(origin.scope): torch_edits(origin) for origin in origins}
+    in_torch = [edit for edits in said.values() for edit in edits]
+    if in_torch:
+        cut = [o for o in origins if not said[id(o.scope)]]
+        rest = [edit for o in cut for p in without_cut(o) for edit in p.edits]
+        title = "Say it with torch, which keeps the graph"
+        yield Proposal("torch-functions", title, joined([*in_torch, *rest]), "unknown", "", 0)
+    yield from singles[:MAX_SUSPECTS]
+
+
+def walked_again(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """Checkpoints that record what is in them whatever their inputs: `use_reentrant=False`."""
+    edits = tuple(
+        where.editor.replace(keyword.value, "False")
+        for call in calls_named(where.scope, "checkpoint", "checkpoint_sequential")
+        for keyword in call.keywords
+        if keyword.arg == "use_reentrant" and spelled(keyword.value) == "True"
+    )
+    if edits:
+        title = "Checkpoint with `use_reentrant=False`"
+        yield Proposal("checkpoint-records", title, edits, "same", "", rank)
 
 
 def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:

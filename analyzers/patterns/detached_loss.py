@@ -49,10 +49,12 @@ from analyzers.source import Project
 from analyzers.spots import spot
 from analyzers.uncutting import (
     class_scores,
+    cuts_behind_loss,
     differentiable,
     recording,
     switched_off_at,
     thawed,
+    walked_again,
     without_cut,
 )
 
@@ -102,8 +104,10 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         return
     yield from class_scores(where)
     yield from without_cut(where)
+    yield from walked_again(where)
     if evidence.lost_by in ("no_grad", "unknown"):
         yield from recording(where, project)
     yield from differentiable(where)
     if evidence.ended_at is None:
+        yield from cuts_behind_loss(where, evidence, project)
         yield from thawed(project)

@@ -56,7 +56,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """Steps were seen on gradients of steps before, and nothing near them clears."""
     fault = silent(evidence, NAME)
     where = spot(project, fault.at) if fault is not None else None
-    if fault is None or (where is not None and cleared_already(where)):
+    if fault is None or (where is not None and cleared_already(where, fault.params)):
         return None
     name = optimizer_stepped(where) if where is not None else None
     carrier = Carrier(name, where.place) if name and where is not None else None
