@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from analyzers.evidence import Reading
-from analyzers.notebook import NotANotebookError, is_notebook, to_project
+from analyzers.notebook import LineMap, NotANotebookError, is_notebook, stored_errors, to_project
+from analyzers.notebook_text import Notebook, notebook_text
 from analyzers.reading import read
+from analyzers.replay import extra_runs, replays
 from analyzers.source import Project
-from analyzers.tracebacks import ParsedTraceback, parse
+from analyzers.tracebacks import Frame, ParsedTraceback, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,26 +25,74 @@ class Examined:
     reading: Reading
     problem: str | None = None
     cells: dict[int, str] = field(default_factory=dict)
+    notebook: Notebook | None = None
 
 
 def examine(script: str, filename: str, files: Mapping[str, str], traceback: str) -> Examined:
     """Read a script (or a notebook's JSON), its further files, and a traceback. Never raises for
     what they hold: a script that is not Python gives a `problem` with the line."""
-    cells: dict[int, str] = {}
-    entry = filename
-    problem = None
     if is_notebook(script):
-        entry = f"{filename.removesuffix('.ipynb').removesuffix('.py')}.py"
-        try:
-            script, lines = to_project(script)
-            cells = {n: lines.cell_line(n) for n in range(1, script.count("\n") + 2)}
-        except NotANotebookError as error:
-            problem = f"{filename}: {error}"
+        return _examine_notebook(script, filename, files, traceback)
     parsed = parse(traceback) if traceback.strip() else None
-    project = Project({**files, entry: script}, entry)
-    problem = problem or not_python(script, entry)
-    reading = read(project) if problem is None and script.strip() else Reading()
-    return Examined(dict(project.files), entry, parsed, reading, problem, cells)
+    project = Project({**files, filename: script}, filename)
+    problem = not_python(script, filename)
+    return Examined(dict(project.files), filename, parsed, _read(project, problem), problem)
+
+
+def _examine_notebook(
+    text: str, filename: str, files: Mapping[str, str], traceback: str
+) -> Examined:
+    """As `examine`. Without a traceback, the errors that the notebook's outputs hold stand in."""
+    entry = f"{filename.removesuffix('.ipynb').removesuffix('.py')}.py"
+    try:
+        script, lines = to_project(text)
+    except NotANotebookError as error:
+        parsed = parse(traceback) if traceback.strip() else None
+        why = f"{filename}: {error}"
+        return Examined({**files, entry: text}, entry, parsed, Reading(), why)
+    given = traceback if traceback.strip() else stored_errors(text)
+    parsed = _located(parse(given), script, lines, entry) if given else None
+    project = Project({**files, entry: script}, entry, notebook=True)
+    problem = not_python(script, entry)
+    cells = {n: lines.cell_line(n) for n in range(1, script.count("\n") + 2)}
+    orders = replays(lines, _failing(parsed, lines, entry))
+    again = extra_runs(orders[0], lines) if orders and parsed is not None else []
+    reading = _read(project, problem, again)
+    notebook = replace(notebook_text(text, lines), replays=tuple(orders))
+    return Examined(dict(project.files), entry, parsed, reading, problem, cells, notebook)
+
+
+def _read(project: Project, problem: str | None, again: Sequence[tuple[int, int]] = ()) -> Reading:
+    blank = not project.files[project.entry].strip()
+    return Reading() if problem is not None or blank else read(project, again)
+
+
+def _located(parsed: ParsedTraceback, script: str, lines: LineMap, entry: str) -> ParsedTraceback:
+    """The traceback with frames in cells (`Cell In[4], line 2`) told as lines of the script."""
+    code = [line.strip() for line in script.splitlines()]
+
+    def located(frame: Frame) -> Frame:
+        if frame.cell is None:
+            return frame
+        line = lines.script_line(frame.cell, frame.line)
+        if frame.code and (line is None or code[line - 1] != frame.code.strip()):
+            same = [n for n, text in enumerate(code, 1) if text == frame.code.strip()]
+            line = same[0] if len(same) == 1 else line
+        return replace(frame, file=entry, line=line) if line is not None else frame
+
+    return replace(
+        parsed,
+        frames=tuple(map(located, parsed.frames)),
+        forward_frames=tuple(map(located, parsed.forward_frames)),
+    )
+
+
+def _failing(parsed: ParsedTraceback | None, lines: LineMap, entry: str) -> int | None:
+    """The cell from which the error came: that of the outermost frame within the notebook."""
+    for frame in parsed.frames if parsed is not None else ():
+        if frame.file == entry and lines.cells:
+            return lines.position(frame.line)[0]
+    return None
 
 
 def not_python(script: str, filename: str) -> str | None:

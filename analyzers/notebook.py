@@ -1,14 +1,20 @@
-"""Jupyter notebooks as scripts: cells in order, magics neutralised, lines mapped back."""
+"""Jupyter notebooks as scripts: cells under markers, magics neutralised, lines mapped back.
+
+The script of a notebook holds a comment, `# %% cell 4`, above each code cell, so that whoever
+reads or changes the script knows which cell a line belongs to.
+"""
 
 from __future__ import annotations
 
-import ast
 import json
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-_MAGICS = ("%", "!", "?")
+from analyzers.magics import neutralised
+
+_ERRORS = ("error", "pyerr")  # the second in notebooks of version 3
 
 
 class NotANotebookError(ValueError):
@@ -19,10 +25,11 @@ class NotANotebookError(ValueError):
 class LineMap:
     """Where the lines of the script came from.
 
-    `starts[i]` is the script line (1-based) at which the code cell numbered `cells[i]` begins;
-    cells are numbered from 1 among all cells, as a reader counts them. `counts[i]` is the cell's
-    execution count, None when it was never run. `reruns` are cells that were run again later
-    than a cell below them.
+    `starts[i]` is the script line (1-based) at which the code cell numbered `cells[i]` begins,
+    below its marker; cells are numbered from 1 among all cells, as a reader counts them.
+    `counts[i]` is the cell's execution count, None when it was never run. `mark` begins the
+    markers, and no other line. `reruns` are cells that were run again later than a cell below
+    them.
     """
 
     starts: tuple[int, ...] = ()
@@ -31,6 +38,7 @@ class LineMap:
     neutralised: tuple[int, ...] = ()
     reruns: tuple[int, ...] = ()
     length: int = 0
+    mark: str = "# %% cell "
 
     def position(self, line: int) -> tuple[int, int]:
         """The cell and the line within it (both 1-based) of a script line."""
@@ -45,10 +53,10 @@ class LineMap:
         return f"cell {cell}, line {inner}"
 
     def span(self, cell: int) -> tuple[int, int]:
-        """The first and last script line of a cell."""
+        """The first and last script line of a cell, its marker left out."""
         index = self.cells.index(cell)
         following = self.starts[index + 1 : index + 2]
-        return self.starts[index], following[0] - 1 if following else self.length
+        return self.starts[index], following[0] - 2 if following else self.length
 
     def cell_run_as(self, count: int) -> int | None:
         """The number of the cell with this execution count."""
@@ -59,10 +67,11 @@ class LineMap:
 
     def script_line(self, count: int, line: int) -> int | None:
         """The script line of a traceback's `Cell In[count], line line`."""
-        for start, known in zip(self.starts, self.counts, strict=True):
-            if known == count:
-                return start + line - 1
-        return None
+        cell = self.cell_run_as(count)
+        if cell is None:
+            return None
+        first, last = self.span(cell)
+        return first + line - 1 if 0 < line <= last - first + 1 else None
 
 
 def is_notebook(text: str) -> bool:
@@ -71,33 +80,78 @@ def is_notebook(text: str) -> bool:
 
 
 def to_project(text: str) -> tuple[str, LineMap]:
-    """The notebook's code as one script of the same number of lines, and the map back.
+    """The notebook's code as one script, and the map back.
 
     Raises `NotANotebookError` when the text is not a notebook.
     """
+    cells = [(n, cell) for n, cell in enumerate(_cells(text), 1) if _is_code(cell)]
+    mark = _unused_mark(source_of(cell) for _, cell in cells)
     script: list[str] = []
     starts: list[int] = []
-    numbers: list[int] = []
-    counts: list[int | None] = []
-    neutralised: list[int] = []
-    for number, cell in enumerate(_cells(text), 1):
-        if cell.get("cell_type") != "code":
-            continue
+    replaced: list[int] = []
+    for number, cell in cells:
+        script.append(f"{mark}{number}")
         starts.append(len(script) + 1)
-        numbers.append(number)
-        counts.append(_count(cell))
-        lines, changed = _neutralised(_source(cell))
-        neutralised.extend(starts[-1] + offset for offset in changed)
+        lines, changed = neutralised(source_of(cell))
+        replaced.extend(starts[-1] + offset for offset in changed)
         script.extend(lines)
+    numbers = [number for number, _ in cells]
+    counts = [_count(cell) for _, cell in cells]
     line_map = LineMap(
         tuple(starts),
         tuple(numbers),
         tuple(counts),
-        tuple(neutralised),
+        tuple(replaced),
         _reruns(numbers, counts),
         len(script),
+        mark,
     )
     return "".join(f"{line}\n" for line in script), line_map
+
+
+def stored_errors(text: str) -> str:
+    """The tracebacks that the notebook's outputs hold, those of later runs behind earlier ones.
+
+    Raises `NotANotebookError` when the text is not a notebook.
+    """
+    found: list[tuple[int, str]] = []
+    for cell in _cells(text):
+        outputs = cell.get("outputs")
+        for output in outputs if isinstance(outputs, list) else []:
+            if isinstance(output, dict) and output.get("output_type") in _ERRORS:
+                found.append((_count(cell) or 0, _printed(output)))
+    return "\n\n".join(printed for _, printed in sorted(found, key=lambda entry: entry[0]))
+
+
+def source_of(cell: dict[str, Any]) -> str:
+    """The text of a cell, which notebooks keep whole or as a list of lines."""
+    source = cell.get("source", cell.get("input", ""))
+    if isinstance(source, list):
+        return "".join(part for part in source if isinstance(part, str))
+    return source if isinstance(source, str) else ""
+
+
+def _printed(output: dict[str, Any]) -> str:
+    """An error output as it was shown, with the exception's line, which some writers leave out."""
+    lines = output.get("traceback")
+    shown = [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
+    last = f"{output.get('ename', '')}: {output.get('evalue', '')}"
+    if not shown or str(output.get("evalue", "")) not in shown[-1]:
+        shown.append(last)
+    return "\n".join(shown)
+
+
+def _is_code(cell: dict[str, Any]) -> bool:
+    return cell.get("cell_type") == "code"
+
+
+def _unused_mark(sources: Iterable[str]) -> str:
+    """How markers begin: as no line of the notebook does."""
+    lines = [line for source in sources for line in source.splitlines()]
+    word = "cell"
+    while any(line.startswith(f"# %% {word} ") for line in lines):
+        word = f"_{word}"
+    return f"# %% {word} "
 
 
 def _cells(text: str) -> list[dict[str, Any]]:
@@ -115,13 +169,6 @@ def _cells(text: str) -> list[dict[str, Any]]:
     return [cell for cell in cells if isinstance(cell, dict)]
 
 
-def _source(cell: dict[str, Any]) -> str:
-    source = cell.get("source", cell.get("input", ""))
-    if isinstance(source, list):
-        return "".join(part for part in source if isinstance(part, str))
-    return source if isinstance(source, str) else ""
-
-
 def _count(cell: dict[str, Any]) -> int | None:
     count = cell.get("execution_count", cell.get("prompt_number"))
     return count if isinstance(count, int) and not isinstance(count, bool) else None
@@ -137,47 +184,3 @@ def _reruns(numbers: list[int], counts: list[int | None]) -> tuple[int, ...]:
                 found.append(number)
             lowest = count if lowest is None else min(lowest, count)
     return tuple(reversed(found))
-
-
-def _neutralised(source: str) -> tuple[list[str], list[int]]:
-    """The cell's lines with what only IPython understands turned into `pass` or a comment."""
-    lines = source.splitlines() or [""]
-    if _parses(lines):
-        return lines, []
-    first = next((i for i, line in enumerate(lines) if line.strip()), 0)
-    if lines[first].lstrip().startswith("%%"):
-        python = lines[first].split()[0] in ("%%time", "%%timeit", "%%capture", "%%prun")
-        kept = lines[first + 1 :] if python else [f"# {line}" for line in lines[first + 1 :]]
-        inner, changed = _neutralised("\n".join(kept)) if kept else ([], [])
-        shifted = [first + 1 + offset for offset in changed]
-        return [*lines[:first], f"# {lines[first]}", *inner], [first, *shifted]
-    changed = []
-    result = list(lines)
-    for index, line in enumerate(lines):
-        replaced = _plain_line(line)
-        if replaced != line:
-            result[index] = replaced
-            changed.append(index)
-    return result, changed
-
-
-def _plain_line(line: str) -> str:
-    """One line without magics: `x = !ls` and `%time f()` keep what is Python."""
-    text = line.lstrip()
-    indent = line[: len(line) - len(text)]
-    if text.startswith(("%time ", "%timeit ")):
-        return indent + text.partition(" ")[2]
-    if text.startswith(_MAGICS) or (text.endswith("?") and not text.startswith("#")):
-        return f"{indent}pass  # {text}"
-    name, equals, value = text.partition("=")
-    if equals and value.strip().startswith(("!", "%")) and name.strip().isidentifier():
-        return f"{indent}{name.strip()} = None  # {value.strip()}"
-    return line
-
-
-def _parses(lines: list[str]) -> bool:
-    try:
-        ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True

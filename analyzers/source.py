@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from analyzers.cells import Cell, cells_in
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Scope = Function | ast.Module
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -38,6 +40,15 @@ class Module:
                 for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
                     covered[line] = node
         return covered
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells of a script that was a notebook, or that markers part; mostly none."""
+        return cells_in(self.lines, self._statements)
+
+    def cell_at(self, line: int) -> Cell | None:
+        """The cell that a line belongs to."""
+        return next((cell for cell in self.cells if line in cell), None)
 
     def code(self, line: int) -> str:
         """The text of a line without its indentation; empty when there is none."""
@@ -98,10 +109,14 @@ class Module:
 
 @dataclass(frozen=True)
 class Project:
-    """The files of a request. Files that are not Python, or do not parse, have no module."""
+    """The files of a request. Files that are not Python, or do not parse, have no module.
+
+    `notebook`: the entry was made from one, so people know its lines by their cells.
+    """
 
     files: Mapping[str, str]
     entry: str = "train.py"
+    notebook: bool = False
 
     @cached_property
     def modules(self) -> dict[str, Module]:

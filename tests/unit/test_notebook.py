@@ -35,15 +35,24 @@ def test_lines_map_back_to_cells() -> None:
         }
     )
     script, line_map = to_project(text)
-    assert script.splitlines() == ["import torch", "x = 1", "y = 2", "z = 3"]
-    assert [line_map.cell_line(n) for n in (1, 2, 3, 4)] == [
+    assert script.splitlines() == [
+        "# %% cell 2",
+        "import torch",
+        "x = 1",
+        "# %% cell 3",
+        "y = 2",
+        "z = 3",
+    ]
+    assert [line_map.cell_line(n) for n in (2, 3, 5, 6)] == [
         "cell 2, line 1",
         "cell 2, line 2",
         "cell 3, line 1",
         "cell 3, line 2",
     ]
-    assert line_map.script_line(4, 2) == 4
+    assert line_map.script_line(4, 2) == 6
+    assert line_map.script_line(4, 3) is None
     assert line_map.script_line(9, 1) is None
+    assert [line_map.span(cell) for cell in (2, 3)] == [(2, 3), (5, 6)]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +73,7 @@ def test_lines_map_back_to_cells() -> None:
 )
 def test_what_only_ipython_understands_is_neutralised(source: str) -> None:
     script, _ = to_project(notebook(source))
-    assert len(script.splitlines()) == max(len(source.splitlines()), 1)
+    assert len(script.splitlines()) == 1 + max(len(source.splitlines()), 1)
     if "%d 2" not in source:
         ast.parse(script)
 
@@ -72,7 +81,7 @@ def test_what_only_ipython_understands_is_neutralised(source: str) -> None:
 def test_python_that_looks_like_a_magic_stays() -> None:
     source = "total = 7\nx = (total\n% 3)\n"
     script, line_map = to_project(notebook(source))
-    assert script == source
+    assert script == f"# %% cell 1\n{source}"
     assert line_map.neutralised == ()
 
 
@@ -91,7 +100,13 @@ def test_anything_else_is_refused(text: str) -> None:
 
 def test_odd_cells_do_no_harm() -> None:
     text = json.dumps({"cells": [1, None, {"cell_type": "code", "source": [1, "x = 1"]}, {}]})
-    assert to_project(text)[0] == "x = 1\n"
+    assert to_project(text)[0] == "# %% cell 1\nx = 1\n"
+
+
+def test_markers_begin_as_no_line_of_the_notebook_does() -> None:
+    script, line_map = to_project(notebook("# %% cell 9\nx = 1"))
+    assert not line_map.mark.startswith("# %% cell ")
+    assert script.splitlines() == [f"{line_map.mark}1", "# %% cell 9", "x = 1"]
 
 
 def test_notebooks_are_told_from_scripts() -> None:

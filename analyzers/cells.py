@@ -1,0 +1,42 @@
+"""Cells in a script: of a notebook that was made one, or exported by an editor or IPython."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+_MARKER = re.compile(
+    r"#\s?(?:%%+(?:\s+_*cell (?P<number>\d+)$|.*)|In ?\[(?P<count>[ \d]*)\]:?|<codecell>"
+    r"|COMMAND -{5,})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The lines between two markers; `label` is what people call it (`cell 4`, `In[3]`)."""
+
+    label: str
+    first: int
+    last: int
+
+    def __contains__(self, line: int) -> bool:
+        return self.first <= line <= self.last
+
+    def place(self, line: int) -> str:
+        """`cell 4, line 3`."""
+        return f"{self.label}, line {line - self.first + 1}"
+
+
+def cells_in(lines: Sequence[str], covered: Container[int]) -> tuple[Cell, ...]:
+    """The cells that markers at the margin set apart; none without a marker. `covered` are the
+    lines of statements: what looks like a marker there is part of a string or a block."""
+    found: list[tuple[str, int]] = []
+    for number, line in enumerate(lines, 1):
+        match = _MARKER.match(line)
+        if match is not None and number not in covered:
+            count = (match["count"] or "").strip()
+            label = f"In[{count}]" if count else f"cell {match['number'] or len(found) + 1}"
+            found.append((label, number + 1))
+    ends = [first - 2 for _, first in found[1:]] + [len(lines)]
+    return tuple(Cell(label, first, end) for (label, first), end in zip(found, ends, strict=True))
