@@ -33,6 +33,7 @@ class SilentWatch:
         self._walked: dict[str, list[tuple[int, int]]] = defaultdict(list)
         self._aliases: dict[tuple[str, str], int] = {}
         self._spent: dict[int, tuple[int, int] | None] = {}
+        self._candidates: set[int] = set()
         self._leftover: set[int] = set()
         self._between: dict[int | None, int] = defaultdict(int)
         self._unzeroed: dict[int, list[float]] = defaultdict(list)
@@ -41,23 +42,26 @@ class SilentWatch:
     def before(self, call: Call) -> None:
         """Note which parameters still hold, untouched, a gradient that a step has used."""
         if call.kind == "backward" and Clock.steps:
-            self._leftover |= {
+            self._candidates = {
                 known.id
                 for known in self._parameters.known
                 if known.id in self._spent
                 and self._spent[known.id] == _gradient(known.tensor())
                 and _norm(known.tensor()) > 0
             }
-            self._spent.clear()
         if call.n <= ALIASES:
             self._note_aliases(call)
 
     def after(self, call: Call) -> None:
         """Look for growth, and count what the optimizers' parameters received."""
         if call.kind == "backward":
-            met = [self._parameters.find(leaf.variable) for _, leaf in call.walk.leaves]
-            for optimizer in {known.optimizer for known in met if known is not None}:
+            leaves = [self._parameters.find(leaf.variable) for _, leaf in call.walk.leaves]
+            met = {known.id: known for known in leaves if known is not None}
+            for optimizer in {known.optimizer for known in met.values()}:
                 self._between[optimizer] += 1
+            self._leftover |= self._candidates & met.keys()
+            for key in met:
+                self._spent.pop(key, None)
         if call.iteration in LOOKS:
             self._measure_held(call)
         self._measure_walk(call)
