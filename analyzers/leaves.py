@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from analyzers.blocks import alias, missing_import, run_around, wrapped
 from analyzers.edits import Edit, Editor
 from analyzers.flow import mentions, value_of, walk_scope
-from analyzers.outofplace import out_of_place, writes
+from analyzers.outofplace import out_of_place
 from analyzers.pattern import Proposal
 from analyzers.source import Module, spelled
 from analyzers.spots import Spot
+from analyzers.writes import writes
 
 
 def no_grad_header(module: Module) -> str:

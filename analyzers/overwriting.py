@@ -8,18 +8,12 @@ from collections.abc import Iterable, Iterator
 from analyzers.blocks import joined
 from analyzers.edits import Edit, Editor
 from analyzers.flow import called_name, walk_scope
-from analyzers.outofplace import (
-    Write,
-    clone_before,
-    out_of_place,
-    unsliced,
-    without_keyword,
-    writes,
-)
+from analyzers.outofplace import clone_before, out_of_place, without_keyword
 from analyzers.pattern import Proposal
 from analyzers.source import LOOPS, spelled
 from analyzers.spots import Spot, assignments_to, spot
 from analyzers.stale import Stale
+from analyzers.writes import Write, unsliced, writes
 
 
 def _said(names: Iterable[str]) -> str:

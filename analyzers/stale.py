@@ -8,11 +8,11 @@ from typing import Literal
 
 from analyzers.evidence import Change, InplaceChange, Place
 from analyzers.flow import bindings, walk_scope
-from analyzers.outofplace import Write, writes
 from analyzers.pattern import Carrier, Match
 from analyzers.rewrite import steps
 from analyzers.source import Loop, Project, spelled
 from analyzers.spots import Spot, names_held, spot
+from analyzers.writes import Write, writes
 
 Nature = Literal["step", "state", "activation"]
 

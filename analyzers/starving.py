@@ -11,9 +11,10 @@ from analyzers.edits import Edit
 from analyzers.evidence import Place, SilentFault
 from analyzers.flow import bindings, called_name, names_read, value_of, walk_scope
 from analyzers.pattern import Carrier, Proposal
+from analyzers.recording import recording, switched_off_at
 from analyzers.source import FUNCTIONS, Project, Scope, spelled
 from analyzers.spots import Spot
-from analyzers.uncutting import cuts_in, recording, switched_off_at, without_cut
+from analyzers.uncutting import cuts_in, without_cut
 
 MAX_CUTS = 3
 

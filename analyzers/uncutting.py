@@ -1,4 +1,4 @@
-"""Fixes that put a graph back where a call, a block or a flag had cut it."""
+"""Fixes that put a graph back where a call had cut it: `.item()`, `.data`, a tensor made anew."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.arrays import torch_edits
-from analyzers.blocks import alias, joined, unwrapped, wrapped
+from analyzers.blocks import alias, joined
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import MissingGraph
-from analyzers.flow import called_name, definitions, mentions, names_read
-from analyzers.leaves import no_grad_header
+from analyzers.flow import called_name, definitions, names_read
 from analyzers.origins import behind
 from analyzers.pattern import Gradients, Proposal
-from analyzers.rewrite import calls_named
-from analyzers.source import FUNCTIONS, Module, Project, spelled
+from analyzers.source import Module, Project, spelled
 from analyzers.spots import Spot, names_held
 
 _ENDING_METHODS = frozenset({"item", "detach", "numpy", "tolist", "cpu"})
 _TENSOR_MAKERS = frozenset({"tensor", "as_tensor", "Tensor", "FloatTensor", "from_numpy"})
 MAX_SUSPECTS = 3
-_STEPWISE = frozenset({"round", "sign", "floor", "ceil", "trunc", "int", "long", "bool"})
 
 
 def without_cut(where: Spot, gradients: Gradients = "same", rank: int = 0) -> Iterator[Proposal]:
@@ -48,19 +45,6 @@ def cuts_behind_loss(
         title = "Say it with torch, which keeps the graph"
         yield Proposal("torch-functions", title, joined([*in_torch, *rest]), "unknown", "", 0)
     yield from singles[:MAX_SUSPECTS]
-
-
-def walked_again(where: Spot, rank: int = 0) -> Iterator[Proposal]:
-    """Checkpoints that record what is in them whatever their inputs: `use_reentrant=False`."""
-    edits = tuple(
-        where.editor.replace(keyword.value, "False")
-        for call in calls_named(where.scope, "checkpoint", "checkpoint_sequential")
-        for keyword in call.keywords
-        if keyword.arg == "use_reentrant" and spelled(keyword.value) == "True"
-    )
-    if edits:
-        title = "Checkpoint with `use_reentrant=False`"
-        yield Proposal("checkpoint-records", title, edits, "same", "", rank)
 
 
 def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:
@@ -158,214 +142,3 @@ def _is_sequence(module: Module, node: ast.AST, argument: ast.expr) -> bool:
         if isinstance(value, ast.List | ast.ListComp):
             return True
     return False
-
-
-def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """The work outside of the `no_grad` around it: a block, a decorator, or a switch left off."""
-    for parent in where.module.ancestors(where.statement):
-        if isinstance(parent, ast.With) and _stops_recording(parent):
-            edits = unwrapped(where.editor, parent)
-            if edits:
-                title = "Record this work: without `no_grad`"
-                yield Proposal("leave-no-grad", title, edits, "same", "", rank)
-                return
-        if isinstance(parent, FUNCTIONS[:2]):
-            yield from _undecorated(where.editor, parent, rank)
-    for module in project.modules.values():
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Expr) and _switches_off(node.value):
-                yield from _scoped(module, node, rank)
-
-
-def switched_off_at(where: Spot) -> int | None:
-    """The line of the `no_grad` around a statement: a block's or a decorator's."""
-    for parent in where.module.ancestors(where.statement):
-        if isinstance(parent, ast.With) and _stops_recording(parent):
-            return parent.lineno
-        for decorator in getattr(parent, "decorator_list", []):
-            if any(word in spelled(decorator) for word in ("no_grad", "inference_mode")):
-                return int(decorator.lineno)
-    return None
-
-
-def _stops_recording(block: ast.With) -> bool:
-    return any(
-        word in spelled(item.context_expr)
-        for item in block.items
-        for word in ("no_grad", "inference_mode", "set_grad_enabled(False)")
-    )
-
-
-def _undecorated(
-    editor: Editor, function: ast.FunctionDef | ast.AsyncFunctionDef, rank: int
-) -> Iterator[Proposal]:
-    for decorator in function.decorator_list:
-        if any(word in spelled(decorator) for word in ("no_grad", "inference_mode")):
-            start = editor.offset(decorator.lineno, 0)
-            end = editor.offset((decorator.end_lineno or decorator.lineno) + 1, 0)
-            edit = Edit(editor.module.path, start, end, "")
-            title = f"Record `{function.name}`: without `no_grad`"
-            yield Proposal("leave-no-grad", title, (edit,), "same", "", rank)
-
-
-def _switches_off(node: ast.expr) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and called_name(node) == "set_grad_enabled"
-        and bool(node.args)
-        and spelled(node.args[0]) == "False"
-    )
-
-
-def _scoped(module: Module, switch: ast.Expr, rank: int) -> Iterator[Proposal]:
-    """What follows the switch in its block, under `no_grad` instead."""
-    editor = Editor(module)
-    block = module.block_of(switch)
-    rest = block[block.index(switch) + 1 :]
-    edit = wrapped(editor, rest, no_grad_header(module)) if rest else None
-    if edit is not None:
-        title = "Switch recording off for this block only"
-        yield Proposal("scoped-no-grad", title, (editor.delete(switch), edit), "same", "", rank)
-
-
-def differentiable(where: Spot, rank: int = 1) -> Iterator[Proposal]:
-    """In place of a step function, what it was applied to: of `(p > 0.5).float()`, `p`."""
-    editor = where.editor
-    for node in ast.walk(where.statement):
-        soft = _soft(node)
-        if soft is not None and isinstance(node, ast.expr):
-            title = f"Use `{spelled(soft)}` itself, which has a gradient"
-            edits = (editor.replace(node, editor.text_of(soft)),)
-            tradeoff = "The loss is that of the soft value; the hard one has no gradient."
-            yield Proposal("soft-value", title, edits, "changed", tradeoff, rank)
-            return
-
-
-def _soft(node: ast.AST) -> ast.expr | None:
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Compare(left=left), attr=attr)) if attr in (
-            "float",
-            "double",
-            "to",
-            "type",
-            "half",
-        ):
-            return left
-        case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Attribute(value=left)) as inner)):
-            if called_name(inner) in ("gt", "ge", "lt", "le", "round"):
-                return left
-        case ast.Call(func=ast.Attribute(value=left, attr=attr), args=[]) if attr in _STEPWISE:
-            return left
-        case ast.Call(args=[left, *_]) if called_name(node) in _STEPWISE and "torch" in spelled(
-            node.func
-        ):
-            return left
-    return None
-
-
-def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
-    """Cross entropy on the scores in place of a loss on the chosen classes."""
-    scores = next(filter(None, map(_chosen_from, ast.walk(where.statement))), None)
-    targets = getattr(where.statement, "targets", [])
-    if scores is None or len(targets) != 1 or not isinstance(targets[0], ast.Name):
-        return
-    name, editor = targets[0].id, where.editor
-    block = where.block
-    for statement in block[block.index(where.statement) + 1 :]:
-        call = _loss_on(statement, name)
-        if call is None:
-            continue
-        target = next(a for a in call.args if not mentions(a, name))
-        cross = f"{_functional(where.module)}.cross_entropy"
-        text = f"{cross}({editor.text_of(scores)}, {_classes(editor, target)})"
-        edits = [editor.replace(call, text)]
-        others = [s for s in block if s is not statement and name in names_read(s)]
-        if not others:
-            edits.append(editor.delete(where.statement))
-        title = f"Cross entropy on `{spelled(scores)}` instead of a loss on chosen classes"
-        tradeoff = "Another loss: the number of wrong classes has no gradient."
-        yield Proposal("cross-entropy", title, tuple(edits), "changed", tradeoff, rank)
-        return
-
-
-def _chosen_from(node: ast.AST) -> ast.expr | None:
-    if isinstance(node, ast.Call) and called_name(node) == "argmax":
-        if (
-            node.args
-            and isinstance(node.func, ast.Attribute)
-            and spelled(node.func.value) == "torch"
-        ):
-            return node.args[0]
-        if isinstance(node.func, ast.Attribute):
-            return node.func.value
-    return None
-
-
-def _loss_on(statement: ast.stmt, name: str) -> ast.Call | None:
-    """The innermost call of two arguments that reads the name in one of them."""
-    found = [
-        node
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Call)
-        and len(node.args) == 2
-        and sum(mentions(a, name) for a in node.args) == 1
-    ]
-    return found[-1] if found else None
-
-
-def _classes(editor: Editor, target: ast.expr) -> str:
-    """The target as class indices: a conversion to float is taken off."""
-    match target:
-        case ast.Call(func=ast.Attribute(value=value, attr="float"), args=[]):
-            return editor.text_of(value)
-    return editor.text_of(target)
-
-
-def _functional(module: Module) -> str:
-    name = alias(module, "torch.nn.functional")
-    if name != "torch.nn.functional":
-        return name
-    nn = alias(module, "torch.nn")
-    return f"{nn}.functional" if nn != "torch.nn" else name
-
-
-def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """New modules behind the loop that freezes parameters; else without that loop."""
-    for module in project.modules.values():
-        for loop in ast.walk(module.tree):
-            if isinstance(loop, ast.For) and _freezes(loop):
-                yield from _thaw(Editor(module), loop, rank)
-
-
-def _freezes(loop: ast.For) -> bool:
-    return "parameters" in spelled(loop.iter) and any(
-        (
-            isinstance(node, ast.Assign)
-            and spelled(node.targets[0]).endswith(".requires_grad")
-            and spelled(node.value) == "False"
-        )
-        or (isinstance(node, ast.Call) and spelled(node).endswith("requires_grad_(False)"))
-        for statement in loop.body
-        for node in ast.walk(statement)
-    )
-
-
-def _thaw(editor: Editor, loop: ast.For, rank: int) -> Iterator[Proposal]:
-    block = editor.module.block_of(loop)
-    owner = spelled(loop.iter).partition(".parameters")[0]
-    new = [
-        s
-        for s in block[: block.index(loop)]
-        if isinstance(s, ast.Assign) and spelled(s.targets[0]).startswith(f"{owner}.")
-    ]
-    if new:
-        lines = [line for s in new for line in editor.lines_of(s)]
-        edits = (*(editor.delete(s) for s in new), editor.insert_after(loop, *lines))
-        told = " and ".join(f"`{spelled(s.targets[0])}`" for s in new)
-        yield Proposal(
-            "new-part-unfrozen", f"Make {told} behind the freezing", edits, "unknown", "", rank
-        )
-    tradeoff = "All of the model learns, where it was frozen on purpose or by mistake."
-    yield Proposal(
-        "unfreeze", "Do not freeze", (editor.delete(loop),), "changed", tradeoff, rank + 2
-    )

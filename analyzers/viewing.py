@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from analyzers.blocks import alias, joined, unwrapped
 from analyzers.edits import Edit
 from analyzers.flow import bindings, called_name, value_of, walk_scope
-from analyzers.outofplace import clone_before, out_of_place, writes
+from analyzers.outofplace import clone_before, out_of_place
 from analyzers.pattern import Proposal
 from analyzers.rewrite import unused_name
 from analyzers.source import FUNCTIONS, Loop, Project, spelled, target_names
 from analyzers.spots import Spot
+from analyzers.writes import writes
 
 
 def siblings(where: Spot, names: Sequence[str]) -> set[str]:

@@ -45,18 +45,11 @@ from analyzers.evidence import Evidence, MissingGraph
 from analyzers.graphless import kind_of, lost_name, matched
 from analyzers.naming import missing
 from analyzers.pattern import Match, Proposal
+from analyzers.recording import recording, switched_off_at, thawed, walked_again
+from analyzers.softening import class_scores, differentiable
 from analyzers.source import Project
 from analyzers.spots import spot
-from analyzers.uncutting import (
-    class_scores,
-    cuts_behind_loss,
-    differentiable,
-    recording,
-    switched_off_at,
-    thawed,
-    walked_again,
-    without_cut,
-)
+from analyzers.uncutting import cuts_behind_loss, without_cut
 
 NAME = "detached-loss"
 FAMILY = "no-grad"
