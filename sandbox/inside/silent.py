@@ -35,7 +35,7 @@ class SilentWatch:
         self._spent: dict[int, tuple[int, int] | None] = {}
         self._candidates: set[int] = set()
         self._leftover: set[int] = set()
-        self._between: dict[int | None, int] = defaultdict(int)
+        self._chain: dict[int, tuple[int, int] | None] = {}
         self._unzeroed: dict[int, list[float]] = defaultdict(list)
         self._steps: dict[int, int] = defaultdict(int)
 
@@ -49,6 +49,12 @@ class SilentWatch:
                 and self._spent[known.id] == _gradient(known.tensor())
                 and _norm(known.tensor()) > 0
             }
+            self._leftover -= {
+                known.id
+                for known in self._parameters.known
+                if known.id in self._leftover
+                and self._chain.get(known.id) != _gradient(known.tensor())
+            }
         if call.n <= ALIASES:
             self._note_aliases(call)
 
@@ -57,11 +63,10 @@ class SilentWatch:
         if call.kind == "backward":
             leaves = [self._parameters.find(leaf.variable) for _, leaf in call.walk.leaves]
             met = {known.id: known for known in leaves if known is not None}
-            for optimizer in {known.optimizer for known in met.values()}:
-                self._between[optimizer] += 1
             self._leftover |= self._candidates & met.keys()
-            for key in met:
+            for key, known in met.items():
                 self._spent.pop(key, None)
+                self._chain[key] = _gradient(known.tensor())
         if call.iteration in LOOKS:
             self._measure_held(call)
         self._measure_walk(call)
@@ -77,8 +82,7 @@ class SilentWatch:
         for known in owned:
             if (spent := _gradient(known.tensor())) is not None:
                 self._spent[known.id] = spent
-        visits, self._between[optimizer] = self._between[optimizer], 0
-        if visits != 1 or not stale:
+        if not stale:
             self._unzeroed[optimizer].clear()
             return
         norms = [_norm(known.tensor()) for known in stale]
