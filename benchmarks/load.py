@@ -130,9 +130,8 @@ async def _fate(http: httpx.AsyncClient, diagnosis_id: str) -> str:
 async def measure(server: Server, hello_url: str, seconds: float, count: int) -> None:
     """Print every table."""
     at_rest = by_role(server.pid)
-    print(
-        "| request | clients | answers/s | median ms | p95 ms | not 200 |\n|---|---|---|---|---|---|"
-    )
+    print("| request | clients | answers/s | median ms | p95 ms | not 200 |")
+    print("|---|---|---|---|---|---|")
     for name, url, ask in (("hello", hello_url, hello), ("reading", server.url, reading)):
         for clients in CLIENTS:
             print((await pace(url, ask, clients, seconds)).row(name))
