@@ -183,7 +183,8 @@ def test_hand_written_engine(traced: Tracing) -> None:
         """\
         class Num:
             def __init__(self, v, needs=False, made_of=()):
-                self.v, self.needs, self.made_of, self.spent, self.slope = v, needs, made_of, False, 0
+                self.v, self.needs, self.made_of = v, needs, made_of
+                self.spent, self.slope = False, 0
             def backward(self, slope=1.0):
                 if self.made_of and self.spent:
                     raise Exception("this was differentiated before")
@@ -209,4 +210,4 @@ def test_hand_written_engine(traced: Tracing) -> None:
     assert reuse.reached.root == ["score"]
     assert reuse.joins[0].holders[0].path == "state"
     assert reuse.joins[0].old.at is not None
-    assert reuse.joins[0].old.at.line == 18
+    assert reuse.joins[0].old.at.line == 19
