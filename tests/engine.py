@@ -134,9 +134,7 @@ def _layer(client: Any, base: str, tag: str, contents: dict[str, Path]) -> None:
         container.remove(force=True)
 
 
-def _anybody_may_read(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    if "__pycache__" in entry.name:
-        return None
+def _anybody_may_read(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     entry.uid = entry.gid = 0
     entry.mode |= 0o755 if entry.isdir() else 0o644
     return entry

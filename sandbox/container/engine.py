@@ -54,7 +54,6 @@ class Shape:
             "shm_size": f"{limits.shared_mib}m",
             "tmpfs": {"/tmp": scratch, "/job": scratch},
             "stdin_open": True,
-            "detach": True,
             "auto_remove": True,
         }
 

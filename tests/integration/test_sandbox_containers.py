@@ -1,0 +1,130 @@
+"""The container backend against a real Docker daemon: its life, its deaths, what stays behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import docker  # type: ignore[import-untyped]
+import pytest
+import pytest_asyncio
+
+from sandbox.client import EmbeddedSandbox
+from sandbox.container.engine import LABEL
+from sandbox.protocol import Job
+from tests import engine
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+HELLO = Job(files={"train.py": "import torch; print(torch.ones(2).sum())"}, mode="plain")
+REUSE = """
+import torch
+weight = torch.ones(2, requires_grad=True)
+loss = weight.exp().sum()
+loss.backward()
+loss.backward()
+"""
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """The daemon, in which `engine.IMAGE` holds the sandbox as it is now."""
+    with engine.daemon() as address, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOCKER_HOST", address)
+        engine.build_image(address)
+        connection = docker.DockerClient(base_url=address)
+        yield connection
+        connection.close()
+
+
+def sandbox_of(*options: str, image: str = engine.IMAGE) -> EmbeddedSandbox:
+    return EmbeddedSandbox("container", ["--image", image, "--ready-containers", "1", *options])
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def box(client: Any) -> AsyncIterator[EmbeddedSandbox]:
+    async with sandbox_of() as embedded:
+        readiness = await embedded.readiness()
+        assert readiness.ready, readiness.reason
+        yield embedded
+
+
+def containers(client: Any) -> set[str]:
+    """Those of this test's image; others may use the same daemon."""
+    ours = {"label": LABEL, "ancestor": engine.IMAGE}
+    return {found["Id"] for found in client.api.containers(all=True, filters=ours)}
+
+
+async def test_a_traced_run(box: EmbeddedSandbox) -> None:
+    result = await box.run(Job(files={"train.py": REUSE}))
+    assert result.status == "raised"
+    assert result.raised is not None
+    assert [frame.line for frame in result.raised.frames if frame.file == "train.py"] == [6]
+    assert result.trace is not None
+    assert result.trace.reuse is not None
+    assert result.backend == "container"
+    assert {"no-network", "landlock", "seccomp", "no-capabilities"} <= set(result.walls)
+
+
+async def test_each_run_has_a_container_of_its_own(box: EmbeddedSandbox) -> None:
+    source = "import os; print(os.path.exists('/tmp/note')); open('/tmp/note', 'w')"
+    results = [await box.run(Job(files={"train.py": source})) for _ in range(2)]
+    assert [result.stdout_tail for result in results] == ["False\n", "False\n"]
+
+
+async def test_containers_are_made_as_promised(box: EmbeddedSandbox, client: Any) -> None:
+    await box.readiness()
+    while len(waiting := containers(client)) != 1:
+        await asyncio.sleep(0.1)
+    made = client.api.inspect_container(waiting.pop())
+    host = made["HostConfig"]
+    assert host["NetworkMode"] == "none"
+    assert host["ReadonlyRootfs"]
+    assert host["CapDrop"] == ["ALL"]
+    assert "no-new-privileges" in host["SecurityOpt"]
+    assert 0 < host["PidsLimit"] < 256
+    assert 0 < host["Memory"] < 4 << 30
+    assert not host["Binds"]
+    assert not host["Privileged"]
+    assert made["Config"]["User"] == "65534:65534"
+
+
+async def test_no_container_outlives_its_launcher(client: Any) -> None:
+    before = containers(client)
+    async with sandbox_of() as box:
+        assert (await box.run(HELLO)).stdout_tail == "tensor(2.)\n"
+        assert containers(client) - before
+        assert box.launcher_pid is not None
+        os.kill(box.launcher_pid, signal.SIGKILL)
+        while containers(client) - before:
+            await asyncio.sleep(0.1)
+        assert (await box.run(HELLO)).stdout_tail == "tensor(2.)\n"
+    while containers(client) - before:
+        await asyncio.sleep(0.1)
+
+
+async def test_an_image_that_is_not_there_is_said(client: Any) -> None:
+    async with sandbox_of(image="nowhere/nothing:at-all") as box:
+        readiness = await box.readiness()
+        assert not readiness.ready
+        assert "nowhere/nothing" in (readiness.reason or "")
+        assert (await box.run(HELLO)).status == "unavailable"
+
+
+async def test_a_runtime_that_is_not_there_is_said(client: Any) -> None:
+    async with sandbox_of("--runtime", "no-such-runtime") as box:
+        readiness = await box.readiness()
+        assert not readiness.ready
+        assert "no-such-runtime" in (readiness.reason or "")
+
+
+async def test_without_a_daemon_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock")
+    async with sandbox_of() as box:
+        assert not (await box.readiness()).ready
+        result = await box.run(HELLO)
+        assert result.status == "unavailable"
+        assert "engine" in (result.reason or "")
