@@ -17,7 +17,7 @@ from pathlib import Path
 
 LOOPS = {
     "MLP": """\
-net = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 1))
+net = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU())
 def forward():
     return net(torch.randn(32, 64)).square().mean()
 """,
