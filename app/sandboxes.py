@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sandbox.client import EmbeddedSandbox, LauncherClient
-
 from app.settings import Settings, listed
+from sandbox.client import EmbeddedSandbox, LauncherClient
 from sandbox.protocol import Readiness, Sandbox
 
 
