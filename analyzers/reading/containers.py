@@ -88,8 +88,9 @@ def iterate(machine: Machine, value: Value, frame: Frame) -> Iterator[Value]:
     elif isinstance(value, Layer):
         yield from value.children
     elif isinstance(value, Parameters):
-        found: list[Value] = [*leaves(value)]
-        yield from found or [Unknown()]
+        found: list[Value] = [*leaves(value)] or [Unknown()]
+        for leaf in found:
+            yield Sequence([Unknown(data=True), leaf], "tuple") if value.named else leaf
     elif isinstance(value, Tensor):
         yield from _rows(machine, value, frame)
     elif not isinstance(value, Const):

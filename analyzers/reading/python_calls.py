@@ -10,6 +10,7 @@ from analyzers.reading.conditions import key_of, unknown
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
+from analyzers.reading.parameters import leaves
 from analyzers.reading.values import (
     NONE,
     Const,
@@ -117,7 +118,7 @@ def _tuple(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
 def _dict(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     found = Mapping(dict(kwargs))
     if args and isinstance(args[0], Parameters):
-        found.items.update(enumerate(containers.listed(machine, args[0], frame)))
+        found.items.update(enumerate(leaves(args[0])))
     if args and isinstance(args[0], Mapping):
         found.items = {**args[0].items, **found.items}
     return found

@@ -210,7 +210,7 @@ def _of_module(
 ) -> Value:
     """A method of a module or of something unknown."""
     if name in ("parameters", "named_parameters", "buffers"):
-        return Parameters(receiver)
+        return Parameters(receiver, named=name == "named_parameters")
     if name in _IDENTITIES:
         if isinstance(receiver, Unknown) and receiver.node is not None:
             return Unknown(receiver.origin, receiver.node)

@@ -257,9 +257,10 @@ class Stream(Value):
 
 @dataclass(slots=True)
 class Parameters(Value):
-    """The parameters of something, looked up when they are needed."""
+    """The parameters of something, looked up when they are needed; `named`: with their names."""
 
     source: Value
+    named: bool = False
 
 
 @dataclass(slots=True)

@@ -265,6 +265,10 @@ HEALTHY = {
         "for p in net.parameters():\n    p.requires_grad = False\ny = torch.tanh(net(x))\n"
         "for _ in range(3):\n    head(y).sum().backward()\n"
     ),
+    "frozen by name": (
+        "for name, p in net.named_parameters():\n    p.requires_grad = False\n"
+        "y = torch.tanh(net(x))\nfor _ in range(3):\n    head(y).sum().backward()\n"
+    ),
     "meant to fail": (
         "import pytest\nloss = net(x).pow(2).sum()\nloss.backward()\n"
         "with pytest.raises(RuntimeError):\n    loss.backward()\n"
