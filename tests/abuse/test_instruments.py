@@ -17,6 +17,10 @@ loss.backward()
 """
 
 TAMPERING = {
+    "silent engine": """
+import torch.autograd.graph as graph, torch.autograd as autograd
+graph._engine_run_backward = autograd._engine_run_backward = lambda *a, **k: ()
+""",
     "no modules": """
 import sys
 for name in [n for n in sys.modules if n.startswith(("sandbox", "json", "traceback"))]:
