@@ -31,10 +31,15 @@ def story_in(match: Match) -> Story:
 
 
 def line(place: Place, project: Project) -> str:
-    """`line 41` with the code on it; the file too when the project has several."""
+    """`line 41` with the code on it; the file too when the project has several. In a notebook
+    `cell 4, line 3`."""
     code = project.code(place.file, place.line)
+    module = project.module(place.file)
+    cell = module.cell_at(place.line) if module is not None and project.notebook else None
     where = f"line {place.line}"
-    if len(project.modules) > 1 or place.file != project.entry:
+    if cell is not None:
+        where = cell.place(place.line)
+    elif len(project.modules) > 1 or place.file != project.entry:
         where += f" of `{place.file}`"
     return f"{where} (`{code}`)" if code else where
 

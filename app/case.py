@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from analyzers.tracebacks import ParsedTraceback
-from sandbox.collect import read_trace
-
-from analyzers.evidence import Reading
+from analyzers.evidence import Place, Reading
 from analyzers.examine import Examined, examine
+from analyzers.notebook_text import Notebook
 from analyzers.source import Project
+from analyzers.tracebacks import ParsedTraceback
 from app.reader import Reader, ReadingLimit
 from app.schemas import DiagnosisRequest
+from sandbox.collect import read_trace
 from sandbox.records import Trace
 
 READING_LIMIT_S = 10.0
@@ -19,7 +19,10 @@ READING_LIMIT_S = 10.0
 
 @dataclass(frozen=True)
 class Case:
-    """A request as the analyses see it. `problem` says why the source could not be read."""
+    """A request as the analyses see it. `problem` says why the source could not be read.
+
+    `cells` maps a line of a notebook's script to `cell 4, line 3`.
+    """
 
     project: Project
     traceback: ParsedTraceback | None
@@ -28,11 +31,16 @@ class Case:
     trace: Trace | None = None
     problem: str | None = None
     cells: dict[int, str] = field(default_factory=dict)
+    notebook: Notebook | None = None
 
     @property
     def runnable(self) -> bool:
         """Whether there is a script that can be given to the sandbox."""
         return self.problem is None and bool(self.project.files.get(self.project.entry, "").strip())
+
+    def cell_of(self, place: Place) -> str | None:
+        """What a notebook's user calls a place: `cell 4, line 3`; None for other files."""
+        return self.cells.get(place.line) if place.file == self.project.entry else None
 
 
 async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
@@ -52,11 +60,12 @@ async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
         project = Project({request.filename: request.script, **files}, request.filename)
         return Case(project, None, Reading(), request.time_limit_s, trace, str(limit))
     return Case(
-        Project(read.files, read.entry),
+        Project(read.files, read.entry, notebook=read.notebook is not None),
         read.traceback,
         read.reading,
         request.time_limit_s,
         trace,
         read.problem,
         read.cells,
+        read.notebook,
     )

@@ -15,7 +15,7 @@ from app.case import Case, read_case
 from app.clock import Clock
 from app.mend import Mended, mend
 from app.reader import Reader
-from app.reproduce import Observation, explain, observe
+from app.reproduce import Observation, as_observed, explain, observe
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
 from sandbox.protocol import Sandbox
 
@@ -65,6 +65,7 @@ async def _mend(
     progress: Progress,
 ) -> Mended:
     """Try the candidates, telling each patch as it is settled."""
+    sandbox = as_observed(sandbox, case, seen)
     mended = await mend(case, seen, causes, sandbox, reader, progress.stage)
     for patch in report.patches(case, mended):
         await progress.patch(patch)

@@ -70,7 +70,13 @@ def cause(explained: Explained, case: Case) -> Cause:
         engine=explained.engine,
         confidence=round(min(explained.confidence, 0.99), 2),
         source={"predicted": "reading", "observed": "trace", "confirmed": "both"}[explained.how],
-        location=Spot(file=place.file, line=place.line, end_line=place.line, code=explained.code),
+        location=Spot(
+            file=place.file,
+            line=place.line,
+            end_line=place.line,
+            code=explained.code,
+            cell=case.cell_of(place),
+        ),
         carrier=Carrier(
             name=explained.carrier.name,
             file=explained.carrier.place.file,
@@ -79,9 +85,9 @@ def cause(explained: Explained, case: Case) -> Cause:
         )
         if explained.carrier is not None
         else None,
-        created=_event(explained.created),
-        freed_by=_event(explained.freed_by),
-        reached_again_by=_event(explained.reached_again_by),
+        created=_event(explained.created, case),
+        freed_by=_event(explained.freed_by, case),
+        reached_again_by=_event(explained.reached_again_by, case),
         boundary=Boundary(
             kind=explained.boundary.kind,
             file=explained.boundary.place.file if explained.boundary.place else "",
@@ -94,11 +100,13 @@ def cause(explained: Explained, case: Case) -> Cause:
 
 def _in_cells(explained: Explained, case: Case) -> str:
     """The explanation; for a notebook, with the cell of the line to look at."""
-    cell = case.cells.get(explained.location.line)
-    return explained.explanation + (f" In the notebook that is {cell}." if cell else "")
+    cell = case.cell_of(explained.location)
+    if cell is None or cell in explained.explanation:
+        return explained.explanation
+    return f"{explained.explanation} In the notebook that is {cell}."
 
 
-def _event(happening: Happening | None) -> Event | None:
+def _event(happening: Happening | None, case: Case) -> Event | None:
     if happening is None:
         return None
     return Event(
@@ -106,6 +114,7 @@ def _event(happening: Happening | None) -> Event | None:
         line=happening.place.line,
         end_line=happening.place.line,
         code=happening.code,
+        cell=case.cell_of(happening.place),
         iteration=happening.iteration,
         op=happening.op,
     )
@@ -141,12 +150,13 @@ def _untried(candidate, case: Case) -> Patch:  # type: ignore[no-untyped-def]
         for path, text in sorted(candidate.files.items())
     ]
     entry = case.project.entry
+    script = candidate.files.get(entry, before.get(entry, ""))
     return Patch(
         n=1,
         strategy=candidate.strategy,
         title=candidate.title,
         diff="".join(diffs),
-        script=candidate.files.get(entry, before.get(entry, "")),
+        script=case.notebook.patched(script) if case.notebook is not None else script,
         snippet="\n\n".join(
             snippet_of(before.get(path, ""), text) for path, text in sorted(candidate.files.items())
         ),

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 from analyzers.classify import Explained, classify
 from analyzers.evidence import Evidence, GraphReuse
+from analyzers.tracebacks import Part
+from analyzers.tracebacks.messages import classify as family_and_hint
 from app.case import READING_LIMIT_S, Case
 from app.reader import Reader, ReadingLimit
+from app.replay import InOrder
 from app.witness import merged, observed
 from sandbox.protocol import Job, RunResult, Sandbox
 from sandbox.records import Trace
@@ -15,12 +18,16 @@ from sandbox.records import Trace
 
 @dataclass(frozen=True)
 class Observation:
-    """What is known before any patch. `run` is None when nothing was run; `why_not` says why."""
+    """What is known before any patch. `run` is None when nothing was run; `why_not` says why.
+
+    `order` is the order of a notebook's cells that showed the error; empty: top to bottom.
+    """
 
     run: RunResult | None
     trace: Trace | None
     evidence: tuple[Evidence, ...]
     why_not: str = ""
+    order: tuple[int, ...] = ()
 
     @property
     def from_run(self) -> bool:
@@ -44,14 +51,52 @@ async def observe(case: Case, sandbox: Sandbox | None) -> Observation:
         return Observation(None, None, _relevant(case), "it was not run")
     if not case.runnable:
         return Observation(None, None, _relevant(case), "there is no script to run")
-    run = await _run(case, sandbox, "trace")
-    if run.trace is not None and run.trace.inplace is not None:
-        run = await _run_for_changes(case, run, sandbox)
+    run, order = await _reproduced(case, sandbox)
     seen = observed(run.trace) if run.trace is not None else ()
     evidence = merged(seen, predicted)
     if not evidence and run.status not in ("finished", "stopped"):
         evidence = _relevant(case)
-    return Observation(run, run.trace, evidence)
+    return Observation(run, run.trace, evidence, order=order)
+
+
+def as_observed(sandbox: Sandbox | None, case: Case, seen: Observation) -> Sandbox | None:
+    """The sandbox, running a notebook's cells in the order that showed the error."""
+    if sandbox is None or case.notebook is None or not seen.order:
+        return sandbox
+    return InOrder(sandbox, case.notebook, seen.order)
+
+
+async def _reproduced(case: Case, sandbox: Sandbox) -> tuple[RunResult, tuple[int, ...]]:
+    """The run from top to bottom; where that does not show the error that a notebook's user saw,
+    the run in an order of cells that does, with this order."""
+    first = await _traced(case, sandbox)
+    if case.notebook is None or not _awaited(case) or _shows(first, case):
+        return first, ()
+    for order in case.notebook.replays:
+        run = await _traced(case, InOrder(sandbox, case.notebook, order))
+        if _shows(run, case):
+            return run, order
+    return first, ()
+
+
+def _awaited(case: Case) -> bool:
+    """Whether an error of a kind that we explain is to be shown."""
+    return case.traceback is not None and case.traceback.family != "other"
+
+
+def _shows(run: RunResult, case: Case) -> bool:
+    """Whether the run raised an error of the family that the traceback speaks of."""
+    if run.raised is None or case.traceback is None:
+        return False
+    part = Part(exception=run.raised.type, message=run.raised.message)
+    return family_and_hint(part)[0] == case.traceback.family
+
+
+async def _traced(case: Case, sandbox: Sandbox) -> RunResult:
+    run = await _run(case, sandbox, "trace")
+    if run.trace is not None and run.trace.inplace is not None:
+        run = await _run_for_changes(case, run, sandbox)
+    return run
 
 
 def _own(case: Case) -> tuple[Evidence, ...]:

@@ -10,9 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 Status = Literal["queued", "running", "done", "failed"]
 Verdict = Literal["confirmed", "likely", "healthy", "unreproduced", "inconclusive"]
 Family = Literal["graph-reuse", "inplace", "no-grad", "silent", "engine", "other"]
-CheckName = Literal[
-    "reproduced", "runs", "learns", "same_gradient", "fresh", "bounded", "minimal"
-]
+CheckName = Literal["reproduced", "runs", "learns", "same_gradient", "fresh", "bounded", "minimal"]
 CheckStatus = Literal["passed", "failed", "not_run"]
 
 
@@ -38,12 +36,13 @@ class DiagnosisRequest(BaseModel):
 
 
 class Spot(BaseModel):
-    """A place in the source, with its line's text."""
+    """A place in the source, with its line's text. `cell` names it in a notebook."""
 
     file: str
     line: int
     end_line: int | None = None
     code: str = ""
+    cell: str | None = Field(None, description="`cell 4, line 3`")
 
 
 class Event(Spot):

@@ -57,7 +57,7 @@ def summary(
     first = causes[0]
     what = f"`{first.carrier.name}`: " if first.carrier is not None else ""
     told = f"{what}{first.title[:1].lower() + first.title[1:] if what else first.title}"
-    told += f" (line {first.location.line})."
+    told += f" ({first.location.cell or f'line {first.location.line}'})."
     best = patches[0] if patches else None
     if best is not None and best.verification.status == "passed":
         return f"{told} A patch was run and checked: {best.title[:1].lower()}{best.title[1:]}."

@@ -1,0 +1,26 @@
+"""A notebook run again as it was run: its cells in another order than from top to bottom."""
+
+from __future__ import annotations
+
+from analyzers.notebook_text import Notebook
+from sandbox.protocol import Job, Readiness, RunResult, Sandbox
+
+
+class InOrder:
+    """A sandbox that runs the cells of one notebook, patched or not, in the given order."""
+
+    def __init__(self, sandbox: Sandbox, notebook: Notebook, order: tuple[int, ...]) -> None:
+        self._sandbox = sandbox
+        self._notebook = notebook
+        self._order = order
+
+    async def run(self, job: Job) -> RunResult:
+        """Run the job's entry, cell by cell."""
+        spans = self._notebook.spans(job.files[job.entry], self._order)
+        return await self._sandbox.run(job.model_copy(update={"spans": spans}))
+
+    async def readiness(self) -> Readiness:
+        return await self._sandbox.readiness()
+
+    async def close(self) -> None:
+        await self._sandbox.close()
