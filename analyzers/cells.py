@@ -30,13 +30,18 @@ class Cell:
 
 def cells_in(lines: Sequence[str], covered: Container[int]) -> tuple[Cell, ...]:
     """The cells that markers at the margin set apart; none without a marker. `covered` are the
-    lines of statements: what looks like a marker there is part of a string or a block."""
+    lines of statements: what looks like a marker there is part of a string or a block. Where
+    markers number the cells, others are comments of the user."""
+    markers = [
+        (number, match)
+        for number, line in enumerate(lines, 1)
+        if (match := _MARKER.match(line)) is not None and number not in covered
+    ]
+    numbered = [entry for entry in markers if entry[1]["number"]]
     found: list[tuple[str, int]] = []
-    for number, line in enumerate(lines, 1):
-        match = _MARKER.match(line)
-        if match is not None and number not in covered:
-            count = (match["count"] or "").strip()
-            label = f"In[{count}]" if count else f"cell {match['number'] or len(found) + 1}"
-            found.append((label, number + 1))
+    for number, match in numbered or markers:
+        count = (match["count"] or "").strip()
+        label = f"In[{count}]" if count else f"cell {match['number'] or len(found) + 1}"
+        found.append((label, number + 1))
     ends = [first - 2 for _, first in found[1:]] + [len(lines)]
     return tuple(Cell(label, first, end) for (label, first), end in zip(found, ends, strict=True))

@@ -10,14 +10,15 @@ from analyzers.evidence import Reading
 from analyzers.notebook import LineMap, NotANotebookError, is_notebook, stored_errors, to_project
 from analyzers.notebook_text import Notebook, notebook_text
 from analyzers.reading import read
-from analyzers.replay import extra_runs, replays
+from analyzers.replay import extra_runs, repeated, replays
 from analyzers.source import Project
 from analyzers.tracebacks import Frame, ParsedTraceback, parse
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What reading gives. `cells` maps a line of a notebook's script to `cell 4, line 3`."""
+    """What reading gives. `cells` maps a line of a notebook's script to `cell 4, line 3`;
+    `rerun` are the cells that the reading takes to have run more than once."""
 
     files: dict[str, str]
     entry: str
@@ -26,6 +27,7 @@ class Examined:
     problem: str | None = None
     cells: dict[int, str] = field(default_factory=dict)
     notebook: Notebook | None = None
+    rerun: frozenset[str] = frozenset()
 
 
 def examine(script: str, filename: str, files: Mapping[str, str], traceback: str) -> Examined:
@@ -52,14 +54,16 @@ def _examine_notebook(
         return Examined({**files, entry: text}, entry, parsed, Reading(), why)
     given = traceback if traceback.strip() else stored_errors(text)
     parsed = _located(parse(given), script, lines, entry) if given else None
-    project = Project({**files, entry: script}, entry, notebook=True)
+    orders = replays(lines, _failing(parsed, lines, entry))
+    order = orders[0] if orders and parsed is not None else ()
+    project = Project({**files, entry: script}, entry, notebook=True, rerun=repeated(order))
     problem = not_python(script, entry)
     cells = {n: lines.cell_line(n) for n in range(1, script.count("\n") + 2)}
-    orders = replays(lines, _failing(parsed, lines, entry))
-    again = extra_runs(orders[0], lines) if orders and parsed is not None else []
-    reading = _read(project, problem, again)
+    reading = _read(project, problem, extra_runs(order, lines))
     notebook = replace(notebook_text(text, lines), replays=tuple(orders))
-    return Examined(dict(project.files), entry, parsed, reading, problem, cells, notebook)
+    return Examined(
+        dict(project.files), entry, parsed, reading, problem, cells, notebook, project.rerun
+    )
 
 
 def _read(project: Project, problem: str | None, again: Sequence[tuple[int, int]] = ()) -> Reading:

@@ -54,3 +54,8 @@ def extra_runs(order: tuple[int, ...], lines: LineMap) -> list[tuple[int, int]]:
         else:
             extra.append(lines.span(cell))
     return extra
+
+
+def repeated(order: tuple[int, ...]) -> frozenset[str]:
+    """The labels of the cells that an order runs more than once."""
+    return frozenset(f"cell {cell}" for cell in order if order.count(cell) > 1)

@@ -112,11 +112,13 @@ class Project:
     """The files of a request. Files that are not Python, or do not parse, have no module.
 
     `notebook`: the entry was made from one, so people know its lines by their cells.
+    `rerun` are the labels (`cell 4`) of those cells that were run more than once.
     """
 
     files: Mapping[str, str]
     entry: str = "train.py"
     notebook: bool = False
+    rerun: frozenset[str] = frozenset()
 
     @cached_property
     def modules(self) -> dict[str, Module]:

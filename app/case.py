@@ -60,7 +60,7 @@ async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
         project = Project({request.filename: request.script, **files}, request.filename)
         return Case(project, None, Reading(), request.time_limit_s, trace, str(limit))
     return Case(
-        Project(read.files, read.entry, notebook=read.notebook is not None),
+        Project(read.files, read.entry, notebook=read.notebook is not None, rerun=read.rerun),
         read.traceback,
         read.reading,
         request.time_limit_s,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analyzers.classify import Explained, classify
 from analyzers.evidence import Evidence, GraphReuse
+from analyzers.replay import repeated
 from analyzers.tracebacks import Part
 from analyzers.tracebacks.messages import classify as family_and_hint
 from app.case import READING_LIMIT_S, Case
@@ -145,6 +146,9 @@ async def explain(case: Case, seen: Observation, reader: Reader) -> list[Explain
     if not seen.evidence:
         return []
     try:
-        return await reader.call(classify, case.project, seen.evidence, timeout=READING_LIMIT_S)
+        project = case.project
+        if seen.run is not None:
+            project = replace(project, rerun=repeated(seen.order))
+        return await reader.call(classify, project, seen.evidence, timeout=READING_LIMIT_S)
     except ReadingLimit:
         return []

@@ -1,0 +1,130 @@
+"""A cell that walks the loss ran again, without the cell that builds it.
+
+What happens: one cell of a notebook computes the loss, another calls `backward()`. The first run
+of that cell frees the graph. Run once more (to train another step, or after a small change), it
+walks the same graph and finds it freed. From top to bottom the notebook is fine. In a session's
+exported history the same shows as a cell that stands there twice.
+
+The fix: put the forward into the cell that walks it. Then the cell can be run as often as you
+like, and each run computes the loss from the weights as they are now.
+
+When this fix is wrong: when the cell was not meant to run twice. Then restart the kernel, and run
+the cells in order.
+
+Broken::
+
+    # In[4]:
+    output = model(x)
+    loss = criterion(output, y)
+
+    # In[5]: run again and again
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+Mended::
+
+    # In[5]:
+    output = model(x)
+    loss = criterion(output, y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from analyzers.cells import Cell
+from analyzers.evidence import Evidence, Place
+from analyzers.lifetimes import Shared
+from analyzers.pattern import Boundary, Match, Proposal
+from analyzers.rerunning import forward_into_cell, statements_in
+from analyzers.source import Module, Project
+from analyzers.stories import Story, story_of
+from analyzers.telling import account, matched, story_in
+
+NAME = "notebook-rerun"
+FAMILY = "graph-reuse"
+TITLE = "A cell ran again without the cell that builds its loss"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """A cell at the margin of the script walked, in its second run, what its first run freed."""
+    story = story_of(evidence, project)
+    shared = story.shared if story is not None else None
+    if story is None or shared is None or shared.loops or not isinstance(shared.scope, ast.Module):
+        return None
+    freed = shared.module.cell_at(shared.freed_line)
+    reached = shared.module.cell_at(shared.reached_line)
+    if freed is None or reached is None or _made_in(story, freed, reached):
+        return None
+    if freed is reached:
+        again = freed.label in project.rerun and shared.freed_line >= shared.reached_line
+    else:
+        again = _stands_twice(shared, freed, reached)
+    if not again:
+        return None
+    found = matched(story, NAME, 0.97, story.reuse.reached.at, freed=freed, reached=reached)
+    place = Place(shared.module.path, reached.first, shared.function)
+    return replace(found, boundary=Boundary("cell", place))
+
+
+def _made_in(story: Story, *cells: Cell) -> bool:
+    """Whether the cell itself makes what it carries over: a state or a total, then."""
+    module = story.shared.module if story.shared is not None else None
+    return any(
+        module is not None and carrier.place.file == module.path and carrier.place.line in cell
+        for carrier in story.carriers[:1]
+        for cell in cells
+    )
+
+
+def _stands_twice(shared: Shared, freed: Cell, reached: Cell) -> bool:
+    """Whether one of the two cells is the other once more, maybe with lines added, and the same
+    statement of both walked the graph."""
+    if shared.freed is None or shared.reached is None:
+        return False
+    if ast.dump(shared.freed) != ast.dump(shared.reached):
+        return False
+    first, second = _texts(shared.module, freed), _texts(shared.module, reached)
+    return _holds(second, first) or _holds(first, second)
+
+
+def _texts(module: Module, cell: Cell) -> list[str]:
+    return [ast.dump(statement) for statement in statements_in(module, cell)]
+
+
+def _holds(longer: list[str], shorter: list[str]) -> bool:
+    """Whether all of the shorter list comes, in order, in the longer one."""
+    rest = iter(longer)
+    return all(text in rest for text in shorter)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which cell ran again, and which did not."""
+    freed, reached = match.facts["freed"], match.facts["reached"]
+    assert isinstance(freed, Cell)
+    assert isinstance(reached, Cell)
+    story = story_in(match)
+    again = f"{freed.label} ran again" if freed == reached else f"{freed.label} is there again"
+    if freed != reached:
+        again += f" as {reached.label}"
+    made = None
+    if match.carrier is not None and story.shared is not None:
+        made = story.shared.module.cell_at(match.carrier.place.line)
+    builder = f"{made.label}, which makes it, did not" if made else "what makes it did not"
+    return (
+        f"{account(match, project)} {again[:1].upper()}{again[1:]}, and {builder}: "
+        "with the forward in the same cell, each run walks a graph of its own."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Put the forward into the cell that walks it."""
+    cell = match.facts["reached"]
+    assert isinstance(cell, Cell)
+    yield from forward_into_cell(story_in(match), project, cell)
