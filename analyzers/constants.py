@@ -28,8 +28,12 @@ def meant_as_constant(story: Story) -> float:
     if not story.same_pass:
         if story.reuse.remade and not story.bound_inside:
             return 0.85
-        return 0.55 if story.used_as_target and not story.self_fed else 0.0
-    if story.used_as_target:
+        if (story.target_calls and not story.self_fed) or (
+            story.maker_called_inside and not story.bound_inside
+        ):
+            return 0.88
+        return 0.82 if story.same_consumer and not story.bound_inside else 0.0
+    if story.target_calls:
         return 0.88
     if _weighs_log_probability(story):
         return 0.86
@@ -77,6 +81,7 @@ def detach_at_use(story: Story, project: Project, rank: int = 0) -> Iterator[Pro
     shared = story.shared
     if shared is None or not story.name:
         return
+    yield from _in_target_calls(story, rank)
     walks = (("first", shared.freed_line, 0), ("second", shared.reached_line, 1))
     for title, line, later in walks:
         edits = _uses(story, line)
@@ -89,6 +94,24 @@ def detach_at_use(story: Story, project: Project, rank: int = 0) -> Iterator[Pro
                 "That loss no longer sends gradient through it.",
                 rank + later,
             )
+
+
+def _in_target_calls(story: Story, rank: int) -> Iterator[Proposal]:
+    """Detach what a loss function gets as its target."""
+    shared = story.shared
+    assert shared is not None
+    editor = Editor(shared.module)
+    edits = tuple(editor.append_to(call.args[1], ".detach()") for call in story.target_calls)
+    if edits:
+        target = editor.text_of(story.target_calls[0].args[1])
+        yield Proposal(
+            "detach-target",
+            f"Give the loss a detached `{target}`",
+            edits,
+            "same",
+            "The target is a constant for the loss that compares with it.",
+            rank,
+        )
 
 
 def _uses(story: Story, line: int) -> tuple[Edit, ...]:

@@ -7,7 +7,7 @@ used. Nothing here looks for an error: that one happened is given.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 
 from analyzers.evidence import GraphReuse
@@ -18,11 +18,11 @@ from analyzers.flow import (
     called_name,
     mentions,
     names_read,
-    own_expressions,
     value_of,
     walk_scope,
     walked,
 )
+from analyzers.keeping import adds_up, fresh_names, interpolates, is_average, queued
 from analyzers.lifetimes import Lifetime
 from analyzers.rewrite import steps
 from analyzers.source import FUNCTIONS, Loop, Module, Project, Scope, spelled, target_names
@@ -145,10 +145,12 @@ class Story(Lifetime):
     def averaged(self) -> bool:
         """Whether the carrier is a running average with plain coefficients (an EMA)."""
         return any(
-            _convex(value, self._is_carrier)
+            is_average(value, self._is_carrier)
             for _, _, statement in self.binders
             if (value := value_of(statement)) is not None
-        ) or any(_lerp(statement, self.attribute or self.name) for _, _, statement in self.binders)
+        ) or any(
+            interpolates(statement, self.attribute or self.name) for _, _, statement in self.binders
+        )
 
     @cached_property
     def stored(self) -> bool:
@@ -156,7 +158,7 @@ class Story(Lifetime):
         return any(
             isinstance(statement, ast.Expr)
             or any("[" in spelled(t) for t in getattr(statement, "targets", []))
-            or ((value := value_of(statement)) is not None and _queued(value, self._is_carrier))
+            or ((value := value_of(statement)) is not None and queued(value, self._is_carrier))
             for _, _, statement in self.binders
         )
 
@@ -173,7 +175,7 @@ class Story(Lifetime):
             self.name in _sources_of_call(self, name) for name in self.root_names
         )
         return (new.startswith(_SUMMING) and is_root) or any(
-            _adds_up(statement, self._is_carrier) for _, _, statement in self.binders
+            adds_up(statement, self._is_carrier) for _, _, statement in self.binders
         )
 
     @cached_property
@@ -281,100 +283,69 @@ class Story(Lifetime):
         )
 
     @cached_property
-    def used_as_target(self) -> bool:
-        """Whether the carrier stands where a loss function expects a constant."""
-        return any(
-            len(call.args) >= 2 and mentions(call.args[1], self.name)
-            for call in _loss_calls(self)
-            if self.name
-        )
+    def maker_called_inside(self) -> bool:
+        """Whether the model that made the carrier outside the loop is called in it again: the
+        carrier then is the old value beside the new one."""
+        if self.loop is None or self.shared is None:
+            return False
+        makers: set[str] = set()
+        for _, scope, statement in self.binders:
+            if statement not in set(ast.walk(self.loop)):
+                names = _sources(scope, ast.Pass(), names_read(value_of(statement) or statement))
+                makers |= {
+                    spelled(node.func)
+                    for other in walk_scope(scope)
+                    if isinstance(other, ast.Assign)
+                    and (other is statement or set(bindings(other)) & names)
+                    for node in ast.walk(other.value)
+                    if isinstance(node, ast.Call) and _is_model_call(node)
+                }
+        called = {spelled(n.func) for n in ast.walk(self.loop) if isinstance(n, ast.Call)}
+        return bool(makers & called)
+
+    @cached_property
+    def target_calls(self) -> list[ast.Call]:
+        """Calls of a loss function whose second argument, and only that one, comes from the
+        carrier: there it stands for a constant."""
+        if self.shared is None or not self.name:
+            return []
+        scope = self.shared.scope
+        names = {self.name, *self._siblings}
+        found = []
+        for node in walk_scope(scope):
+            if isinstance(node, ast.Call) and len(node.args) >= 2 and _is_loss(node):
+                ours, theirs = (
+                    _sources(scope, ast.Pass(), names_read(argument)) for argument in node.args[:2]
+                )
+                if theirs & names and not ours & names:
+                    found.append(node)
+        return found
+
+    @cached_property
+    def _siblings(self) -> set[str]:
+        """Names that one statement binds together with the carrier (`a, b = x.chunk(2)`)."""
+        return {
+            name
+            for _, _, statement in self.binders
+            if isinstance(statement, ast.Assign)
+            for name in bindings(statement)
+        }
 
 
-def _adds_up(statement: ast.stmt, is_carrier: Callable[[str], bool]) -> bool:
-    """Whether the statement adds to the carrier: `x += y`, `x = x + y`, or a running average."""
-    if isinstance(statement, ast.AugAssign):
-        return isinstance(statement.op, ast.Add | ast.Sub)
-    value = value_of(statement)
-    if isinstance(value, ast.IfExp):
-        return any(_adds_up_value(arm, is_carrier) for arm in (value.body, value.orelse))
-    return value is not None and _adds_up_value(value, is_carrier)
+def _is_model_call(call: ast.Call) -> bool:
+    """A call with arguments of something that is neither a library's nor a class."""
+    text = spelled(call.func)
+    library = text.partition(".")[0] in ("torch", "F", "nn", "np", "math")
+    return bool(call.args) and not library and not called_name(call)[:1].isupper()
 
 
-def _adds_up_value(value: ast.expr, is_carrier: Callable[[str], bool]) -> bool:
-    if _convex(value, is_carrier):
-        return True
-    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add | ast.Sub):
-        return False
-    return is_carrier(spelled(value.left)) or is_carrier(spelled(value.right))
+def _is_loss(call: ast.Call) -> bool:
+    name = called_name(call).lower()
+    return any(word in name for word in ("loss", "criterion", "mse", "kl_div", "bce"))
 
 
 def _undetached(argument: ast.expr, name: str) -> bool:
     return spelled(argument) == name
-
-
-def _loss_calls(story: Story) -> list[ast.Call]:
-    if story.shared is None:
-        return []
-    return [
-        node
-        for node in walk_scope(story.shared.scope)
-        if isinstance(node, ast.Call)
-        and any(word in called_name(node).lower() for word in ("loss", "criterion", "mse", "kl"))
-    ]
-
-
-_KEEPING_CALLS = frozenset({"cat", "concat", "stack", "vstack", "hstack", "roll", "where"})
-_KEEPING_METHODS = frozenset({"index_copy", "scatter", "index_put", "lerp", "roll", "clone", "mul"})
-
-
-def fresh_names(value: ast.AST, is_carrier: Callable[[str], bool]) -> set[str]:
-    """Names read by a carrier's new value, without those places that only keep the old one:
-    `cat([old, new])`, `old.index_copy(0, i, new)`, `m * old + (1 - m) * new`."""
-    kept = {id(node) for node in _kept_operands(value, is_carrier)}
-    found: set[str] = set()
-
-    def visit(node: ast.AST) -> None:
-        if id(node) in kept:
-            return
-        if isinstance(node, ast.Name | ast.Attribute):
-            found.update(names_read(node))
-        for child in ast.iter_child_nodes(node):
-            visit(child)
-
-    visit(value)
-    return found
-
-
-def _kept_operands(value: ast.AST, is_carrier: Callable[[str], bool]) -> Iterator[ast.AST]:
-    for node in ast.walk(value):
-        if isinstance(node, ast.Call) and called_name(node) in _KEEPING_CALLS:
-            for argument in node.args:
-                elements = (
-                    argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument]
-                )
-                yield from (e for e in elements if is_carrier(spelled(_unsliced(e))))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in _KEEPING_METHODS and is_carrier(
-                spelled(_unsliced(node.func.value))
-            ):
-                yield node.func.value
-        if _convex(node, is_carrier) and isinstance(node, ast.BinOp):
-            for side in (node.left, node.right):
-                yield from (n for n in ast.walk(side) if is_carrier(spelled(n)))
-
-
-def _unsliced(node: ast.expr) -> ast.expr:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node
-
-
-def _queued(value: ast.expr, is_carrier: Callable[[str], bool]) -> bool:
-    """Whether the value is the old one with something put on: a queue made of tensors."""
-    return any(
-        isinstance(node, ast.Call) and called_name(node) in ("cat", "concat", "stack", "roll")
-        for node in ast.walk(value)
-    ) and any(True for _ in _kept_operands(value, is_carrier))
 
 
 def _sources(scope: Scope, statement: ast.stmt, wanted: set[str]) -> set[str]:
@@ -407,44 +378,6 @@ def _sources_of_call(story: Story, name: str) -> set[str]:
     if root is not None and spelled(root) == name:
         found |= names_read(root)
     return found
-
-
-def _convex(value: ast.AST, is_carrier: Callable[[str], bool]) -> bool:
-    """`a * x + (1 - a) * y` with plain `a`, where x is one of the names."""
-    if not (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)):
-        return False
-    sides = [value.left, value.right]
-    if not all(isinstance(s, ast.BinOp) and isinstance(s.op, ast.Mult) for s in sides):
-        return False
-    factors = [_plain_factor(s) for s in sides if isinstance(s, ast.BinOp)]
-    if None in factors or not any(is_carrier(name) for s in sides for name in names_read(s)):
-        return False
-    first, second = (f for f in factors if f is not None)
-    if isinstance(first, ast.Constant) and isinstance(second, ast.Constant):
-        pair = (first.value, second.value)
-        return all(isinstance(v, float | int) for v in pair) and abs(sum(pair) - 1) < 1e-6  # type: ignore[arg-type]
-    texts = {spelled(first), spelled(second)}
-    return any(f"1 - {t}" in texts or f"1.0 - {t}" in texts for t in texts)
-
-
-def _plain_factor(product: ast.BinOp) -> ast.expr | None:
-    for side in (product.left, product.right):
-        if isinstance(side, ast.Constant):
-            return side
-    for side in (product.left, product.right):
-        if isinstance(side, ast.BinOp) and isinstance(side.left, ast.Constant):
-            return side
-    for side in (product.left, product.right):
-        if not any(isinstance(n, ast.Call) for n in ast.walk(side)):
-            return side
-    return None
-
-
-def _lerp(statement: ast.stmt, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Call) and called_name(node) == "lerp" and name in spelled(node)
-        for node in own_expressions(statement)
-    )
 
 
 def _only_when_missing(project: Project, statement: ast.stmt, attribute: str) -> bool:

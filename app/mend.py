@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from analyzers.classify import Candidate, Explained, classify
+from analyzers.evidence import Evidence, GraphReuse
 from analyzers.source import Project
 from app.case import READING_LIMIT_S, Case
 from app.checks import len_backwards
@@ -48,16 +49,17 @@ async def mend(
     reference = await reference_of(files, entry, run, sandbox, case.time_limit_s)
     original = Original(files, entry, run, reference, case.time_limit_s)
     mended = Mended(causes)
+    evidence: Sequence[Evidence] = seen.evidence
     for round_ in range(MAX_ROUNDS):
         trials = await try_out(original, candidates, sandbox)
         mended.trials += trials
         await stage("verifying", len(trials), len(trials), f"Tried {len(mended.trials)} patches")
         if any(trial.status == "passed" for trial in trials) or round_ == MAX_ROUNDS - 1:
             break
-        found = await _behind(trials, original, reader)
+        found = await _behind(trials, original, evidence, reader)
         if found is None:
             break
-        further, candidates = found
+        further, candidates, evidence = found
         mended.causes = _with(mended.causes, further)
     mended.trials.sort(key=lambda trial: trial.order)
     mended.causes = _led_by_winner(mended)
@@ -76,28 +78,40 @@ def _distinct(causes: list[Explained]) -> list[Candidate]:
 
 
 async def _behind(
-    trials: list[Trial], original: Original, reader: Reader
-) -> tuple[list[Explained], list[Candidate]] | None:
-    """The fault that stands behind the mended one: the best candidate got further, or met
-    another fault; its own patches go on top of it."""
+    trials: list[Trial], original: Original, evidence: Sequence[Evidence], reader: Reader
+) -> tuple[list[Explained], list[Candidate], Sequence[Evidence]] | None:
+    """The fault that stands behind the mended one: a candidate got further, or met another
+    fault; that fault's own patches go on top of it."""
     for trial in trials:
         trace = trial.run.trace
         if trial.candidate.last_resort or trace is None or trial.run.status != "raised":
             continue
-        evidence = observed(trace)
-        if not evidence or len_backwards(trial.run) < original.failing_call:
+        found = observed(trace)
+        calls = len_backwards(trial.run)
+        further = calls > original.failing_call
+        if not found or calls < original.failing_call:
+            continue
+        if not further and _signature(found[0]) == _signature(evidence[0]):
             continue
         files = {**original.files, **trial.candidate.files}
         try:
             causes = await reader.call(
-                classify, Project(files, original.entry), evidence, timeout=READING_LIMIT_S
+                classify, Project(files, original.entry), found, timeout=READING_LIMIT_S
             )
         except ReadingLimit:
             continue
         candidates = [_on_top(trial.candidate, c) for c in _distinct(causes) if not c.last_resort]
         if candidates:
-            return causes, candidates
+            return causes, candidates, found
     return None
+
+
+def _signature(piece: Evidence) -> tuple[object, ...]:
+    """What tells one fault from another although lines have moved: its kind, and its carriers."""
+    if isinstance(piece, GraphReuse):
+        names = {holder.path for join in piece.joins for holder in join.holders}
+        return GraphReuse, frozenset(names)
+    return type(piece), frozenset(holder.path for holder in piece.holders)
 
 
 def _on_top(first: Candidate, second: Candidate) -> Candidate:
@@ -128,11 +142,15 @@ def _with(causes: list[Explained], further: list[Explained]) -> list[Explained]:
 
 
 def _led_by_winner(mended: Mended) -> list[Explained]:
-    """The cause whose patch passed comes before one that was a little surer and whose patch
-    did not."""
-    winner = next((t.candidate.pattern for t in mended.trials if t.status == "passed"), None)
+    """The cause whose patch passed comes before one that was a little surer and whose patches
+    failed, or passed as a last resort only."""
+    winner = next((t for t in mended.trials if t.status == "passed"), None)
+    bonus = 0.0
+    if winner is not None and not winner.candidate.last_resort:
+        bonus = 0.4
 
     def order(cause: Explained) -> float:
-        return -(cause.confidence + (0.2 if cause.pattern == winner else 0.0))
+        won = winner is not None and cause.pattern == winner.candidate.pattern
+        return -(cause.confidence + (bonus if won else 0.0))
 
     return sorted(mended.causes, key=order)

@@ -38,7 +38,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.combining import one_backward, retain_on_first, sum_behind_loop
-from analyzers.constants import detach_at_use
 from analyzers.evidence import Evidence
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
@@ -73,10 +72,8 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """One backward of the sum; all backwards before all steps; a detached value where
-    one loss's gradient is thrown away; at last, keep the first graph."""
+    """One backward of the sum; all backwards before all steps; at last, keep the first graph."""
     story = story_in(match)
     yield from one_backward(story, project)
     yield from sum_behind_loop(story, project)
-    yield from detach_at_use(story, project, rank=2)
     yield from retain_on_first(story, project)
