@@ -95,7 +95,8 @@ def _shows(run: RunResult, case: Case) -> bool:
 
 async def _traced(case: Case, sandbox: Sandbox) -> RunResult:
     run = await _run(case, sandbox, "trace")
-    if run.trace is not None and run.trace.inplace is not None:
+    trace = run.trace
+    if trace is not None and (trace.inplace is not None or trace.missing is not None):
         run = await _run_for_changes(case, run, sandbox)
     return run
 
@@ -120,13 +121,17 @@ async def _run(case: Case, sandbox: Sandbox, mode: str) -> RunResult:
 
 
 async def _run_for_changes(case: Case, first: RunResult, sandbox: Sandbox) -> RunResult:
-    """A second, slower run that logs which line changed the stale tensor."""
+    """A second, slower run that logs which line changed a stale tensor, or lost a graph."""
     second = await _run(case, sandbox, "inplace")
-    same = second.trace is not None and second.trace.inplace is not None
-    if not same or second.trace is None or first.trace is None:
+    if second.trace is None or first.trace is None:
         return first
-    trace = first.trace.model_copy(update={"inplace": second.trace.inplace})
-    return first.model_copy(update={"trace": trace})
+    found = {
+        name: record
+        for name in ("inplace", "missing")
+        if (record := getattr(second.trace, name)) is not None
+        and getattr(first.trace, name) is not None
+    }
+    return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
 
 
 def _relevant(case: Case) -> tuple[Evidence, ...]:

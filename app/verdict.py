@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analyzers.evidence import GraphReuse
 from analyzers.tracebacks import Part
 from analyzers.tracebacks.messages import classify
 from app.case import Case
@@ -22,6 +23,8 @@ def reproduced(run: RunResult, seen: Observation, case: Case) -> bool:
         return False
     family = family_of(run.raised.message, run.raised.type)
     given = case.traceback
+    if any(isinstance(p, GraphReuse) and p.engine == "custom" for p in seen.evidence):
+        family = "engine"
     if given is not None and given.exception and given.family != "other":
         return given.family == family or (seen.from_run and family != "other")
     return seen.from_run or family != "other"

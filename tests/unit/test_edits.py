@@ -1,0 +1,124 @@
+"""Edits leave every untouched byte alone, and their diffs apply."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analyzers.edits import Edit, EditConflict, Editor, apply, unified_diff
+from analyzers.source import Module
+
+LOOP = """\
+for x in xs:  # é, and a comment
+\ty = f(x)
+\tif y: y.backward(); step()
+\t@decorated
+\tdef inner(): pass
+"""
+
+
+def editor_of(text: str) -> Editor:
+    return Editor(Module("a.py", text))
+
+
+def body(editor: Editor) -> list[ast.stmt]:
+    loop = editor.module.tree.body[0]
+    assert isinstance(loop, ast.For)
+    return loop.body
+
+
+def test_insertions_take_the_indentation_of_their_neighbour() -> None:
+    editor = editor_of(LOOP)
+    edits = [
+        editor.insert_before(body(editor)[0], "a()"),
+        editor.insert_after(body(editor)[0], "b()"),
+    ]
+    assert apply(LOOP, edits) == LOOP.replace("\ty = f(x)\n", "\ta()\n\ty = f(x)\n\tb()\n")
+
+
+def test_a_decorated_function_is_inserted_before_its_decorator() -> None:
+    editor = editor_of(LOOP)
+    text = apply(LOOP, [editor.insert_before(body(editor)[2], "a()")])
+    assert "\ta()\n\t@decorated\n" in text
+
+
+def test_statements_that_share_a_line_are_edited_within_it() -> None:
+    editor = editor_of(LOOP)
+    condition = body(editor)[1]
+    assert isinstance(condition, ast.If)
+    first, second = condition.body
+    assert "\tif y: step()\n" in apply(LOOP, [editor.delete(first)])
+    assert "\tif y: y.backward()\n" in apply(LOOP, [editor.delete(second)])
+    assert "\tif y: a(); y.backward(); step()\n" in apply(
+        LOOP, [editor.insert_before(first, "a()")]
+    )
+
+
+def test_the_only_statement_of_a_block_becomes_pass() -> None:
+    text = "if x:\n    y()\n"
+    editor = editor_of(text)
+    condition = editor.module.tree.body[0]
+    assert isinstance(condition, ast.If)
+    assert apply(text, [editor.delete(condition.body[0])]) == "if x:\n    pass\n"
+
+
+def test_columns_count_bytes_but_edits_count_characters() -> None:
+    text = 'é = "ü" + f(x)\n'
+    editor = editor_of(text)
+    assign = editor.module.tree.body[0]
+    assert isinstance(assign, ast.Assign)
+    assert isinstance(assign.value, ast.BinOp)
+    assert apply(text, [editor.append_to(assign.value.right, ".g()")]) == 'é = "ü" + f(x).g()\n'
+    assert apply(text, [editor.append_to(assign.value, ".g()")]) == 'é = ("ü" + f(x)).g()\n'
+
+
+def test_windows_line_ends_stay_and_spread() -> None:
+    text = "for x in y:\r\n    f(x)\r\n"
+    editor = editor_of(text)
+    assert apply(text, [editor.insert_after(body(editor)[0], "g(x)")]) == (
+        "for x in y:\r\n    f(x)\r\n    g(x)\r\n"
+    )
+
+
+def test_a_last_line_without_newline_gets_a_successor() -> None:
+    text = "for x in y:\n    f(x)"
+    editor = editor_of(text)
+    assert apply(text, [editor.insert_after(body(editor)[0], "g(x)")]) == (
+        "for x in y:\n    f(x)\n    g(x)"
+    )
+
+
+def test_overlapping_edits_are_refused() -> None:
+    with pytest.raises(EditConflict):
+        apply("abcdef", [Edit("a.py", 0, 3, "x"), Edit("a.py", 2, 5, "y")])
+
+
+@given(st.lists(st.sampled_from(["a = 1", "b = 2", "c()", "# note", ""]), min_size=1, max_size=12))
+def test_deleting_and_inserting_leaves_other_lines_in_order(lines: list[str]) -> None:
+    text = "".join(f"{line}\n" for line in lines)
+    editor = editor_of(text)
+    statements = editor.module.tree.body
+    if not statements:
+        return
+    after = apply(text, [editor.insert_before(statements[-1], "new()")])
+    assert [line for line in after.splitlines() if line != "new()"] == lines
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_diffs_apply_with_git(tmp_path: Path, end: str) -> None:
+    before = "a = 1\nb = 2" + end
+    after = "a = 1\nc = 3\nb = 4" + end
+    (tmp_path / "train.py").write_text(before)
+    subprocess.run(
+        ["git", "apply", "-"],
+        input=unified_diff("train.py", before, after),
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    assert (tmp_path / "train.py").read_text() == after
