@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from analyzers.celldiff import diff_by_cells
+from analyzers.edits import unified_diff
 from analyzers.magics import neutralised
 from analyzers.notebook import LineMap, source_of
 
@@ -59,6 +61,19 @@ class Notebook:
                 value = self._value(slot, _restored(slot.source, before, after))
                 text = text[: slot.start] + value + text[slot.end :]
         return text
+
+    def diff(self, path: str, before: str, after: str) -> str:
+        """What a patch changed in the script, cell by cell, as a unified diff."""
+        versions = [
+            [
+                [line + "\n" for line in (f"{self.mark}{cell}", *lines)]
+                for cell, _, lines in self._split(script)
+            ]
+            for script in (before, after)
+        ]
+        if [cell[0] for cell in versions[0]] != [cell[0] for cell in versions[1]]:
+            return unified_diff(path, before, after)
+        return diff_by_cells(path, *versions)
 
     def _split(self, script: str) -> Iterator[tuple[int, int, list[str]]]:
         """Each cell's number, its first line below the marker, and its lines."""

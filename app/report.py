@@ -146,7 +146,7 @@ def _tried(trial: Trial, case: Case) -> Patch:
 def _untried(candidate, case: Case) -> Patch:  # type: ignore[no-untyped-def]
     before = case.project.files
     diffs = [
-        unified_diff(path, before.get(path, ""), text)
+        _diff(case, path, before.get(path, ""), text)
         for path, text in sorted(candidate.files.items())
     ]
     entry = case.project.entry
@@ -165,6 +165,13 @@ def _untried(candidate, case: Case) -> Patch:  # type: ignore[no-untyped-def]
         tradeoff=candidate.tradeoff,
         verification=Verification(status="not_run"),
     )
+
+
+def _diff(case: Case, path: str, before: str, after: str) -> str:
+    """What a patch changes in a file; of a notebook, in its cells rather than in its JSON."""
+    if case.notebook is not None and path == case.project.entry:
+        return case.notebook.diff(path, before, after)
+    return unified_diff(path, before, after)
 
 
 def error_report(case: Case, seen: Observation, causes: list[Cause]) -> ErrorReport | None:

@@ -17,7 +17,12 @@ Broken::
     output = model(x)
     loss = criterion(output, y)
 
-    # In[5]: run again and again
+    # In[5]:
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+    # In[6]: the same cell, run again
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -25,6 +30,13 @@ Broken::
 Mended::
 
     # In[5]:
+    output = model(x)
+    loss = criterion(output, y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+    # In[6]: the same cell, run again
     output = model(x)
     loss = criterion(output, y)
     optimizer.zero_grad()
