@@ -109,10 +109,10 @@ def forward_into_loop(story: Story, project: Project, rank: int = 0) -> Iterator
         return
     names = {c.name for c in story.carriers} or story.root_names
     for module, scope in _scopes_around(shared.module, shared.scope):
-        chains = list(_chains(module, scope, loop, names))
+        chains = list(chains_of(module, scope, loop, names))
         for place, chain in enumerate(chains):
             editor = Editor(module)
-            alone = not _read_elsewhere(scope, chain, loop)
+            alone = not read_between(scope, chain, loop)
             edits = (move_into if alone else copy_into)(editor, chain, head_of(loop))
             what = ", ".join(f"`{n}`" for s in chain for n in bindings(s)[:1])
             yield Proposal(
@@ -142,7 +142,7 @@ def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
     names = (names_read(root) if root is not None else set()) | {c.name for c in story.carriers}
     scope = module.scope_of(closure)
     needed = _free_names(closure) & _graph_side(scope, names)
-    for rank, chain in enumerate(_chains(module, scope, closure, needed or names)):
+    for rank, chain in enumerate(chains_of(module, scope, closure, needed or names)):
         made = {name for s in chain for name in _bound_in(s)}
         first = next((s for s in closure.body if names_read(s) & made), statement)
         editor = Editor(module)
@@ -231,7 +231,7 @@ def _scopes_around(module: Module, scope: Scope) -> Iterator[tuple[Module, Scope
         yield module, node
 
 
-def _chains(
+def chains_of(
     module: Module, scope: Scope, before: ast.stmt, names: set[str]
 ) -> Iterator[list[ast.stmt]]:
     """Runs of statements in front of `before` that make the names: with everything that depends
@@ -312,7 +312,11 @@ def _makes_graph(scope: Scope, statement: ast.stmt) -> bool:
             return False
     if not any(isinstance(node, ast.Call | ast.BinOp | ast.Tuple) for node in ast.walk(value)):
         return False
-    return any(_is_learned(scope, name) for name in names_read(value) if not _is_library(name))
+    return any(
+        _is_learned(scope, name)
+        for name in names_read(value)
+        if not _is_library(name) and ("." not in name or name.startswith("self."))
+    )
 
 
 def _is_learned(scope: Scope, name: str, depth: int = 6) -> bool:
@@ -351,7 +355,7 @@ def _only_data(value: ast.expr) -> bool:
     return bool(calls) and all(called_name(call) in _DATA for call in calls)
 
 
-def _read_elsewhere(scope: Scope, chain: Sequence[ast.stmt], loop: ast.AST) -> bool:
+def read_between(scope: Scope, chain: Sequence[ast.stmt], loop: ast.AST) -> bool:
     """Whether anything between the chain and the loop reads what the chain makes."""
     made = {name for statement in chain for name in _bound_in(statement)}
     inside = set(ast.walk(loop)) | {n for s in chain for n in ast.walk(s)}

@@ -9,7 +9,7 @@ from itertools import pairwise
 from analyzers.cells import Cell
 from analyzers.edits import Editor
 from analyzers.flow import bindings, called_name, names_read
-from analyzers.moving import _chains, _read_elsewhere
+from analyzers.moving import chains_of, read_between
 from analyzers.pattern import Proposal
 from analyzers.rewrite import copy_into, move_into
 from analyzers.source import Module, Project
@@ -31,10 +31,10 @@ def forward_into_cell(story: Story, project: Project, cell: Cell) -> Iterator[Pr
         return
     names = {carrier.name for carrier in story.carriers} | story.root_names
     names -= {name for statement in inside for name in bindings(statement)}
-    for rank, chain in enumerate(_chains(module, module.tree, inside[0], names)):
+    for rank, chain in enumerate(chains_of(module, module.tree, inside[0], names)):
         head = _entry(inside, chain)
         editor = Editor(module)
-        alone = not _read_elsewhere(module.tree, chain, head)
+        alone = not read_between(module.tree, chain, head)
         random = _is_random(project, chain)
         made = ", ".join(f"`{name}`" for s in chain for name in bindings(s)[:1])
         yield Proposal(
