@@ -44,4 +44,4 @@ def cells_in(lines: Sequence[str], covered: Container[int]) -> tuple[Cell, ...]:
         label = f"In[{count}]" if count else f"cell {match['number'] or len(found) + 1}"
         found.append((label, number + 1))
     ends = [first - 2 for _, first in found[1:]] + [len(lines)]
-    return tuple(Cell(label, first, end) for (label, first), end in zip(found, ends, strict=True))
+    return tuple(Cell(label, first, end) for (label, first), end in zip(found, ends, strict=False))

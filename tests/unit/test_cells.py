@@ -1,0 +1,55 @@
+"""Cells of a script are set apart by the comments that editors and IPython write."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzers.cells import Cell
+from analyzers.source import Module
+
+
+def cells(text: str) -> tuple[Cell, ...]:
+    return Module("train.py", text).cells
+
+
+@pytest.mark.parametrize(
+    ("marker", "label"),
+    [
+        ("# In[7]:", "In[7]"),
+        ("# In [7]:", "In[7]"),
+        ("# In[ ]:", "cell 1"),
+        ("# %%", "cell 1"),
+        ("#%%", "cell 1"),
+        ("# %% train the model", "cell 1"),
+        ("# %% cell 12", "cell 12"),
+        ("# <codecell>", "cell 1"),
+        ("# COMMAND ----------", "cell 1"),
+    ],
+)
+def test_markers_begin_cells(marker: str, label: str) -> None:
+    assert cells(f"{marker}\nx = 1\ny = 2\n") == (Cell(label, 2, 3),)
+
+
+def test_a_cell_ends_before_the_next_marker() -> None:
+    assert cells("import a\n# %%\nx = 1\n\n# %%\ny = 2\n") == (
+        Cell("cell 1", 3, 4),
+        Cell("cell 2", 6, 6),
+    )
+    assert Cell("cell 2", 6, 6).place(6) == "cell 2, line 1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = 1\n# 100 %% of it\n",
+        'x = """\n# %%\n"""\n',
+        "def f():\n    x = 1\n# %%\n    return x\n",
+        "if x:\n    # %%\n    y = 1\n",
+    ],
+)
+def test_what_only_looks_like_a_marker_is_none(text: str) -> None:
+    assert cells(text) == ()
+
+
+def test_markers_of_the_user_are_comments_in_a_script_of_numbered_cells() -> None:
+    assert cells("# %% cell 2\nx = 1\n# %% part\ny = 2\n") == (Cell("cell 2", 2, 4),)
