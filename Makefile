@@ -16,11 +16,16 @@ $(VENV)/.serve: pyproject.toml constraints.txt
 	$(PIP) -e '.[sandbox]'
 	@touch $@
 
+$(VENV)/.extras: $(VENV)/.serve
+	$(PIP) -e '.[sandbox,extras]'
+	@touch $@
+
 $(VENV)/.test: $(VENV)/.serve
 	$(PIP) -e '.[sandbox,postgres,container,telemetry,test,check]'
 	@touch $@
 
-serve: $(VENV)/.serve  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)
+# EXTRAS=1 installs what many scripts import besides torch: pandas, DGL, transformers, ...
+serve: $(VENV)/.serve $(if $(EXTRAS),$(VENV)/.extras)  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)
 	@exec $(BIN)/gradmend serve --port $(PORT)
 
 test: $(VENV)/.test  ## install what tests need and run them
