@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Literal
 
 from analyzers.source import FUNCTIONS, Loop, Module, assigned, spelled, target_names
 
@@ -81,6 +82,36 @@ def reads(node: ast.AST, path: str) -> bool:
         isinstance(inner, ast.AugAssign) and spelled(inner.target) == path
         for inner in ast.walk(node)
     )
+
+
+def first_use(block: Sequence[ast.stmt], path: str) -> Literal["read", "bound"] | None:
+    """What a block does first with a name: read it, or bind it anew. Inner loops are taken to
+    run; of two branches, one that reads counts."""
+    for statement in block:
+        own = [*own_expressions(statement)]
+        if any(mentions(node, path) for node in own if isinstance(node, ast.expr)):
+            return "read"
+        if isinstance(statement, ast.AugAssign) and spelled(statement.target) == path:
+            return "read"
+        if path in assigned(statement):
+            return "bound"
+        inner = [first_use(inner, path) for inner in _blocks(statement)]
+        if "read" in inner:
+            return "read"
+        if "bound" in inner:
+            return "bound"
+    return None
+
+
+def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+        return
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(statement, field, None)
+        if isinstance(block, list) and block:
+            yield block
+    for handler in getattr(statement, "handlers", []):
+        yield handler.body
 
 
 def names_read(node: ast.AST) -> set[str]:

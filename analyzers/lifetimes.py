@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from analyzers.evidence import GraphReuse, Holder, Join, Place, Visit
-from analyzers.flow import bindings, called_name, mentions, reads, walk_scope
+from analyzers.flow import bindings, called_name, first_use, reads, walk_scope
 from analyzers.pattern import Boundary, Carrier
 from analyzers.source import Loop, Module, Project, Scope, spelled, target_names
 
@@ -303,11 +303,5 @@ def _depth(path: str) -> int:
 
 
 def _renewed(module: Module, loop: Loop, name: str) -> bool:
-    """Whether each pass of the loop starts the name afresh: bound, straight in the body, from an
-    expression that does not read it, before anything reads it."""
-    for statement in loop.body:
-        if name in bindings(statement) and isinstance(statement, ast.Assign | ast.AnnAssign):
-            return statement.value is not None and not mentions(statement.value, name)
-        if reads(statement, name):
-            return False
-    return False
+    """Whether each pass of the loop gives the name a new value before anything reads it."""
+    return first_use(loop.body, name) == "bound"
