@@ -110,7 +110,21 @@ class Lifetime:
                 name = self._whole(base(holder.path))
                 if name not in found:
                     found[name] = Carrier(name, self._taken_on(name, holder, join), holder.kind)
-        return tuple(found.values())
+        return tuple(found.values()) or self._named_where_made
+
+    @property
+    def _named_where_made(self) -> tuple[Carrier, ...]:
+        """A carrier whose name is gone (a local of a function that returned): what the line that
+        made it calls it."""
+        for join in self.reuse.joins:
+            place = join.old.at if join.new is not None else None
+            module = self.project.module(place.file) if place is not None else None
+            if place is None or module is None:
+                continue
+            statement = module.statement_at(place.line)
+            if statement is not None and (names := bindings(statement)):
+                return (Carrier(names[0], place),)
+        return ()
 
     def _whole(self, name: str) -> str:
         """For a loop's own variable, what the loop takes it from: `sample` → `batch`."""

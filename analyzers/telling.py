@@ -56,7 +56,7 @@ def account(match: Match, project: Project) -> str:
     reuse: GraphReuse = story.reuse
     parts: list[str] = []
     join = story.join
-    who = f"`{match.carrier.name}`" if match.carrier else "the tensor that is walked"
+    who = f"`{match.carrier.name}`" if match.carrier else "A tensor"
     if join is not None and join.old.at is not None:
         parts.append(f"{who} holds a graph that was made at {line(join.old.at, project)}.")
     parts.append(f"The backward at {call(reuse.freed, project)} walked that graph and freed it.")

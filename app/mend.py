@@ -18,6 +18,7 @@ from sandbox.protocol import Sandbox
 
 MAX_ROUNDS = 3
 MAX_CANDIDATES = 8
+DOUBT_LEFT = 0.4  # of the doubt about a cause, once its patch has been run and checked
 
 Stage = Callable[[str, int, int, str], Awaitable[None]]
 
@@ -145,12 +146,9 @@ def _led_by_winner(mended: Mended) -> list[Explained]:
     """The cause whose patch passed comes before one that was a little surer and whose patches
     failed, or passed as a last resort only."""
     winner = next((t for t in mended.trials if t.status == "passed"), None)
-    bonus = 0.0
-    if winner is not None and not winner.candidate.last_resort:
-        bonus = 0.4
-
-    def order(cause: Explained) -> float:
-        won = winner is not None and cause.pattern == winner.candidate.pattern
-        return -(cause.confidence + (bonus if won else 0.0))
-
-    return sorted(mended.causes, key=order)
+    if winner is None or winner.candidate.last_resort:
+        return mended.causes
+    won = [c for c in mended.causes if c.pattern == winner.candidate.pattern]
+    rest = [c for c in mended.causes if c.pattern != winner.candidate.pattern]
+    surer = [replace(c, confidence=1 - (1 - c.confidence) * DOUBT_LEFT) for c in won]
+    return sorted([*surer, *rest], key=lambda c: -c.confidence - (0.4 if c in surer else 0.0))
