@@ -19,7 +19,7 @@ from app.jobs.embedded import EmbeddedJobs
 from app.manners.clients import key_of
 from app.manners.metrics import Metrics
 from app.problems import ProblemError
-from app.reader import Reader
+from app.reader import Reader, ReaderUnavailable
 from app.sandboxes import open_sandbox, readiness_of
 from app.schemas import Diagnosis, DiagnosisRequest, Findings
 from app.settings import Settings
@@ -76,7 +76,10 @@ class Core:
     async def _warm_up(self) -> None:
         """Start the workers and the sandbox before the first request needs them."""
         assert self.reader is not None
-        await self.reader.warm_up()
+        try:
+            await self.reader.warm_up()
+        except ReaderUnavailable as error:
+            log.error("reader", problem=str(error))
         readiness = await readiness_of(self.sandbox)
         log.info("sandbox", **readiness.model_dump())
 

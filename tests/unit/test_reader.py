@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import time
 from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
 
 import pytest
 
 from analyzers.reading import read
 from analyzers.source import Project
-from app.reader import Reader, ReadingLimit
+from app.reader import Reader, ReaderUnavailable, ReadingLimit
 
 
 @pytest.fixture
@@ -69,3 +73,37 @@ async def test_workers_are_warm_and_without_torch(reader: Reader) -> None:
     for _ in range(20):
         await reader.call(len, "abc", timeout=10)
     print(f"{(time.perf_counter() - started) / 20 * 1000:.2f} ms a call")
+
+
+async def test_workers_ended_from_outside_are_replaced(reader: Reader) -> None:
+    for _ in range(2):
+        worker = await reader.call(os.getpid, timeout=10)
+        os.kill(worker, signal.SIGKILL)
+        assert await reader.call(os.getpid, timeout=10) != worker
+
+
+def import_what_is_broken() -> None:
+    raise NameError("name 'Plase' is not defined")
+
+
+def import_when_there(path: str) -> None:
+    if not os.path.exists(path):
+        raise ImportError("half written")
+
+
+async def test_what_cannot_be_imported_is_named_and_takes_nothing_down() -> None:
+    broken = Reader(workers=1, prepare=import_what_is_broken)
+    for _ in range(3):
+        with pytest.raises(ReaderUnavailable, match=r"NameError: .*Plase.*test_reader\.py, line"):
+            await broken.call(len, "abc", timeout=10)
+    await broken.close()
+
+
+async def test_what_imports_later_is_used_from_then_on(tmp_path: Path) -> None:
+    mended = tmp_path / "mended"
+    pool = Reader(workers=1, prepare=partial(import_when_there, str(mended)))
+    with pytest.raises(ReaderUnavailable, match="half written"):
+        await pool.warm_up()
+    mended.touch()
+    assert await pool.call(len, "abc", timeout=10) == 3
+    await pool.close()
