@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from analyzers.detaching import LEAF, Idiom, detached, idiom_for, starts_as_none
 from analyzers.edits import Edit, Editor
 from analyzers.flow import backward_calls, called_name, mentions, value_of
+from analyzers.lifetimes import Shared
 from analyzers.pattern import Proposal
 from analyzers.rewrite import head_of
 from analyzers.source import Module, Project, Scope, spelled
@@ -28,6 +29,10 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
     idiom = LEAF if _begins_as_leaf(story) else idiom_for(story.reuse, project)
     plain = _assignment(story, names, idiom)
     what = " and ".join(f"`{name}`" for name in names)
+    if story.loop is None and (first := _head_of_rerun(shared, project)) is not None:
+        edit = editor.insert_before(first, *plain)
+        yield _cut("detach-at-head", f"Detach {what} at the head of the cell", (edit,), rank)
+        return
     if story.loop is None:
         edit = editor.insert_before(shared.reached, *plain)
         yield _cut("detach-before-call", f"Detach {what} before the next call", (edit,), rank)
@@ -47,6 +52,14 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
         (behind,),
         rank + 1 if straight else rank,
     )
+
+
+def _head_of_rerun(shared: Shared, project: Project) -> ast.stmt | None:
+    """The first statement of the notebook's cell, if it was a second run of it that failed."""
+    cell = shared.module.cell_at(shared.reached_line)
+    if cell is None or cell.label not in project.rerun or shared.freed_line not in cell:
+        return None
+    return next((s for s in shared.module.tree.body if s.lineno in cell), None)
 
 
 def _begins_as_leaf(story: Story) -> bool:
