@@ -7,9 +7,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt \
 	$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help serve test check format benchmarks clean
+.PHONY: help serve test check format docs compose-test clean
 help:  ## list the commands
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
 
 $(VENV)/.serve: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -40,6 +40,9 @@ check: $(VENV)/.test  ## format, lint, types, import rules, tests
 
 format: $(VENV)/.test  ## format and sort imports
 	$(BIN)/ruff check --fix -q . ; $(BIN)/ruff format .
+
+docs: $(VENV)/.test docs/settings.md  ## renew the table of settings and the README's example
+	$(BIN)/python -m tests.readme
 
 docs/settings.md: app/settings.py
 	@{ printf '# Settings\n\nRead from the environment when a process starts.\n\n'; \
