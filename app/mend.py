@@ -11,7 +11,7 @@ from analyzers.source import Project
 from app.case import READING_LIMIT_S, Case
 from app.checks import len_backwards
 from app.reader import Reader, ReadingLimit
-from app.reproduce import Observation
+from app.reproduce import Observation, project_of
 from app.verify import Original, Trial, reference_of, try_out
 from app.witness import observed
 from sandbox.protocol import Sandbox
@@ -50,6 +50,7 @@ async def mend(
     reference = await reference_of(files, entry, run, sandbox, case.time_limit_s)
     original = Original(files, entry, run, reference, case.time_limit_s)
     mended = Mended(causes)
+    project = project_of(case, seen)
     evidence: Sequence[Evidence] = seen.evidence
     for round_ in range(MAX_ROUNDS):
         trials = await try_out(original, candidates, sandbox)
@@ -57,7 +58,7 @@ async def mend(
         await stage("verifying", len(trials), len(trials), f"Tried {len(mended.trials)} patches")
         if any(trial.status == "passed" for trial in trials) or round_ == MAX_ROUNDS - 1:
             break
-        found = await _behind(trials, original, evidence, reader)
+        found = await _behind(trials, original, project, evidence, reader)
         if found is None:
             break
         further, candidates, evidence = found
@@ -79,7 +80,11 @@ def _distinct(causes: list[Explained]) -> list[Candidate]:
 
 
 async def _behind(
-    trials: list[Trial], original: Original, evidence: Sequence[Evidence], reader: Reader
+    trials: list[Trial],
+    original: Original,
+    project: Project,
+    evidence: Sequence[Evidence],
+    reader: Reader,
 ) -> tuple[list[Explained], list[Candidate], Sequence[Evidence]] | None:
     """The fault that stands behind the mended one: a candidate got further, or met another
     fault; that fault's own patches go on top of it."""
@@ -94,11 +99,9 @@ async def _behind(
             continue
         if not further and _signature(found[0]) == _signature(evidence[0]):
             continue
-        files = {**original.files, **trial.candidate.files}
+        patched = replace(project, files={**project.files, **trial.candidate.files})
         try:
-            causes = await reader.call(
-                classify, Project(files, original.entry), found, timeout=READING_LIMIT_S
-            )
+            causes = await reader.call(classify, patched, found, timeout=READING_LIMIT_S)
         except ReadingLimit:
             continue
         candidates = [_on_top(trial.candidate, c) for c in _distinct(causes) if not c.last_resort]

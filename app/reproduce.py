@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from analyzers.classify import Explained, classify
 from analyzers.evidence import Evidence, GraphReuse
 from analyzers.replay import repeated
+from analyzers.source import Project
 from analyzers.tracebacks import Part
 from analyzers.tracebacks.messages import classify as family_and_hint
 from app.case import READING_LIMIT_S, Case
@@ -146,14 +147,19 @@ def _failing_line(piece: Evidence) -> int | None:
     return piece.at.line if piece.at is not None else None
 
 
+def project_of(case: Case, seen: Observation) -> Project:
+    """The project, with those cells marked as run again that the run did run again."""
+    if seen.run is None:
+        return case.project
+    return replace(case.project, rerun=repeated(seen.order))
+
+
 async def explain(case: Case, seen: Observation, reader: Reader) -> list[Explained]:
     """Name the causes, with candidate patches, in a bounded worker."""
     if not seen.evidence:
         return []
     try:
-        project = case.project
-        if seen.run is not None:
-            project = replace(project, rerun=repeated(seen.order))
+        project = project_of(case, seen)
         return await reader.call(classify, project, seen.evidence, timeout=READING_LIMIT_S)
     except ReadingLimit:
         return []

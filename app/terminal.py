@@ -167,8 +167,8 @@ def _apply(findings: Findings, options: Options) -> str:
     best = next(iter(findings.patches), None)
     if best is None or best.verification.status != "passed":
         return "Nothing was changed: no patch passed its checks."
-    if options.script == Path("-") or options.script.suffix == ".ipynb":
-        return "Nothing was changed: a patch is written over a .py file only."
+    if options.script == Path("-"):
+        return "Nothing was changed: the script came from standard input."
     changed = {options.script: best.script}
     changed |= {options.script.parent / file.path: file.content for file in best.files}
     written = []

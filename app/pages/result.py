@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request, Response
 from markupsafe import Markup
 
+from analyzers.notebook import is_notebook
 from app.api.common import DiagnosisId, TheService, found, with_address
 from app.guide import guides
 from app.pages import listing, share
@@ -87,15 +88,18 @@ def _printed(diagnosis: Diagnosis) -> list[tuple[str, str]]:
 async def patched(
     diagnosis_id: DiagnosisId, n: Annotated[int, Path(ge=0, le=1000)], service: TheService
 ) -> Response:
-    """The whole patched script, to save."""
+    """The whole patched script, to save; the whole notebook, if that was sent."""
     diagnosis = await found(service, diagnosis_id)
     request = await service.request(diagnosis_id)
     patch: Patch | None = next((patch for patch in diagnosis.patches if patch.n == n), None)
     if patch is None or request is None:
         return page("missing.html", 404)
     name = re.sub(r"[^A-Za-z0-9._-]", "_", PurePath(request.filename).stem) or "train"
-    headers = {"Content-Disposition": f'attachment; filename="{name}.py"'}
-    return Response(patch.script, headers=headers, media_type="text/x-python; charset=utf-8")
+    suffix, media_type = (".py", "text/x-python; charset=utf-8")
+    if is_notebook(request.script):
+        suffix, media_type = (".ipynb", "application/x-ipynb+json")
+    headers = {"Content-Disposition": f'attachment; filename="{name}{suffix}"'}
+    return Response(patch.script, headers=headers, media_type=media_type)
 
 
 @router.post("/{diagnosis_id}/delete")
