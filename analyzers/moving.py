@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 
-from analyzers.edits import Edit, Editor
+from analyzers.edits import Editor
 from analyzers.flow import (
     bindings,
     called_name,
@@ -14,7 +14,6 @@ from analyzers.flow import (
     names_read,
     value_of,
     walk_scope,
-    walked,
 )
 from analyzers.pattern import Proposal
 from analyzers.rewrite import copy_into, head_of, move_into
@@ -127,100 +126,6 @@ def forward_into_loop(story: Story, project: Project, rank: int = 0) -> Iterator
             return
 
 
-def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
-    """Move the statements that make the loss into the closure."""
-    module = project.module(story.reuse.reached.at.file)
-    call = story.root_call
-    if module is None or call is None:
-        return
-    closure = module.scope_of(call)
-    statement = module.statement_at(call.lineno)
-    if not isinstance(closure, ast.FunctionDef | ast.AsyncFunctionDef) or statement is None:
-        return
-    yield from _call_maker(story, module, closure)
-    root = walked(call)
-    names = (names_read(root) if root is not None else set()) | {c.name for c in story.carriers}
-    scope = module.scope_of(closure)
-    needed = _free_names(closure) & _graph_side(scope, names)
-    for rank, chain in enumerate(chains_of(module, scope, closure, needed or names)):
-        made = {name for s in chain for name in _bound_in(s)}
-        first = next((s for s in closure.body if names_read(s) & made), statement)
-        editor = Editor(module)
-        kept = _returned_by_step(editor, scope, closure, chain)
-        if kept is not None:
-            edits = (*move_into(editor, chain, first), *kept)
-        else:
-            edits = copy_into(editor, chain, first)
-        yield Proposal(
-            "forward-into-closure", "Forward and loss inside the closure", edits, "same", "", rank
-        )
-
-
-def _call_maker(
-    story: Story, module: Module, closure: ast.FunctionDef | ast.AsyncFunctionDef
-) -> Iterator[Proposal]:
-    """Where a method makes the carrier, the closure calls that method itself."""
-    for other, maker, _ in story.binders:
-        if other is not module or not story.attribute or not isinstance(maker, ast.FunctionDef):
-            continue
-        if maker.name == "__init__" or maker is closure or len(maker.args.args) != 1:
-            continue
-        own = f"self.{story.attribute}"
-        first = next((s for s in closure.body if mentions(s, own)), closure.body[0])
-        edit = Editor(module).insert_before(first, f"self.{maker.name}()")
-        title = f"Make `{own}` inside the closure"
-        yield Proposal("forward-into-closure", title, (edit,), "same", "", 0)
-
-
-def _returned_by_step(
-    editor: Editor, scope: Scope, closure: ast.AST, chain: Sequence[ast.stmt]
-) -> tuple[Edit, ...] | None:
-    """Edits that keep the moved names readable behind `optimizer.step(closure)`: its return value
-    is the loss. None where other moved names are read outside of the closure."""
-    made = {name for statement in chain for name in _bound_in(statement)}
-    inside = set(ast.walk(closure)) | {n for s in chain for n in ast.walk(s)}
-    read = {
-        node.id
-        for node in walk_scope(scope)
-        if isinstance(node, ast.Name)
-        and isinstance(node.ctx, ast.Load)
-        and node.id in made
-        and node not in inside
-    }
-    if not read:
-        return ()
-    returned = {
-        spelled(node.value)
-        for node in ast.walk(closure)
-        if isinstance(node, ast.Return) and node.value is not None
-    }
-    if read != returned:
-        return None
-    for node in walk_scope(scope):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            given = [spelled(argument) for argument in node.value.args]
-            if called_name(node.value) == "step" and getattr(closure, "name", "") in given:
-                start, _ = editor.span(node)
-                return (Edit(editor.module.path, start, start, f"{read.pop()} = "),)
-    return None
-
-
-def _free_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    bound = {n for s in walk_scope(function) if isinstance(s, ast.stmt) for n in bindings(s)}
-    return {n for s in function.body for n in names_read(s)} - bound
-
-
-def _graph_side(scope: Scope, names: set[str]) -> set[str]:
-    """The names, and those that they are computed from or into, in the scope."""
-    return names | {
-        name
-        for node in walk_scope(scope)
-        if isinstance(node, ast.stmt) and (value := value_of(node)) is not None
-        for name in bindings(node)
-        if names_read(value) & names or name in names
-    }
-
-
 def _scopes_around(module: Module, scope: Scope) -> Iterator[tuple[Module, Scope]]:
     """The scope and those around it, innermost first."""
     yield module, scope
@@ -239,12 +144,12 @@ def chains_of(
     chain: list[ast.stmt] = []
     wanted = set(names)
     for statement in reversed(list(_in_front(module, scope, before))):
-        if not set(_bound_in(statement)) & wanted:
+        if not set(bound_in(statement)) & wanted:
             continue
         if not chain or _makes_graph(scope, statement):
             chain.insert(0, statement)
             wanted |= names_read(statement)
-        elif set(_bound_in(statement)) & _rebound_in(chain):
+        elif set(bound_in(statement)) & _rebound_in(chain):
             chain.insert(0, statement)  # where a sum that the chain adds to begins
     if not chain:
         return
@@ -259,7 +164,7 @@ def _with_dependents(
     module: Module, scope: Scope, before: ast.stmt, chain: list[ast.stmt]
 ) -> list[ast.stmt]:
     """The chain with what is made from it on the way to the loop, and read there."""
-    made = {name for statement in chain for name in _bound_in(statement)}
+    made = {name for statement in chain for name in bound_in(statement)}
     wanted = names_read(before)
     longer = list(chain)
     for statement in _in_front(module, scope, before):
@@ -290,14 +195,14 @@ def _in_front(module: Module, scope: Scope, before: ast.stmt) -> Iterator[ast.st
         )
 
 
-def _bound_in(statement: ast.stmt) -> list[str]:
+def bound_in(statement: ast.stmt) -> list[str]:
     """Names that a statement, or any statement in its body, binds."""
     return [n for s in ast.walk(statement) if isinstance(s, ast.stmt) for n in bindings(s)]
 
 
 def _rebound_in(chain: Sequence[ast.stmt]) -> set[str]:
     """Names that the chain both reads and binds: what adds up."""
-    bound = {name for s in chain for name in _bound_in(s)}
+    bound = {name for s in chain for name in bound_in(s)}
     return bound & {name for s in chain for name in names_read(s)}
 
 
@@ -357,7 +262,7 @@ def _only_data(value: ast.expr) -> bool:
 
 def read_between(scope: Scope, chain: Sequence[ast.stmt], loop: ast.AST) -> bool:
     """Whether anything between the chain and the loop reads what the chain makes."""
-    made = {name for statement in chain for name in _bound_in(statement)}
+    made = {name for statement in chain for name in bound_in(statement)}
     inside = set(ast.walk(loop)) | {n for s in chain for n in ast.walk(s)}
     line = getattr(loop, "lineno", 0)
     return any(

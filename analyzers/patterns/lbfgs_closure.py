@@ -35,8 +35,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.closures import forward_into_closure
 from analyzers.evidence import Evidence
-from analyzers.moving import forward_into_closure
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
 from analyzers.stories import story_of
