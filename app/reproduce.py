@@ -48,7 +48,7 @@ async def observe(case: Case, sandbox: Sandbox | None) -> Observation:
     if case.problem is not None:
         return Observation(None, case.trace, _own(case) or (), case.problem)
     if case.trace is not None and (own := _own(case)):
-        return Observation(None, case.trace, own)
+        return await _beside_own(case, own, sandbox)
     if sandbox is None:
         return Observation(None, None, _relevant(case), "it was not run")
     if not case.runnable:
@@ -100,6 +100,18 @@ async def _traced(case: Case, sandbox: Sandbox) -> RunResult:
     if trace is not None and (trace.inplace is not None or trace.missing is not None):
         run = await _run_for_changes(case, run, sandbox)
     return run
+
+
+async def _beside_own(
+    case: Case, own: tuple[Evidence, ...], sandbox: Sandbox | None
+) -> Observation:
+    """The evidence of the user's own run. Where the script raises the same here, without the
+    user's data and device, its patches can be checked here too."""
+    if sandbox is not None and case.runnable:
+        run = await _traced(case, sandbox)
+        if run.trace is not None and any(type(p) is type(own[0]) for p in observed(run.trace)):
+            return Observation(run, case.trace, own)
+    return Observation(None, case.trace, own, "the trace is from a run of yours")
 
 
 def _own(case: Case) -> tuple[Evidence, ...]:

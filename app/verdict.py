@@ -66,6 +66,8 @@ def summary(
         return f"{told} A patch was run and checked: {best.title[:1].lower()}{best.title[1:]}."
     if decided == "likely":
         return f"{told} This comes from reading the source{_because(seen)}."
+    if best is not None and best.verification.status == "not_run":
+        return f"{told} A patch is proposed, but could not be run here."
     return f"{told} No patch passed its checks."
 
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.manners.metrics import Metrics
 from app.problems import ProblemError
 
+# Most clients read the answer only when they have sent their body: so much is read and dropped.
+DROPPED_BYTES = 64 * 2**20
+DROPPED_SECONDS = 10.0
+
 
 class BodyLimit:
-    """Answers 413 from the announced length, or as soon as the bytes that came exceed it."""
+    """Answers 413 from the announced length, or as soon as the bytes that came exceed it. What is
+    too large is never kept; one that announced a length within reason is let in to its end, so
+    that its sender gets to see the answer instead of a broken connection."""
 
     def __init__(self, app: ASGIApp, *, limit: int, metrics: Metrics) -> None:
         self._app = app
@@ -23,6 +31,8 @@ class BodyLimit:
             return
         announced = Headers(scope=scope).get("content-length", "")
         if announced.isdecimal() and int(announced) > self._limit:
+            if int(announced) <= DROPPED_BYTES:
+                await _drop(receive)
             await self._too_large().response()(scope, receive, send)
             return
         received = 0
@@ -46,3 +56,17 @@ class BodyLimit:
             "it imports; leave data out.",
             headers={"Connection": "close"},
         )
+
+
+async def _drop(receive: Receive) -> None:
+    """Read the rest of a body and keep nothing of it."""
+    dropped = 0
+    try:
+        async with asyncio.timeout(DROPPED_SECONDS):
+            while dropped < DROPPED_BYTES:
+                message = await receive()
+                dropped += len(message.get("body", b""))
+                if message["type"] != "http.request" or not message.get("more_body", False):
+                    return
+    except TimeoutError:
+        return
