@@ -1,0 +1,90 @@
+"""The corpus through the whole service, real sandbox and all: healthy scripts are never blamed,
+and what was once right stays right.
+
+The floors are below what `python -m benchmarks.accuracy` shows, so that a slow machine does not
+fail them; that command lists every wrong answer.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.schemas import DiagnosisRequest, Findings, SourceFile
+from benchmarks.asking import RUNNING, ask
+from tests.case_files import Case, load_cases
+
+HEALTHY = [case for case in load_cases() if case.healthy]
+FAILING = [case for case in load_cases() if not case.healthy]
+SAMPLE = FAILING[::3]
+ROOT = Path(__file__).parent.parent.parent
+
+
+def traceback_of(case: Case) -> str:
+    """What plain Python prints when it runs the case."""
+    if case.path.suffix != ".py":
+        return ""
+    command = [sys.executable, str(case.path)]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stderr
+
+
+def request_of(case: Case, traceback: str = "") -> DiagnosisRequest:
+    return DiagnosisRequest(
+        script=case.stripped,
+        filename="train" + case.path.suffix,
+        files=[SourceFile(path=path, content=text) for path, text in case.files.items()],
+        traceback=traceback,
+    )
+
+
+async def diagnosed(requests: list[DiagnosisRequest]) -> list[Findings]:
+    return (await ask(requests, [RUNNING]))[RUNNING]
+
+
+@pytest.mark.timeout(900)
+async def test_no_healthy_script_is_blamed() -> None:
+    found = await diagnosed([request_of(case) for case in HEALTHY])
+    blamed = {
+        case.name: findings.summary
+        for case, findings in zip(HEALTHY, found, strict=True)
+        if findings.verdict != "healthy" or findings.causes or findings.patches
+    }
+    assert not blamed
+
+
+@pytest.mark.timeout(900)
+async def test_a_third_of_the_failing_scripts() -> None:
+    found = await diagnosed([request_of(case) for case in SAMPLE])
+    named = mended = 0
+    claims: list[str] = []
+    for case, findings in zip(SAMPLE, found, strict=True):
+        first = findings.causes[0].pattern if findings.causes else "none"
+        named += first in (case.pattern, *case.also)
+        if findings.patches:
+            best = findings.patches[0].verification
+            mended += best.status == "passed"
+            ran = {check.name for check in best.checks if check.status != "not_run"}
+            if best.status == "passed" and not {"runs", "minimal"} <= ran:
+                claims.append(case.name)
+    assert not claims, "passed without having run"
+    assert named >= 0.8 * len(SAMPLE)
+    assert mended >= 0.7 * len(SAMPLE)
+
+
+async def test_a_traceback_of_the_same_error_confirms() -> None:
+    case = next(case for case in FAILING if case.pattern == "recurrent-state")
+    (findings,) = await diagnosed([request_of(case, traceback_of(case))])
+    assert findings.verdict == "confirmed"
+    assert findings.error is not None
+    assert findings.error.family == "graph-reuse"
+
+
+async def test_a_traceback_that_the_script_does_not_raise_is_not_believed() -> None:
+    raised = traceback_of(next(case for case in FAILING if case.pattern == "recurrent-state"))
+    case = next(case for case in HEALTHY if case.path.parent.name == "none")
+    (findings,) = await diagnosed([request_of(case, raised)])
+    assert findings.verdict == "unreproduced"
+    assert not findings.patches
