@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from analyzers.classify import Explained, Happening
+from collections.abc import Sequence
+from typing import Literal
+
+from analyzers.classify import Candidate, Explained, Happening
 from analyzers.edits import unified_diff
+from analyzers.tracebacks import Frame
 from app import verdict
 from app.case import Case
 from app.checks import len_backwards
@@ -30,6 +34,10 @@ from app.verify import Trial
 from sandbox.protocol import RunResult
 
 MAX_PATCHES = 6
+
+RunStatus = Literal[
+    "reproduced", "ran_clean", "other_error", "timed_out", "limit_hit", "unavailable"
+]
 
 
 def findings(case: Case, seen: Observation, mended: Mended, clock: Clock) -> Findings:
@@ -143,7 +151,7 @@ def _tried(trial: Trial, case: Case) -> Patch:
     )
 
 
-def _untried(candidate, case: Case) -> Patch:  # type: ignore[no-untyped-def]
+def _untried(candidate: Candidate, case: Case) -> Patch:
     before = case.project.files
     diffs = [
         _diff(case, path, before.get(path, ""), text)
@@ -184,7 +192,7 @@ def error_report(case: Case, seen: Observation, causes: list[Cause]) -> ErrorRep
             pattern_hint=given.pattern_hint or hint,
             exception=given.exception,
             message=given.message,
-            location=_own_line(given.frames, case),
+            location=_own_line(given.frames),
             frames=[
                 ErrorFrame(file=f.file, line=f.line, code=f.code, function=f.function)
                 for f in given.frames
@@ -208,7 +216,7 @@ def error_report(case: Case, seen: Observation, causes: list[Cause]) -> ErrorRep
     )
 
 
-def _own_line(frames, case: Case) -> Spot | None:  # type: ignore[no-untyped-def]
+def _own_line(frames: Sequence[Frame]) -> Spot | None:
     own = [f for f in frames if not f.is_library] or list(frames)
     return Spot(file=own[-1].file, line=own[-1].line, code=own[-1].code) if own else None
 
@@ -231,7 +239,7 @@ def run_report(seen: Observation, case: Case) -> RunReport | None:
     )
 
 
-def _status(run: RunResult, seen: Observation, case: Case):  # type: ignore[no-untyped-def]
+def _status(run: RunResult, seen: Observation, case: Case) -> RunStatus:
     match run.status:
         case "finished" | "stopped":
             return "ran_clean"
