@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.edits import Editor
+from analyzers.edits import Edit, Editor
 from analyzers.evidence import Evidence, Visit
 from analyzers.flow import backward_calls
 from analyzers.pattern import Match, Proposal
@@ -48,7 +48,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.from_grad or story.in_closure:
         return None
-    if story.same_pass and story.sums_walked:
+    if story.same_pass and (story.sums_walked or story.walked_within):
         return matched(story, NAME, 0.93, story.reuse.reached.at)
     if not story.reuse.same_root:
         return None
@@ -78,7 +78,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
             )
 
 
-def _without(visit: Visit, project: Project):  # type: ignore[no-untyped-def]
+def _without(visit: Visit, project: Project) -> tuple[Edit, ...] | None:
+    """The edit that takes out the statement of a call; None where it is part of a larger one."""
     module = project.module(visit.at.file)
     statement = module.statement_at(visit.at.line) if module else None
     if module is None or statement is None or not backward_calls(statement):

@@ -33,7 +33,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.combining import keep_for_second, one_backward, retain_on_first, sum_behind_loop
-from analyzers.evidence import Evidence
+from analyzers.evidence import Evidence, Place
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
 from analyzers.stories import Story, story_of
@@ -65,7 +65,8 @@ def _through_gradients(story: Story) -> bool:
     return False
 
 
-def _near_inner_update(story: Story, place):  # type: ignore[no-untyped-def]
+def _near_inner_update(story: Story, place: Place) -> bool:
+    """Whether the line lies behind a call that makes a graph of gradients, in its function."""
     module = story.project.module(place.file)
     statement = module.statement_at(place.line) if module else None
     if module is None or statement is None:
