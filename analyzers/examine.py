@@ -44,7 +44,7 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
 def _examine_notebook(
     text: str, filename: str, files: Mapping[str, str], traceback: str
 ) -> Examined:
-    """As `examine`. Without a traceback, the errors that the notebook's outputs hold stand in."""
+    """As `examine`. Without a traceback, an error that the notebook's outputs hold stands in."""
     entry = f"{filename.removesuffix('.ipynb').removesuffix('.py')}.py"
     try:
         script, lines = to_project(text)
@@ -52,8 +52,8 @@ def _examine_notebook(
         parsed = parse(traceback) if traceback.strip() else None
         why = f"{filename}: {error}"
         return Examined({**files, entry: text}, entry, parsed, Reading(), why)
-    given = traceback if traceback.strip() else stored_errors(text)
-    parsed = _located(parse(given), script, lines, entry) if given else None
+    parsed = _error_of(text, traceback)
+    parsed = _located(parsed, script, lines, entry) if parsed is not None else None
     orders = replays(lines, _failing(parsed, lines, entry))
     order = orders[0] if orders and parsed is not None else ()
     project = Project({**files, entry: script}, entry, notebook=True, rerun=repeated(order))
@@ -69,6 +69,15 @@ def _examine_notebook(
 def _read(project: Project, problem: str | None, again: Sequence[tuple[int, int]] = ()) -> Reading:
     blank = not project.files[project.entry].strip()
     return Reading() if problem is not None or blank else read(project, again)
+
+
+def _error_of(text: str, traceback: str) -> ParsedTraceback | None:
+    """The error to explain: the one given, else one of a kind that we know among the notebook's
+    outputs (an interrupted cell is no fault)."""
+    if traceback.strip():
+        return parse(traceback)
+    stored = parse(stored_errors(text))
+    return stored if stored.family != "other" else None
 
 
 def _located(parsed: ParsedTraceback, script: str, lines: LineMap, entry: str) -> ParsedTraceback:

@@ -44,11 +44,14 @@ class Notebook:
     replays: tuple[tuple[int, ...], ...] = ()
 
     def spans(self, script: str, order: tuple[int, ...]) -> list[tuple[int, int]]:
-        """First and last line of each cell of the (patched) script, in that order."""
+        """First and last line of each cell of the (patched) script, in that order.
+
+        Raises `KeyError` when the script has lost a cell.
+        """
         blocks = {
             cell: (first, first + len(lines) - 1) for cell, first, lines in self._split(script)
         }
-        return [blocks[cell] for cell in order if cell in blocks]
+        return [blocks[cell] for cell in order]
 
     def patched(self, script: str) -> str:
         """The notebook with the cells of a patched script; cells that did not change stay."""

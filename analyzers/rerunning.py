@@ -31,7 +31,8 @@ def forward_into_cell(story: Story, project: Project, cell: Cell) -> Iterator[Pr
         return
     names = {carrier.name for carrier in story.carriers} | story.root_names
     names -= {name for statement in inside for name in bindings(statement)}
-    for rank, chain in enumerate(chains_of(module, module.tree, inside[0], names)):
+    before = _behind_the_making(story, module, inside[0])
+    for rank, chain in enumerate(chains_of(module, module.tree, before, names)):
         head = _entry(inside, chain)
         editor = Editor(module)
         alone = not read_between(module.tree, chain, head)
@@ -50,6 +51,14 @@ def forward_into_cell(story: Story, project: Project, cell: Cell) -> Iterator[Pr
 def statements_in(module: Module, cell: Cell) -> list[ast.stmt]:
     """The statements at the margin of the script that begin in the cell."""
     return [statement for statement in module.tree.body if statement.lineno in cell]
+
+
+def _behind_the_making(story: Story, module: Module, head: ast.stmt) -> ast.stmt:
+    """The statement behind the one that made the carriers, as the run (or the reading) saw it:
+    what comes later, up to the cell, may never have run."""
+    made = [carrier.place.line for carrier in story.carriers if carrier.place.file == module.path]
+    last = max((line for line in made if line < head.lineno), default=head.lineno)
+    return next((s for s in module.tree.body if last < s.lineno <= head.lineno), head)
 
 
 def _entry(inside: Sequence[ast.stmt], chain: Sequence[ast.stmt]) -> ast.stmt:

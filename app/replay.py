@@ -15,8 +15,11 @@ class InOrder:
         self._order = order
 
     async def run(self, job: Job) -> RunResult:
-        """Run the job's entry, cell by cell."""
-        spans = self._notebook.spans(job.files[job.entry], self._order)
+        """Run the job's entry, cell by cell; not at all, if it has lost one of them."""
+        try:
+            spans = self._notebook.spans(job.files[job.entry], self._order)
+        except KeyError as lost:
+            return RunResult(status="unavailable", reason=f"cell {lost} is not in the script")
         return await self._sandbox.run(job.model_copy(update={"spans": spans}))
 
     async def readiness(self) -> Readiness:

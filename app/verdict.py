@@ -51,8 +51,11 @@ def summary(
         calls = len_backwards(seen.run) if seen.run is not None else 0
         return f"The script runs clean ({calls} backward calls), and nothing in it needs mending."
     if decided == "unreproduced":
+        script, source = "script", "in the traceback"
+        if case.notebook is not None:
+            script, source = "notebook", "that it holds or that was given"
         return (
-            "The script ran clean here, so the error in the traceback comes from something that "
+            f"The {script} ran clean here, so the error {source} comes from something that "
             "differs: data, arguments, versions, hardware, or another file."
         )
     if not causes:

@@ -171,6 +171,20 @@ async def test_without_an_error_a_gap_in_the_counts_means_nothing(ask: Ask) -> N
     assert found.verdict == "healthy"
 
 
+async def test_an_interrupted_cell_is_no_fault(ask: Ask) -> None:
+    text = notebook(code(SETUP, 1), code(f"{FORWARD}\n{STEP}", 4, "KeyboardInterrupt: "))
+    found = await ask(text)
+    assert (found.verdict, found.error) == ("healthy", None)
+
+
+async def test_cells_that_were_never_run_are_left_out(ask: Ask) -> None:
+    scratch = code("loss = forgotten_name")
+    text = notebook(code(SETUP, 1), code(FORWARD, 2), scratch, code(STEP, 4, AGAIN))
+    found = await ask(text)
+    assert (found.verdict, found.causes[0].pattern) == ("confirmed", "notebook-rerun")
+    assert sources(found.patches[0].script)[2:] == [sources(text)[2], f"{FORWARD}\n{STEP}"]
+
+
 async def test_an_error_that_no_order_shows_is_not_reproduced(ask: Ask) -> None:
     text = notebook(code(SETUP, 1), code(f"{FORWARD}\n{STEP}", 5, AGAIN))
     found = await ask(text)

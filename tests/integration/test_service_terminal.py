@@ -13,6 +13,7 @@ from tests.case_files import ROOT, strip
 from tests.processes import COMMAND, Process, alive, children, eventually
 
 FAILING = strip(ROOT / "recurrent_state" / "char_lm.py")
+RERUN = strip(ROOT / "notebook_rerun" / "one_step_at_a_time.ipynb")
 HEALTHY = strip(ROOT / "recurrent_state" / "ok_detached_each_batch.py")
 
 
@@ -38,6 +39,22 @@ def test_found_applied_and_then_healthy(tmp_path: Path) -> None:
     assert script.read_text() != FAILING
     again = gradmend(tmp_path, "train.py")
     assert (again.returncode, again.stdout.split()[0]) == (0, "healthy"), again.stdout
+
+
+def test_a_patch_is_applied_to_a_notebook(tmp_path: Path) -> None:
+    script = tmp_path / "train.ipynb"
+    script.write_text(RERUN)
+    found = gradmend(tmp_path, "train.ipynb", "--apply")
+    assert found.returncode == 1, found.stderr
+    assert "Changed train.ipynb." in found.stderr
+    before, after = json.loads(RERUN), json.loads(script.read_text())
+    changed = [
+        a["source"] != b["source"] for a, b in zip(before["cells"], after["cells"], strict=True)
+    ]
+    assert changed == [False, False, False, True, True]
+    assert [
+        a | {"source": b["source"]} for a, b in zip(before["cells"], after["cells"], strict=True)
+    ] == after["cells"]
 
 
 def test_json_is_the_findings(tmp_path: Path) -> None:

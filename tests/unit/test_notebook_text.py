@@ -93,6 +93,8 @@ def test_spans_follow_the_patched_script() -> None:
     assert opened_text.spans(script, (1, 2, 2)) == [(2, 2), (4, 5), (4, 5)]
     longer = script.replace("x = 1", "x = 1\nw = 0")
     assert opened_text.spans(longer, (2, 1)) == [(5, 6), (2, 3)]
+    with pytest.raises(KeyError):
+        opened_text.spans(script.replace("# %% cell 1\n", ""), (1, 2))
 
 
 def test_a_diff_shows_statements_that_change_cells(tmp_path: Path) -> None:
