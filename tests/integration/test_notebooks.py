@@ -239,3 +239,18 @@ async def test_the_sandbox_runs_spans_as_one_module(box: EmbeddedSandbox) -> Non
         assert result.stdout_tail.split("\n")[:2] == ["1 __main__", "5 __main__"]
         assert result.raised is not None
         assert [(f.line, f.function) for f in result.raised.frames] == [(4, "<module>")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "display(3)",
+        "get_ipython().run_line_magic('matplotlib', 'inline')\nprint(3)",
+        "from IPython.display import clear_output, display\nclear_output(wait=True)\ndisplay(3)",
+    ],
+)
+async def test_what_ipython_has_everywhere_has_a_stand_in(box: EmbeddedSandbox, line: str) -> None:
+    result = await box.run(Job(files={"train.py": line}))
+    assert (result.status, result.stdout_tail) == ("finished", "3\n")
+    assert result.trace is not None
+    assert [stand_in.name for stand_in in result.trace.stand_ins] == ["IPython"]

@@ -1,0 +1,36 @@
+"""What notebooks find around them: `display`, `get_ipython`, and the packages behind them."""
+
+from __future__ import annotations
+
+import builtins
+from types import ModuleType
+from typing import Any
+
+from . import Report
+from .nothing import Nothing, NothingModule
+
+PROVIDES = ("IPython", "ipywidgets")
+
+
+def install(report: Report) -> None:
+    """Give scripts the two functions that IPython has everywhere."""
+
+    def get_ipython() -> Nothing:
+        report("IPython", "magics do nothing")
+        return Nothing()
+
+    def shown(*objects: Any, **options: Any) -> None:
+        report("IPython", "objects are shown as text")
+        display(*objects)
+
+    vars(builtins).update(display=shown, get_ipython=get_ipython)
+
+
+def display(*objects: Any, **options: Any) -> None:
+    """Show the objects as text."""
+    print(*map(repr, objects), sep="\n")
+
+
+def module(name: str) -> ModuleType:
+    """`IPython`, `IPython.display`, …"""
+    return NothingModule(name, display=display, get_ipython=Nothing)
