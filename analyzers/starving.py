@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analyzers.blocks import alias
 from analyzers.edits import Edit
@@ -104,7 +104,8 @@ def _samples(statement: ast.stmt) -> Iterator[ast.Call]:
 def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The statement without its cut; recorded; with a sample that has a gradient."""
     if switched_off_at(cut.where) is not None:
-        yield from recording(cut.where, project, rank)
+        for proposal in recording(cut.where, project, rank):
+            yield replace(proposal, gradients="changed")
     for proposal in without_cut(cut.where, "changed", rank):
         edits = (*proposal.edits, *_with_torch(cut.where))
         yield Proposal(proposal.strategy, proposal.title, edits, "changed", "", rank)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Set
 from itertools import pairwise
 
@@ -14,6 +14,7 @@ from sandbox.records import Backward, Gradient, Step, Trace
 TOLERANCE = 1e-4  # relative to the gradient's norm: sums in another order differ by less
 MIN_CALLS_TO_SEE_GROWTH = 5
 MAX_CHANGED_LINES = 40
+MIN_SETTLED = 3  # steps behind the first that must agree where the first may differ
 
 
 def runs(result: RunResult, failing_call: int, silent: Set[str] = frozenset()) -> Check:
@@ -59,20 +60,24 @@ def learns(
     original: Trace | None = None,
     *,
     at_every_step: bool = True,
+    starved: Set[str] = frozenset(),
+    unused: bool = False,
 ) -> Check:
     """No parameter loses its gradient, and none gains one that the original's mathematics did
     not give it, optimizer by optimizer; with `at_every_step`, in no step at all. (What a state
     carries from before a boundary, a learnt first state say, may learn in the first step only.)
     Without a reference, the `original`'s own calls before it failed say who should learn.
+    The `starved` (names) are to gain a gradient; with `unused` some are known to have none.
     """
     if candidate is None:
         return Check(name="learns", status="failed", detail="the run left no records")
     given = _fed(candidate)
     if reference is None or not (wanted := _fed(reference)):
-        return _learns_without_reference(candidate, given, original)
+        return _learns_without_reference(candidate, given, original, unused)
     names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
     lost = {p for o, params in wanted.items() for p in params - given.get(o, set())}
-    gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o]}
+    fed = {p for p, name in names.items() if name in starved}
+    gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o] - fed}
     if lost:
         return Check(
             name="learns", status="failed", detail=f"no gradient any more: {_some(lost, names)}"
@@ -110,12 +115,15 @@ def _with_gradient(step: Step) -> set[int]:
 
 
 def _learns_without_reference(
-    candidate: Trace, given: Mapping[int, set[int]], original: Trace | None
+    candidate: Trace, given: Mapping[int, set[int]], original: Trace | None, unused: bool
 ) -> Check:
     """Where the original's own gradients cannot be had: every parameter in an optimizer, and
-    every one that the original's calls reached before it failed."""
-    wanted = {p.id for p in candidate.parameters if p.optimizer is not None and p.requires_grad}
-    wanted |= _received(original) if original is not None else set()
+    every one that the original's calls reached before it failed. With `unused`, those alone."""
+    wanted = _received(original) if original is not None else set()
+    if not (unused and wanted):
+        wanted |= {
+            p.id for p in candidate.parameters if p.optimizer is not None and p.requires_grad
+        }
     fed = {p for params in given.values() for p in params} | _received(candidate)
     if not wanted and not fed:
         return Check(name="learns", status="not_run", detail="no parameter was seen")
@@ -145,10 +153,17 @@ def _fed(trace: Trace) -> dict[int, set[int]]:
 
 
 def same_gradient(
-    reference: Trace | None, candidate: Trace | None, *, first_only: bool = False
+    reference: Trace | None,
+    candidate: Trace | None,
+    *,
+    first_only: bool = False,
+    settling: bool = False,
 ) -> Check:
     """Gradients at each step equal the reference's: the original at fixed parameters, with every
-    graph kept. `first_only` looks at the first step of each optimizer (up to the boundary)."""
+    graph kept. `first_only` looks at the first step of each optimizer (up to the boundary);
+    `settling` passes over it, where enough steps follow: what a script writes into weights by
+    itself (a clamp, say) is not held fixed, and lies on one side of a moved forward or the other.
+    """
     if reference is None:
         return _not_compared("the original could not be run to its gradients")
     if candidate is None:
@@ -156,6 +171,8 @@ def same_gradient(
     pairs = list(_pairs(reference, candidate, first_only))
     if not pairs:
         return _not_compared("no step was seen in both runs")
+    if settling and (later := _settled(pairs)):
+        pairs = later
     worst = 0.0
     for ours, theirs in pairs:
         difference = _difference(ours, theirs)
@@ -173,6 +190,25 @@ def same_gradient(
         detail=f"equal within {max(worst, 1e-7):.0e} {where} (reference: the original at fixed "
         "parameters, every graph kept)",
     )
+
+
+def _settled(pairs: list[tuple[Step, Step]]) -> list[tuple[Step, Step]]:
+    """The pairs without the first of each optimizer; none where too few would be left."""
+    first = {ours.optimizer: ours for ours, _ in reversed(pairs)}
+    later = [(ours, theirs) for ours, theirs in pairs if ours is not first[ours.optimizer]]
+    counts = Counter(ours.optimizer for ours, _ in later)
+    enough = all(counts[optimizer] >= MIN_SETTLED for optimizer in first)
+    return later if enough else []
+
+
+def one_walk_a_step(reference: Trace | None) -> bool:
+    """Whether no line walks twice before the first step: then a state that is cut between walks
+    keeps the first step's gradients."""
+    first = next((s for s in reference.steps if s.optimizer >= 0), None) if reference else None
+    if reference is None or first is None:
+        return True
+    lines = [(b.visit.at.file, b.visit.at.line) for b in reference.backwards[: first.after]]
+    return len(lines) == len(set(lines))
 
 
 def _not_compared(why: str) -> Check:

@@ -148,6 +148,12 @@ def _silent_kinds(result: RunResult) -> set[str]:
     return {record.kind for record in result.trace.silent} if result.trace else set()
 
 
+def _starved(result: RunResult) -> frozenset[str]:
+    """The names of parameters that a run showed to get no gradient."""
+    records = result.trace.silent if result.trace else []
+    return frozenset(p for r in records if r.kind == "starved-parameter" for p in r.params)
+
+
 def _nodes_kept(result: RunResult) -> int:
     """How much graph the walks still reach: of two cuts, the later one keeps more."""
     return sum(record.nodes for record in result.trace.backwards[:24]) if result.trace else 0
@@ -156,20 +162,26 @@ def _nodes_kept(result: RunResult) -> int:
 def _compared(original: Original, trial: Trial, fixed: RunResult | None) -> list[Check]:
     """`learns` and `same_gradient`, at fixed parameters where the reference could be run."""
     fixed_trace = fixed.trace if fixed is not None and checks.len_backwards(fixed) else None
+    pattern = trial.candidate.pattern
     learning = checks.learns(
         original.reference if fixed_trace else None,
         fixed_trace or trial.run.trace,
         original.run.trace,
-        at_every_step=trial.candidate.pattern not in _CUT_BY_NATURE,
+        at_every_step=pattern not in _CUT_BY_NATURE,
+        starved=_starved(original.run) if pattern == "starved-parameter" else frozenset(),
+        unused=pattern == "unused-parameter",
     )
     match trial.candidate.gradients:
         case "same":
-            same = checks.same_gradient(original.reference, fixed_trace)
+            moved = pattern == "step-between-backwards"
+            same = checks.same_gradient(original.reference, fixed_trace, settling=moved)
             if same.status == "failed" and learning.status == "passed" and _is_cut(trial.candidate):
                 trial.gradients = "changed"
                 same = _not_compared("the leaked gradient is meant to go")
             elif same.status == "not_run":
                 trial.gradients = "unknown"
+        case "truncated" if not checks.one_walk_a_step(original.reference):
+            same = _not_compared("the cut lies between the walks of one step")
         case "truncated":
             same = checks.same_gradient(original.reference, fixed_trace, first_only=True)
         case _:
