@@ -8,6 +8,7 @@ from functools import cache
 from typing import Literal
 
 from analyzers.source import FUNCTIONS, Loop, Module, assigned, spelled, target_names
+from analyzers.trees import children, walk
 
 STORING_METHODS = frozenset(
     {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push"}
@@ -16,10 +17,12 @@ STORING_METHODS = frozenset(
 
 def walk_scope(scope: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a scope in source order, inner functions and classes left out."""
-    for child in ast.iter_child_nodes(scope):
-        yield child
-        if not isinstance(child, (*FUNCTIONS, ast.ClassDef)):
-            yield from walk_scope(child)
+    todo = children(scope)[::-1]
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            todo += children(node)[::-1]
 
 
 def bindings(statement: ast.stmt) -> list[str]:
@@ -31,6 +34,8 @@ def bindings(statement: ast.stmt) -> list[str]:
             names.append(name[: name.index("[")])
     if isinstance(statement, ast.Expr) and (stored := stored_into(statement.value)):
         names.append(stored)
+        if "[" in stored:
+            names.append(stored[: stored.index("[")])
     for node in own_expressions(statement):
         if isinstance(node, ast.NamedExpr):
             names.extend(target_names(node.target))
@@ -50,15 +55,15 @@ def stored_into(node: ast.expr) -> str | None:
 
 def own_expressions(statement: ast.stmt) -> Iterator[ast.AST]:
     """The nodes of a statement's own expressions, without the statements in its body."""
-    for child in ast.iter_child_nodes(statement):
+    for child in children(statement):
         if not isinstance(child, ast.stmt | ast.excepthandler):
-            yield from ast.walk(child)
+            yield from walk(child)
 
 
 def mentions(node: ast.AST, path: str) -> bool:
     """Whether the expression reads the name or attribute path (as a whole or by its parts)."""
     wanted = "" if path.isidentifier() else _dumped(path)
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, ast.Name) and inner.id == path and isinstance(inner.ctx, ast.Load):
             return True
         if wanted and isinstance(inner, ast.Attribute | ast.Subscript):
@@ -79,8 +84,7 @@ def _dumped(path: str) -> str:
 def reads(node: ast.AST, path: str) -> bool:
     """Whether a statement (with its body) or expression reads the path."""
     return mentions(node, path) or any(
-        isinstance(inner, ast.AugAssign) and spelled(inner.target) == path
-        for inner in ast.walk(node)
+        isinstance(inner, ast.AugAssign) and spelled(inner.target) == path for inner in walk(node)
     )
 
 
@@ -117,7 +121,7 @@ def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 def names_read(node: ast.AST) -> set[str]:
     """Plain names that are loaded, and dotted paths (`self.h`, `self.state.h`)."""
     found: set[str] = set()
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             found.add(inner.id)
         elif isinstance(inner, ast.Attribute) and _is_dotted(inner):
@@ -135,7 +139,7 @@ def backward_calls(node: ast.AST) -> list[ast.Call]:
     """Calls that walk a graph: `.backward(...)`, `torch.autograd.backward/grad(...)`."""
     return [
         inner
-        for inner in ast.walk(node)
+        for inner in walk(node)
         if isinstance(inner, ast.Call) and called_name(inner) in ("backward", "grad")
     ]
 
@@ -155,7 +159,7 @@ def call_on_line(module: Module, line: int, *names: str) -> ast.Call | None:
     statement = module.statement_at(line)
     if statement is None:
         return None
-    calls = [n for n in ast.walk(statement) if isinstance(n, ast.Call) and called_name(n) in names]
+    calls = [n for n in walk(statement) if isinstance(n, ast.Call) and called_name(n) in names]
     around = [c for c in calls if c.lineno <= line <= (c.end_lineno or c.lineno)]
     return next(iter(around or calls), None)
 
@@ -174,7 +178,7 @@ def walked(call: ast.Call) -> ast.expr | None:
 
 def enclosing(module: Module, node: ast.AST, loop: Loop) -> ast.stmt | None:
     """The statement straight in the loop's body that holds the node."""
-    inside = {id(n) for n in ast.walk(loop)}
+    inside = {id(n) for n in walk(loop)}
     if id(node) not in inside:
         return None
     child: ast.AST = node

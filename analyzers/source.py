@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from analyzers.cells import Cell, cells_in
+from analyzers.trees import children, walk
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Scope = Function | ast.Module
@@ -27,15 +28,20 @@ class Module:
         self.lines = text.splitlines()
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the file, outer ones before inner ones."""
+        return walk(self.tree)
+
+    @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """Each node's parent."""
-        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        return {child: node for node in self.nodes for child in children(node)}
 
     @cached_property
     def _statements(self) -> dict[int, ast.stmt]:
         """The innermost statement that covers each line."""
         covered: dict[int, ast.stmt] = {}
-        for node in ast.walk(self.tree):  # breadth first: inner statements come later
+        for node in self.nodes:  # breadth first: inner statements come later
             if isinstance(node, ast.stmt):
                 for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
                     covered[line] = node
@@ -99,7 +105,7 @@ class Module:
     def function_named(self, qualname: str) -> Function | None:
         """The function with this name, by qualified name's last parts."""
         parts = [p for p in qualname.split(".") if p != "<locals>"]
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, FUNCTIONS[:2]) and node.name == parts[-1]:
                 owner = self.class_of(node)
                 if len(parts) < 2 or owner is None or owner.name == parts[-2]:

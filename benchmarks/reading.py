@@ -3,7 +3,8 @@
     python -m benchmarks.reading [--repeats N]
 
 Scripts of growing length are made of the repository's own cases: each becomes a function body in
-one long script, so that length grows without any single construct growing. Prints the median
+one long script, so that length grows without any single construct growing. The process is made
+ready as the service's workers are. Prints the median
 time of `ast.parse`, of a full reading (parsing included), their ratio, and microseconds a line.
 """
 
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from analyzers.reading import read
 from analyzers.source import Project
+from app.reader import import_analyzers
 
 SIZES = (50, 100, 500, 2_000, 10_000)
 CASES = Path(__file__).parent.parent / "tests" / "cases"
@@ -53,6 +55,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=7)
     options = parser.parse_args()
+    import_analyzers()
     read(Project({"train.py": "loss.backward()\n"}))
     print(f"{'lines':>7}{'ast.parse ms':>14}{'reading ms':>12}{'ratio':>8}{'µs a line':>11}"
           f"{'findings':>10}  not followed")  # fmt: skip

@@ -145,16 +145,13 @@ def _enter(
         return value
     grad = machine.grad
     machine.grad = grad and not function.no_grad
-    generator = machine.facts_of(definition).yields
-    if generator:
-        inner.yields = []
     try:
         machine.execute(definition.body, inner)
     finally:
         machine.grad = grad
     inner.leave(machine.tape.tick())
-    if generator:
-        return Sequence(inner.yields or [], "generator")
+    if inner.yields is not None:
+        return Sequence(inner.yields, "generator")
     return inner.returned or NONE
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 
 from analyzers import ops
@@ -100,6 +101,15 @@ def iterate(machine: Machine, value: Value, frame: Frame) -> Iterator[Value]:
                 if value.node is None
                 else part_of(machine, value, frame)
             )
+
+
+def enough(value: Value) -> float:
+    """After how many items of an iteration all others are alike; infinity where each counts."""
+    if isinstance(value, Sequence):
+        return len(value.items) + 2 if value.open else math.inf
+    if isinstance(value, Stream):
+        return math.inf
+    return 3 if isinstance(value, Tensor | Unknown) else math.inf
 
 
 def _rows(machine: Machine, value: Tensor, frame: Frame) -> Iterator[Value]:

@@ -9,6 +9,7 @@ from analyzers.reading.graph import Node
 from analyzers.reading.machine import Machine
 from analyzers.reading.operators import parts
 from analyzers.reading.values import Class, Function, Instance, Value
+from analyzers.trees import walk
 
 
 def is_engine(cls: Class) -> bool:
@@ -22,12 +23,12 @@ def is_engine(cls: Class) -> bool:
         path not in ("builtins.object", "object") for path in cls.library_bases()
     ):
         return False
-    if not any(isinstance(n, ast.Raise | ast.Assert) for n in ast.walk(backward.definition)):
+    if not any(isinstance(n, ast.Raise | ast.Assert) for n in walk(backward.definition)):
         return False
     return any(
         isinstance(node, ast.Call) and _makes(node.func, cls.name)
         for owner in cls.lineage()
-        for node in ast.walk(owner.definition)
+        for node in walk(owner.definition)
     )
 
 

@@ -152,16 +152,14 @@ def _text(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Value:
 @expression(ast.Yield)
 def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Value:
     value = machine.evaluate(node.value, frame) if node.value else Const(None)
-    if frame.yields is not None:
-        frame.yields.append(value)
+    frame.yields = [*(frame.yields or ()), value]
     return Unknown()
 
 
 @expression(ast.YieldFrom)
 def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Value:
     value = machine.evaluate(node.value, frame)
-    if frame.yields is not None:
-        frame.yields.extend(containers.listed(machine, value, frame))
+    frame.yields = [*(frame.yields or ()), *containers.listed(machine, value, frame)]
     return Unknown()
 
 

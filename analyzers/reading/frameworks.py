@@ -9,6 +9,7 @@ from analyzers.reading import classes, walks
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import Class, Const, Function, Instance, Mapping, Sequence, Value
+from analyzers.trees import walk
 
 # The method that returns the loss, and how the base class that walks it is called.
 TRAINERS = {"training_step": "LightningModule", "compute_loss": "Trainer"}
@@ -48,7 +49,7 @@ def _loss(returned: Value) -> Value | None:
 
 def _walk(machine: Machine, loss: Value, method: Function) -> None:
     """The trainer's backward, told at the line that returned the loss."""
-    returns = [n.lineno for n in ast.walk(method.definition) if isinstance(n, ast.Return)]
+    returns = [n.lineno for n in walk(method.definition) if isinstance(n, ast.Return)]
     line = max(returns, default=method.definition.lineno)
     place = Place(method.frame.file, line, method.qualified)
     node = loss.node

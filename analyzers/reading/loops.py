@@ -146,8 +146,9 @@ def comprehension(
         return
     first, rest = generators[0], generators[1:]
     source = machine.evaluate(first.iter, frame)
+    enough = containers.enough(source)
     for count, item in enumerate(containers.iterate(machine, source, frame), 1):
-        if count > 3 and isinstance(item, Unknown):
+        if count > enough or (count > 3 and isinstance(item, Unknown)):
             return
         if count > 40:
             machine.gave_up("a long comprehension")

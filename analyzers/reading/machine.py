@@ -136,7 +136,7 @@ class Machine:
         return self.call(method, [owner, *args], {}, frame)
 
     def facts_of(self, node: ast.AST) -> Facts:
-        """What the syntax of a function or loop says, looked up once."""
+        """What the syntax of a loop says, looked up once."""
         facts = self.facts.get(node)
         if facts is None:
             facts = self.facts[node] = Facts(node)

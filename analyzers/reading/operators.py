@@ -72,7 +72,7 @@ def graphs(values: Iterable[Value]) -> tuple[Node, ...]:
     """The graphs that the values carry, each once."""
     found: dict[Node, None] = {}
     for value in values:
-        for part in parts(value):
+        for part in (value,) if isinstance(value, Tensor) else parts(value):
             node = part.node
             if node is not None and node.trainable:
                 found[node] = None

@@ -10,6 +10,7 @@ from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, OutOfBudgetError
 from analyzers.reading.values import Class, Function, Instance, Unknown, Value
 from analyzers.source import Project
+from analyzers.trees import walk
 
 _WALKING = frozenset({"backward", "grad", "manual_backward", "step"})
 STEPS_ALONE = 6_000
@@ -65,7 +66,7 @@ def _untouched(machine: Machine, function: Function) -> bool:
 
 
 def _speaks_of_walks(function: Function) -> bool:
-    for node in ast.walk(function.definition):
+    for node in walk(function.definition):
         if isinstance(node, ast.Attribute) and node.attr in _WALKING:
             return True
         if isinstance(node, ast.Name) and node.id == "grad":

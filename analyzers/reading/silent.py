@@ -38,17 +38,19 @@ def check_growth(machine: Machine, node: ast.For | ast.While, frame: Frame) -> N
     """What outlives the loop's passes and chains the freed graphs of several of them."""
     if len(machine.tape.walks) < 2:
         return
-    for name in sorted(machine.facts_of(node).bound_names & frame.names.keys()):
+    facts = machine.facts_of(node)
+    for name in sorted(facts.bound_names & frame.names.keys()):
         if _growing(frame.names[name]):
             report_growth(machine, name, frame.names[name], frame)
-    for name, value in _attributes(frame):
+    mentioned = sorted(facts.names & frame.names.keys())
+    for name, value in _attributes([(name, frame.names[name]) for name in mentioned]):
         if _growing(value):
             report_growth(machine, name, value, frame)
 
 
-def _attributes(frame: Frame) -> Iterator[tuple[str, Value]]:
-    """Attributes of the objects that the frame's names hold, two levels deep."""
-    level = [(n, v) for n, v in frame.names.items() if isinstance(v, Instance)][:32]
+def _attributes(named: list[tuple[str, Value]]) -> Iterator[tuple[str, Value]]:
+    """Attributes of the objects among these values, two levels deep."""
+    level = [(name, value) for name, value in named if isinstance(value, Instance)][:32]
     for _ in range(2):
         below: list[tuple[str, Instance]] = []
         for name, owner in level:

@@ -9,6 +9,7 @@ from analyzers.reading import assigning, calling, classes, conditions, importing
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, Signal, statement
 from analyzers.reading.values import NONE, Const, Context, Sequence, Unknown, Value
+from analyzers.trees import walk
 
 
 @statement(ast.Expr)
@@ -169,7 +170,7 @@ def _match(machine: Machine, node: ast.Match, frame: Frame) -> Signal | None:
         break
     if chosen is None:
         return None
-    for inner in ast.walk(chosen.pattern):
+    for inner in walk(chosen.pattern):
         if isinstance(inner, ast.MatchAs | ast.MatchStar) and inner.name:
             machine.bind(frame, inner.name, subject)
     return machine.execute(chosen.body, frame)
