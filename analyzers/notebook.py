@@ -120,15 +120,20 @@ def stored_errors(text: str) -> str:
         for output in outputs if isinstance(outputs, list) else []:
             if isinstance(output, dict) and output.get("output_type") in _ERRORS:
                 found.append((_count(cell) or 0, _printed(output)))
-    return "\n\n".join(printed for _, printed in sorted(found, key=lambda entry: entry[0]))
+    return _clean("\n\n".join(printed for _, printed in sorted(found, key=lambda e: e[0])))
 
 
 def source_of(cell: dict[str, Any]) -> str:
     """The text of a cell, which notebooks keep whole or as a list of lines."""
     source = cell.get("source", cell.get("input", ""))
     if isinstance(source, list):
-        return "".join(part for part in source if isinstance(part, str))
-    return source if isinstance(source, str) else ""
+        source = "".join(part for part in source if isinstance(part, str))
+    return _clean(source) if isinstance(source, str) else ""
+
+
+def _clean(text: str) -> str:
+    """The text without what JSON can spell and no file can hold: NUL, halves of pairs."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def _printed(output: dict[str, Any]) -> str:

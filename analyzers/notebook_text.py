@@ -115,9 +115,8 @@ def notebook_text(text: str, lines: LineMap) -> Notebook:
 
 def _slots(text: str) -> Iterator[Slot]:
     root = _members(text, len(_space_after(text, 0)))
-    if "cells" in root:
-        at = root["cells"][0]
-    else:
+    at = root["cells"][0] if "cells" in root else -1
+    if text[at] != "[":  # as in `to_project`
         sheet = next(_elements(text, root["worksheets"][0]))[0]
         at = _members(text, sheet)["cells"][0]
     objects = [start for start, _ in _elements(text, at) if text[start] == "{"]

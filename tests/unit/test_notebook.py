@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from analyzers.notebook import NotANotebookError, is_notebook, to_project
+from analyzers.notebook import NotANotebookError, is_notebook, stored_errors, to_project
 
 
 def notebook(*cells: str | tuple[str, int | None]) -> str:
@@ -112,3 +112,17 @@ def test_markers_begin_as_no_line_of_the_notebook_does() -> None:
 def test_notebooks_are_told_from_scripts() -> None:
     assert is_notebook(notebook("x = 1"))
     assert not is_notebook('x = {"cells": 1}')
+
+
+def test_stored_errors_come_in_the_order_of_the_runs() -> None:
+    def failed(count: int, *lines: object, **error: object) -> dict[str, object]:
+        output = {"output_type": "error", "ename": "E", "evalue": "", "traceback": lines, **error}
+        return {"cell_type": "code", "execution_count": count, "outputs": [output, 3], "source": ""}
+
+    cells = [failed(7, "last", 5), failed(2, evalue="first"), {"cell_type": "code", "outputs": {}}]
+    assert stored_errors(json.dumps({"cells": cells})) == "E: first\n\nlast"
+
+
+def test_what_no_file_can_hold_is_replaced() -> None:
+    script, _ = to_project(notebook("x = '\ud800\0'"))
+    assert script == "# %% cell 1\nx = '?\ufffd'\n"

@@ -75,6 +75,13 @@ def test_a_notebook_of_version_three_keeps_its_shape() -> None:
     assert opened_text.patched(script.replace("x = 1", "x = 2")) == text.replace("x = 1", "x = 2")
 
 
+def test_cells_of_nothing_give_way_to_worksheets() -> None:
+    cells = [{"cell_type": "code", "input": ["x = 1"]}]
+    text = json.dumps({"cells": None, "worksheets": [{"cells": cells}]})
+    script, opened_text = opened(text)
+    assert opened_text.patched(script.replace("x = 1", "x = 2")) == text.replace("x = 1", "x = 2")
+
+
 def test_magics_come_back_in_a_changed_cell() -> None:
     source = "%matplotlib inline\n!pip install torch\nx = 1\nfiles = !ls"
     script, opened_text = opened(notebook(source))
