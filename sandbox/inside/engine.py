@@ -95,13 +95,6 @@ class Engine:
         _autograd.graph._engine_run_backward = self.run
         _autograd._engine_run_backward = self.run
 
-    def installed(self) -> bool:
-        """Whether the script has left the wrapper where it was."""
-        return bool(
-            _autograd.graph._engine_run_backward == self.run
-            and _autograd._engine_run_backward == self.run
-        )
-
     def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """Run the engine as asked. Calls within a call (checkpoints) are part of it."""
         if getattr(self._thread, "inside", False) or _is_traced(outputs):

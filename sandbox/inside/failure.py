@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import linecache
+import sys
+import traceback
 from collections.abc import Iterator
 from types import FrameType, TracebackType
 
@@ -17,6 +19,22 @@ def without_own_frames(traceback: TracebackType | None) -> TracebackType | None:
     for entry in reversed(kept):
         following = TracebackType(following, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return following
+
+
+def show(error: BaseException) -> None:
+    """Print the exception and those behind it as Python does, but for the places of files: the
+    user's are relative, libraries' are module paths, the tracer's are left out."""
+    pending = [traceback.TracebackException.from_exception(error)]
+    told = pending[0]
+    while pending:
+        one = pending.pop()
+        one.stack[:] = [entry for entry in one.stack if not frames.is_own_file(entry.filename)]
+        for entry in one.stack:
+            entry.line  # noqa: B018 (reads the line, while its file still has its full name)
+            entry.filename = frames.file_name(entry.filename)
+        behind = [one.__cause__, one.__context__, *(getattr(one, "exceptions", None) or ())]
+        pending += [other for other in behind if other is not None]
+    sys.stderr.write("".join(told.format()))
 
 
 def entries(traceback: TracebackType | None) -> Iterator[TracebackType]:

@@ -22,7 +22,7 @@ USER, LIBRARY, INNER = "user", "library", "inner"
 _OWN = (
     __file__.partition(".")[0] + "."  # modules kept as text in one file
     if __file__.startswith("<")
-    else os.path.dirname(os.path.abspath(__file__)) + os.sep
+    else os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep  # and who starts it
 )
 _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _STDLIB = tuple(
@@ -89,7 +89,12 @@ def owner(code: CodeType) -> str:
 
 def is_own(code: CodeType) -> bool:
     """Whether the code is the tracer's."""
-    return code.co_filename.startswith(_OWN) or code.co_filename in _launchers
+    return is_own_file(code.co_filename)
+
+
+def is_own_file(filename: str) -> bool:
+    """Whether the file, by the name Python has for it, is the tracer's."""
+    return filename.startswith(_OWN) or filename in _launchers
 
 
 def _owner_of(filename: str) -> str:

@@ -92,7 +92,7 @@ class InplaceWatch:
         text = str(error)
         if "leaf Variable" in text and "in-place" in text:
             kind = "leaf"
-        elif "is a view" in text and "modified inplace" in text:
+        elif "view" in text and "modified inplace" in text:
             kind = "view"
         else:
             return False
@@ -104,8 +104,7 @@ class InplaceWatch:
             (name, value)
             for name, value in operands(Spot.of_entry(places[-1]))
             if isinstance(value, torch.Tensor)
-            and value.requires_grad
-            and value.is_leaf == (kind == "leaf")
+            and (value._is_view() if kind == "view" else value.requires_grad and value.is_leaf)
         ]
         tensor = held[0][1] if held else None
         known = self._parameters.find(tensor) if tensor is not None else None

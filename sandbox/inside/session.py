@@ -8,7 +8,6 @@ import random
 import resource
 import sys
 import time
-import traceback
 from collections.abc import Sequence
 from contextlib import ExitStack
 from types import ModuleType
@@ -31,6 +30,7 @@ from .silent import SilentWatch
 from .spans import Span, in_order
 from .stamps import Clock, Stamps
 from .steps import StepWatch
+from .tampering import Seals
 from .visits import VisitWatch
 
 
@@ -44,6 +44,7 @@ class Session:
         self.stamps = Stamps()
         self.engine: Engine | None = None
         self.silent: SilentWatch | None = None
+        self.seals: Seals | None = None
         self._open = ExitStack()  # never closed: the script's last line is still seen
         self._clock = time.monotonic  # a script may replace it later
         self._begun = self._clock()
@@ -91,9 +92,7 @@ class Session:
 
     def _tampered(self) -> list[str]:
         """What the script did to the instruments, as far as it shows."""
-        if self.engine is None or self.engine.installed():
-            return []
-        return ["it replaced the entry to torch's engine"]
+        return self.seals.broken() if self.seals is not None else []
 
     def _install(self) -> None:
         job, emitter, stamps = self.job, self.emitter, self.stamps
@@ -131,6 +130,7 @@ class Session:
             enough=self._enough,
         )
         self.engine.install()
+        self.seals = Seals()
 
     def _stand_in(self) -> None:
         """Put the substitutes in place; each is told once, when it is first used."""
@@ -190,8 +190,7 @@ class Session:
         except BaseException as error:
             self._explain(error)
             sys.stdout.flush()
-            error.__traceback__ = failure.without_own_frames(error.__traceback__)
-            traceback.print_exception(error)
+            failure.show(error)
             return "raised", 1
         return "finished", 0
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from .aliases import CALLS, Aliases
 from .emitter import Emitter
 from .engine import Call
 from .frames import Json
@@ -15,10 +16,10 @@ from .graph import walk
 from .holders import Name, Search
 from .parameters import Known, Parameters
 from .stamps import Clock, Stamps
+from .starving import Starving
 
 LOOKS = (3, 5, 7)  # passes of one line at which kept graphs are measured
 GROWTH = 4  # how often in a row something must grow
-ALIASES = 16  # calls at which kept gradients are looked for
 
 
 class SilentWatch:
@@ -31,13 +32,13 @@ class SilentWatch:
         self._told: set[str] = set()
         self._sizes: dict[tuple[str, str], list[int]] = defaultdict(list)
         self._walked: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        self._aliases: dict[tuple[str, str], int] = {}
+        self._aliases = Aliases(parameters)
+        self._starving = Starving(parameters)
         self._spent: dict[int, tuple[int, int] | None] = {}
         self._candidates: set[int] = set()
         self._leftover: set[int] = set()
         self._chain: dict[int, tuple[int, int] | None] = {}
         self._unzeroed: dict[int, list[float]] = defaultdict(list)
-        self._steps: dict[int, int] = defaultdict(int)
 
     def before(self, call: Call) -> None:
         """Note which parameters still hold, untouched, a gradient that a step has used."""
@@ -55,8 +56,8 @@ class SilentWatch:
                 if known.id in self._leftover
                 and self._chain.get(known.id) != _gradient(known.tensor())
             }
-        if call.n <= ALIASES:
-            self._note_aliases(call)
+        if call.n <= CALLS and (aliased := self._aliases.look(call)) is not None:
+            self._tell("aliased-grad", call=call, **aliased)
 
     def after(self, call: Call) -> None:
         """Look for growth, and count what the optimizers' parameters received."""
@@ -76,7 +77,7 @@ class SilentWatch:
 
     def stepped(self, optimizer: int, owned: list[Known], at: Json | None) -> None:
         """Tell an optimizer that steps, again and again, on gradients of steps before."""
-        self._steps[optimizer] += 1
+        self._starving.stepped(optimizer, owned)
         stale = [k for k in owned if k.id in self._leftover]
         self._leftover -= {known.id for known in stale}
         for known in owned:
@@ -94,19 +95,7 @@ class SilentWatch:
 
     def finish(self) -> None:
         """Tell the parameters of a trained module that never received a gradient."""
-        trained = [k for k in self._parameters.known if k.optimizer is not None]
-        alive = {_module(known) for known in trained if known.receipts}
-        starved = [
-            known
-            for known in trained
-            if not known.receipts
-            and _module(known) in alive
-            and self._steps[known.optimizer or 0] >= 2
-            and (tensor := known.tensor()) is not None
-            and tensor.requires_grad
-            and tensor.grad is None
-        ]
-        if starved and Clock.visits >= 2:
+        if starved := self._starving.found():
             names = [known.name for known in starved if known.name]
             self._tell("starved-parameter", params=names[:64], figures=[float(len(starved))])
 
@@ -156,28 +145,6 @@ class SilentWatch:
         roots = set(call.names)
         return [holder for holder in held if holder["path"] not in roots][:32]
 
-    def _note_aliases(self, call: Call) -> None:
-        """Two names, kept from two calls, for one gradient that the later call changed."""
-        gradients = {
-            id(tensor.grad): known
-            for known in self._parameters.known
-            if (tensor := known.tensor()) is not None and tensor.is_leaf and tensor.grad is not None
-        }
-        if not gradients:
-            return
-        groups: dict[tuple[str, str, int], list[Name]] = defaultdict(list)
-        for name, tensor in Search(lambda t: id(t) in gradients).around(call.frame):
-            if name.path.endswith(".grad"):
-                continue
-            base = name.path.partition("[")[0] if name.containers else ""
-            group = groups[name.scope, base, id(tensor)]
-            group.append(name)
-            first = self._aliases.setdefault((name.scope, name.path), _version(tensor))
-            if first < _version(tensor) and len(group) > 1:
-                held = [one.record("now") for one in group][:32]
-                named = gradients[id(tensor)].name
-                self._tell("aliased-grad", call=call, holders=held, params=[named])
-
     def _tell(self, kind: str, call: Call | None = None, **more: Any) -> None:
         if kind in self._told:
             return
@@ -190,11 +157,6 @@ class SilentWatch:
 def _line(call: Call) -> str:
     at = call.record()["at"]
     return f"{at['file']}:{at['line']}"
-
-
-def _module(known: Known) -> str:
-    """What the parameter's name begins with: the module that owns it."""
-    return known.name.partition(".")[0]
 
 
 def _version(tensor: torch.Tensor) -> int:

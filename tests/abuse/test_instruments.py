@@ -21,6 +21,7 @@ TAMPERING = {
 import torch.autograd.graph as graph, torch.autograd as autograd
 graph._engine_run_backward = autograd._engine_run_backward = lambda *a, **k: ()
 """,
+    "silent backward": "import torch; torch.Tensor.backward = lambda *a, **k: None",
     "no modules": """
 import sys
 for name in [n for n in sys.modules if n.startswith(("sandbox", "json", "traceback"))]:

@@ -1,0 +1,99 @@
+"""Finds gradients that a script believes to have kept, while later backward calls rewrote them."""
+
+from __future__ import annotations
+
+import weakref
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import torch
+
+from .engine import Call
+from .frames import Json
+from .holders import Name, Search
+from .parameters import Known, Parameters
+
+CALLS = 16  # at which kept gradients are looked for
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A list of gradients under one name: which list, since which call, as written how often."""
+
+    name: Name
+    identity: int
+    since: int
+    versions: dict[int, int]
+
+
+class Aliases:
+    """What names hold gradients, from call to call."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._parameters = parameters
+        self._owners: dict[int, tuple[weakref.ref[torch.Tensor], Known]] = {}
+        self._first: dict[tuple[str, str], int] = {}
+        self._lists: dict[tuple[str, str], Kept] = {}
+
+    def look(self, call: Call) -> Json | None:
+        """What a `silent` record should say, where two copies turn out to be one gradient."""
+        for known in self._parameters.known:
+            tensor = known.tensor()
+            if tensor is not None and tensor.is_leaf and tensor.grad is not None:
+                self._owners[id(tensor.grad)] = weakref.ref(tensor.grad), known
+        if not self._owners or call.n > CALLS:
+            return None
+        return self._twice_in_one(call) or self._two_lists(call)
+
+    def _owner(self, value: Any) -> Known | None:
+        """The parameter whose gradient this was when it was last looked at."""
+        reference, known = self._owners.get(id(value), (None, None))
+        return known if reference is not None and reference() is value else None
+
+    def _twice_in_one(self, call: Call) -> Json | None:
+        """One collection that took the same gradient in two passes."""
+        groups: dict[tuple[str, str, int], list[Name]] = defaultdict(list)
+        for name, tensor in Search(lambda t: self._owner(t) is not None).around(call.frame):
+            if name.path.endswith(".grad"):
+                continue
+            base = name.path.partition("[")[0] if name.containers else ""
+            group = groups[name.scope, base, id(tensor)]
+            group.append(name)
+            first = self._first.setdefault((name.scope, name.path), tensor._version)
+            if first < tensor._version and len(group) > 1:
+                return _told(group, self._owner(tensor))
+        return None
+
+    def _two_lists(self, call: Call) -> Json | None:
+        """Two lists made at different times, a backward between them, of the same gradients."""
+        search = Search(self._holds_gradients, kinds=(list, tuple))
+        now: dict[tuple[str, str], Kept] = {}
+        for name, items in search.around(call.frame):
+            versions = {id(t): t._version for t in items if self._owner(t) is not None}
+            before = self._lists.get((name.scope, name.path))
+            same = before is not None and before.identity == id(items)
+            if before is None or not same or before.versions.keys() != versions.keys():
+                before = Kept(name, id(items), call.n, versions)
+            now[name.scope, name.path] = before
+        self._lists = now
+        for one, other in combinations(sorted(now.values(), key=lambda kept: kept.since), 2):
+            changed = [
+                key
+                for key, version in one.versions.items()
+                if one.since < other.since and version < other.versions.get(key, version)
+            ]
+            if changed and one.name.scope == other.name.scope:
+                return _told([one.name, other.name], self._owners[changed[0]][1])
+        return None
+
+    def _holds_gradients(self, items: Any) -> bool:
+        return 0 < len(items) <= 4096 and any(self._owner(item) is not None for item in items)
+
+
+def _told(names: list[Name], known: Known | None) -> Json:
+    return {
+        "holders": [name.record("now") for name in names][:32],
+        "params": [known.name] if known is not None and known.name else [],
+    }

@@ -1,0 +1,85 @@
+"""Finds trained parameters that the script uses and that no backward ever reaches."""
+
+from __future__ import annotations
+
+import gc
+from collections import defaultdict
+from typing import Any
+
+import torch
+from torch.nn import Module
+from torch.nn.modules.module import register_module_forward_pre_hook
+
+from .parameters import Known, Parameters
+from .stamps import Clock
+
+STEPS = 2  # an optimizer's parameters are judged at this step
+
+
+class Starving:
+    """Looks at each optimizer's second step; a gradient that comes later clears a parameter.
+
+    Which modules are called is watched only where a first step met a parameter without gradient:
+    what no forward pass uses (a head switched off by a flag) is not starved.
+    """
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._parameters = parameters
+        self._steps: dict[int, int] = defaultdict(int)
+        self._called: set[int] | None = None
+        self._suspects: dict[int, Known] = {}
+
+    def stepped(self, optimizer: int, owned: list[Known]) -> None:
+        """Look at what an optimizer found at its step."""
+        self._steps[optimizer] += 1
+        if self._steps[optimizer] > STEPS or Clock.visits == 0:
+            return
+        without = [known for known in owned if _is_empty(known)]
+        if without and self._called is None:
+            self._called = set()
+            register_module_forward_pre_hook(self._note)
+        if without and self._steps[optimizer] == STEPS and Clock.visits >= STEPS:
+            used = self._used_parameters()
+            self._suspects |= {known.id: known for known in without if id(known.tensor()) in used}
+
+    def found(self) -> list[Known]:
+        """Those that never got a gradient, where their module's others did or none at all did."""
+        trained = [known for known in self._parameters.known if known.optimizer is not None]
+        alive = {_module(known) for known in trained if known.receipts}
+        return [
+            known
+            for known in self._suspects.values()
+            if not known.receipts and (_module(known) in alive or not alive)
+        ]
+
+    def _note(self, module: Module, inputs: Any) -> None:
+        if self._called is not None:
+            self._called.add(id(module))
+
+    def _used_parameters(self) -> set[int]:
+        """Parameters of modules that were called, or of which a part was called."""
+        called = self._called or set()
+        return {
+            id(parameter)
+            for module in gc.get_objects()
+            if issubclass(type(module), Module) and "_parameters" in vars(module)
+            for parameter in module._parameters.values()
+            if parameter is not None
+            and (id(module) in called or any(id(part) in called for part in module.modules()))
+        }
+
+
+def _is_empty(known: Known) -> bool:
+    tensor = known.tensor()
+    return (
+        not known.receipts
+        and isinstance(tensor, torch.Tensor)
+        and tensor.is_leaf
+        and tensor.requires_grad
+        and tensor.grad is None
+    )
+
+
+def _module(known: Known) -> str:
+    """What the parameter's name begins with: the module that owns it."""
+    return known.name.partition(".")[0]

@@ -1,0 +1,89 @@
+"""Notices when a script replaces what it is observed through."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.autograd.graph
+from torch.autograd.variable import Variable
+from torch.optim import Optimizer
+
+from . import frames
+
+_MISSING = object()
+
+
+@dataclass(frozen=True)
+class Seal:
+    """An attribute as it was when the script began."""
+
+    name: str
+    owner: Any
+    attribute: str
+    value: object
+
+    def report(self) -> str | None:
+        """What to say if the script replaced it; what libraries replace is their business."""
+        now = getattr(self.owner, self.attribute, _MISSING)
+        if now is self.value or now == self.value:
+            return None
+        if now is _MISSING:
+            return f"it removed {self.name}"
+        whose, file = _maker(now)
+        if whose in (frames.LIBRARY, frames.INNER):
+            return None
+        return f"it replaced {self.name}" + (f" ({file})" if file else "")
+
+
+class Seals:
+    """The ways into torch's engine and optimizers, and the tracer's own modules."""
+
+    def __init__(self) -> None:
+        """Take everything as it is now: to be made once the instruments are in place."""
+        self._seals = [
+            Seal(name, owner, attribute, getattr(owner, attribute, _MISSING))
+            for name, owner, attribute in _entries()
+        ]
+        package = __name__.rpartition(".")[0]
+        self._modules = {n: m for n, m in sys.modules.items() if n.startswith(package + ".")}
+
+    def broken(self) -> list[str]:
+        """What the script did, in words; at most sixteen."""
+        found = [said for seal in self._seals if (said := seal.report()) is not None]
+        if any(sys.modules.get(name) is not module for name, module in self._modules.items()):
+            found.append("it replaced modules of the tracer")
+        return list(dict.fromkeys(found))[:16]
+
+
+def _entries() -> list[tuple[str, Any, str]]:
+    """The name, the owner and the attribute of each thing watched."""
+    autograd: Any = torch.autograd
+    kinds: list[type] = [Optimizer, *Optimizer.__subclasses__()]
+    steps = [
+        (f"torch.optim.{kind.__name__}.step", kind, "step")
+        for kind in kinds
+        if kind.__module__.startswith("torch.")
+    ]
+    return [
+        ("torch.Tensor.backward", torch.Tensor, "backward"),
+        ("torch.autograd.backward", autograd, "backward"),
+        ("torch.autograd.grad", autograd, "grad"),
+        ("the entry to torch's engine", autograd, "_engine_run_backward"),
+        ("the entry to torch's engine", autograd.graph, "_engine_run_backward"),
+        ("torch's engine", Variable, "_execution_engine"),
+        *steps,
+    ]
+
+
+def _maker(value: Any) -> tuple[str | None, str]:
+    """Whose code a callable is, and the file where it was written, as far as it shows."""
+    while isinstance(value, functools.partial | functools.partialmethod):
+        value = value.func
+    code = getattr(getattr(value, "__func__", value), "__code__", None)
+    if code is None:
+        return None, ""
+    return frames.owner(code), f"{frames.file_name(code.co_filename)}:{code.co_firstlineno}"
