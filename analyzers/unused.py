@@ -9,6 +9,7 @@ from analyzers.blocks import joined
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import MissingGraph
 from analyzers.flow import call_on_line, names_read, walk_scope
+from analyzers.ignored import is_derivative, question_of
 from analyzers.pattern import Proposal
 from analyzers.rewrite import head_of, with_keyword
 from analyzers.source import FUNCTIONS, Module, Project, target_names
@@ -16,8 +17,12 @@ from analyzers.spots import names_held, spot
 
 
 def zeros_for_unused(evidence: MissingGraph, project: Project, rank: int = 2) -> Iterator[Proposal]:
-    """Zeros in the place of gradients that do not exist. For a plain input that is a last resort:
-    that the model ignores it is the fault, more likely than not."""
+    """Zeros in the place of gradients that do not exist. Not for a plain input: that the forward
+    ignores it is the fault, unless a gradient itself is differentiated, which may be constant."""
+    question = question_of(evidence, project)
+    inputs = all(holder.kind in ("local", "global") for holder in evidence.holders)
+    if inputs and not (question is not None and is_derivative(question)):
+        return
     where = spot(project, evidence.at)
     call = call_on_line(where.module, where.place.line, "grad") if where is not None else None
     if where is None or call is None:
@@ -25,10 +30,7 @@ def zeros_for_unused(evidence: MissingGraph, project: Project, rank: int = 2) ->
     edit = with_keyword(where.editor, call, "materialize_grads")
     tradeoff = "A tensor that should have been used, and is not, goes unnoticed."
     title = "Ask for zeros where there is no gradient"
-    inputs = all(holder.kind in ("local", "global") for holder in evidence.holders)
-    yield Proposal(
-        "materialize-grads", title, (edit,), "unknown", tradeoff, rank, last_resort=inputs
-    )
+    yield Proposal("materialize-grads", title, (edit,), "unknown", tradeoff, rank)
 
 
 def requiring_grad(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:

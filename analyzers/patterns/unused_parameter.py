@@ -40,9 +40,10 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.graphless import kind_of, matched
-from analyzers.naming import missing
+from analyzers.ignored import question_of, read_it, unread_by, used_instead
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
+from analyzers.telling import line
 from analyzers.unused import gradless_skipped, requiring_grad, zeros_for_unused
 
 NAME = "unused-parameter"
@@ -60,16 +61,39 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which tensor."""
+    """Which tensor, and what does not look at it."""
+    evidence = match.evidence
+    assert isinstance(evidence, MissingGraph)
     who = f"`{match.carrier.name}`" if match.carrier else "one of the tensors"
-    return f"{missing(match, project)} No path leads from the loss to {who}."
+    told = f"The gradient of {who} is wanted at {line(match.location, project)}, and no path leads "
+    told += "there from the loss."
+    question = question_of(evidence, project)
+    unread = unread_by(question, project) if question is not None else None
+    if unread is not None:
+        told += f" `{unread.function.name}` takes `{unread.parameter}` at "
+        told += f"{line(unread.place, project)}, and does not read it."
+    return told
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """An input that requires grad; parameters without a gradient skipped; zeros asked for."""
+    """The wanted tensor used, or made to require grad; parameters without a gradient skipped;
+    zeros asked for."""
     evidence = match.evidence
     assert isinstance(evidence, MissingGraph)
+    yield from gradless_skipped(evidence, project)
+    meant = list(_meant(evidence, project))
+    yield from meant
     if kind_of(evidence, project) == "flat-input":
         yield from requiring_grad(evidence, project)
-    yield from gradless_skipped(evidence, project)
-    yield from zeros_for_unused(evidence, project)
+    if not meant:
+        yield from zeros_for_unused(evidence, project)
+
+
+def _meant(evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
+    """The wanted tensor where it was plainly meant to be used."""
+    question = question_of(evidence, project)
+    if question is not None:
+        yield from used_instead(question)
+        unread = unread_by(question, project)
+        if unread is not None:
+            yield from read_it(unread)
