@@ -50,7 +50,8 @@ def len_backwards(result: RunResult) -> int:
     if trace is None:
         return 0
     if trace.ended is not None:
-        return trace.ended.backwards
+        last = trace.backwards[-1].outcome if trace.backwards else "ok"
+        return max(trace.ended.backwards - (last == "raised"), 0)
     return sum(1 for record in trace.backwards if record.outcome == "ok")
 
 
