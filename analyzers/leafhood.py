@@ -55,7 +55,7 @@ def _required(editor: Editor, value: ast.expr) -> Iterator[Edit]:
         yield Edit(path, end, end, ".requires_grad_()")
 
 
-def keep_gradient(evidence: MissingGraph, project: Project, rank: int = 1) -> Iterator[Proposal]:
+def keep_gradient(evidence: MissingGraph, project: Project, rank: int = 4) -> Iterator[Proposal]:
     """`retain_grad()` behind the line that makes the tensor, or in front of the backward."""
     names = names_held(evidence.holders)
     reading, making = spot(project, evidence.at), spot(project, evidence.ended_at)

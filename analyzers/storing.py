@@ -6,13 +6,13 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from analyzers.blocks import joined
+from analyzers.blocks import indentation, joined, rewritten
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import Holder, Place
 from analyzers.flow import called_name
 from analyzers.pattern import Proposal
-from analyzers.source import Project, spelled
-from analyzers.spots import assignments_to, names_held, spot
+from analyzers.source import Module, Project, spelled
+from analyzers.spots import assignments_to, names_held, root_of, spot
 
 _KEY = re.compile(r"\[['\"]([^'\"]+)['\"]\]$")
 
@@ -26,7 +26,7 @@ def stored_detached(
     if edits:
         told = " and ".join(f"`{name}`" for name in names[:2])
         title = f"Store {told} without its graph"
-        yield Proposal("detach-when-stored", title, joined(edits), "unknown", "", rank)
+        yield Proposal("detach-when-stored", title, joined(edits), "same", "", rank)
     where = spot(project, at)
     for node in ast.walk(where.statement) if where is not None else ():
         if where is not None and isinstance(node, ast.Call) and called_name(node) == "deepcopy":
@@ -35,6 +35,75 @@ def stored_detached(
                 edit = where.editor.replace(node, f"{text}.detach().clone()")
                 title = f"Copy the value of `{text}`"
                 yield Proposal("detach-and-clone", title, (edit,), "same", "", rank)
+
+
+def dropped_first(
+    holders: Sequence[Holder], at: Place | None, project: Project, rank: int = 1
+) -> Iterator[Proposal]:
+    """What a forward left behind, let go in front of the copy: the next forward stores it anew."""
+    where = spot(project, at)
+    names = [name for name in names_held(holders) if "." in name]
+    if where is None or not names or not _is_path(root_of(names[0])):
+        return
+    held = root_of(names[0])
+    line = f"{held}.clear()" if held != names[0] else f"{held} = None"
+    title = f"Let go of what `{held}` holds before the copy"
+    edit = where.editor.insert_before(where.statement, line)
+    yield Proposal("drop-before-copy", title, (edit,), "same", "", rank)
+
+
+def computed_anew(holders: Sequence[Holder], project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """An attribute that a class derives from its parameters, as a property: computed at each use,
+    never stored."""
+    for name in names_held(holders):
+        stores = [
+            (module, node)
+            for module, node in assignments_to(project, name)
+            if len(node.targets) == 1 and not _is_plain(node.value)
+        ]
+        if "." not in name or len(stores) != 1:
+            continue
+        module, store = stores[0]
+        maker, owner = module.scope_of(store), module.class_of(store)
+        if isinstance(maker, ast.FunctionDef) and owner is not None and _is_own(store):
+            edits = _as_property(module, store, maker, owner)
+            title = f"Compute `{spelled(store.targets[0])}` where it is used, as a property"
+            yield Proposal("compute-anew", title, joined(edits), "same", "", rank)
+            return
+
+
+def _is_own(store: ast.Assign) -> bool:
+    """Whether a store to `self.x` reads nothing but the object's own attributes."""
+    target = store.targets[0]
+    own = isinstance(target, ast.Attribute) and spelled(target.value) == "self"
+    names = [n for n in ast.walk(store.value) if isinstance(n, ast.Name) and n.id != "self"]
+    return own and all(name.id in ("torch", "F", "nn") for name in names)
+
+
+def _as_property(
+    module: Module, store: ast.Assign, maker: ast.FunctionDef, owner: ast.ClassDef
+) -> Iterator[Edit]:
+    """The store taken out, and a method that has nothing left to do, with its calls."""
+    editor, step = Editor(module), indentation(module)
+    target = store.targets[0]
+    assert isinstance(target, ast.Attribute)
+    lines = [
+        "@property",
+        f"def {target.attr}(self):",
+        f"{step}return {editor.text_of(store.value)}",
+    ]
+    if maker.body != [store]:
+        yield editor.delete(store)
+        yield editor.insert_before(maker, *lines, "")
+        return
+    yield rewritten(editor, [maker], lines)
+    for node in ast.walk(owner):
+        if isinstance(node, ast.Expr) and spelled(node.value) == f"self.{maker.name}()":
+            yield editor.delete(node)
+
+
+def _is_path(name: str) -> bool:
+    return all(part.isidentifier() for part in name.split("."))
 
 
 def _where_stored(name: str, project: Project) -> Iterator[Edit]:

@@ -12,7 +12,7 @@ from app.case import READING_LIMIT_S, Case
 from app.checks import len_backwards
 from app.reader import Reader, ReadingLimit
 from app.reproduce import Observation, project_of
-from app.verify import Original, Trial, reference_of, try_out
+from app.verify import Original, Trial, held_fixed, try_out
 from app.witness import observed
 from sandbox.protocol import Sandbox
 
@@ -47,8 +47,8 @@ async def mend(
         return Mended(causes, untried=candidates)
     await stage("verifying", 0, len(candidates), f"Trying {len(candidates)} patches")
     files, entry = case.project.files, case.project.entry
-    reference = await reference_of(files, entry, run, sandbox, case.time_limit_s)
-    original = Original(files, entry, run, reference, case.time_limit_s)
+    held = await held_fixed(files, entry, run, sandbox, case.time_limit_s)
+    original = Original(files, entry, run, held, case.time_limit_s)
     mended = Mended(causes)
     project = project_of(case, seen)
     evidence: Sequence[Evidence] = seen.evidence

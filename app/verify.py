@@ -20,13 +20,30 @@ _CUT_BY_NATURE = ("recurrent-state", "manual-tbptt")
 
 @dataclass(frozen=True)
 class Original:
-    """The script as it was sent, and what its own runs showed."""
+    """The script as it was sent, and what its own runs showed.
+
+    `held` is the run of its own mathematics: parameters held fixed, every graph kept.
+    """
 
     files: Mapping[str, str]
     entry: str
     run: RunResult
-    reference: Trace | None
+    held: RunResult
     time_limit_s: float
+
+    @property
+    def reference(self) -> Trace | None:
+        """The gradients of the original's own mathematics; None where the original, even so, does
+        not get past the call that failed."""
+        calls = self.failing_call + (self.run.status == "raised")
+        return self.held.trace if checks.len_backwards(self.held) >= max(calls, 1) else None
+
+    @property
+    def steps_before(self) -> Trace | None:
+        """The same gradients in the steps before the failure, where there were any."""
+        trace = self.held.trace
+        stepped = trace is not None and any(step.optimizer >= 0 for step in trace.steps)
+        return trace if stepped else None
 
     @property
     def failing_call(self) -> int:
@@ -70,25 +87,21 @@ class Trial:
         )
 
 
-async def reference_of(
+async def held_fixed(
     files: Mapping[str, str], entry: str, run: RunResult, sandbox: Sandbox, time_limit_s: float
-) -> Trace | None:
-    """The gradients of the original's own mathematics: parameters held fixed, every graph kept.
-    None where the original, even so, does not get past the call that failed."""
-    calls = checks.len_backwards(run)
-    needed = calls + 1 if run.status == "raised" else calls
-    result = await sandbox.run(
+) -> RunResult:
+    """The original once more, with parameters held fixed and every graph kept."""
+    return await sandbox.run(
         Job(
             files=dict(files),
             entry=entry,
             reference=True,
             gradients=True,
-            stop_after_backwards=_enough(calls),
+            stop_after_backwards=_enough(checks.len_backwards(run)),
             patience_s=PATIENCE_S,
             time_limit_s=time_limit_s,
         )
     )
-    return result.trace if checks.len_backwards(result) >= max(needed, 1) else None
 
 
 def _enough(calls: int) -> int:
@@ -134,7 +147,7 @@ async def _trial(original: Original, candidate: Candidate, sandbox: Sandbox) -> 
     ]
     if trial.status == "passed":
         fixed = None
-        if original.reference is not None:
+        if original.reference is not None or original.steps_before is not None:
             fixed = await sandbox.run(job.model_copy(update={"frozen_steps": True}))
         trial.checks += _compared(original, trial, fixed)
         trial.checks += [checks.fresh(result.trace), checks.bounded(result.trace)]
@@ -163,9 +176,10 @@ def _compared(original: Original, trial: Trial, fixed: RunResult | None) -> list
     """`learns` and `same_gradient`, at fixed parameters where the reference could be run."""
     fixed_trace = fixed.trace if fixed is not None and checks.len_backwards(fixed) else None
     pattern = trial.candidate.pattern
+    steady = fixed_trace if original.reference is not None else None
     learning = checks.learns(
-        original.reference if fixed_trace else None,
-        fixed_trace or trial.run.trace,
+        original.reference if steady else None,
+        steady or trial.run.trace,
         original.run.trace,
         at_every_step=pattern not in _CUT_BY_NATURE,
         starved=_starved(original.run) if pattern == "starved-parameter" else frozenset(),
@@ -174,7 +188,8 @@ def _compared(original: Original, trial: Trial, fixed: RunResult | None) -> list
     match trial.candidate.gradients:
         case "same":
             moved = pattern == "step-between-backwards"
-            same = checks.same_gradient(original.reference, fixed_trace, settling=moved)
+            known = original.reference or original.steps_before
+            same = checks.same_gradient(known, fixed_trace, settling=moved)
             if same.status == "failed" and learning.status == "passed" and _is_cut(trial.candidate):
                 trial.gradients = "changed"
                 same = _not_compared("the leaked gradient is meant to go")

@@ -43,7 +43,7 @@ from analyzers.graphless import kind_of, matched
 from analyzers.naming import missing
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
-from analyzers.storing import stored_detached
+from analyzers.storing import computed_anew, dropped_first, stored_detached
 
 NAME = "deepcopy-nonleaf"
 FAMILY = "no-grad"
@@ -63,7 +63,9 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Stored without its graph."""
+    """Stored without its graph; let go of before the copy; not stored at all."""
     evidence = match.evidence
     assert isinstance(evidence, MissingGraph)
     yield from stored_detached(evidence.holders, evidence.at, project)
+    yield from dropped_first(evidence.holders, evidence.at, project)
+    yield from computed_anew(evidence.holders, project, rank=2)
