@@ -22,7 +22,9 @@ import torch
 from . import frames
 from .emitter import Emitter
 from .frames import Json
-from .holders import Name, Search
+from .holders import Name, Search, attributes
+from .parameters import Parameters
+from .received import Received
 from .sampling import sampled
 from .stamps import Clock
 
@@ -53,13 +55,15 @@ class Walk:
     nodes: list[Any]
     names: dict[int, list[Name]] = field(default_factory=dict)
     entered: Any = None
+    received: Received | None = None
 
 
 class EngineWatch:
     """Wraps the classes as they are made; emits visits, and the first second walk."""
 
-    def __init__(self, emitter: Emitter) -> None:
+    def __init__(self, emitter: Emitter, parameters: Parameters) -> None:
         self._emitter = emitter
+        self._parameters = parameters
         self._made: dict[int, Made] = {}
         self._numbers = itertools.count(1)
         self._kinds: tuple[type, ...] = ()
@@ -67,6 +71,7 @@ class EngineWatch:
         self._freeing: dict[int, Walk] = {}
         self._per_line: dict[tuple[str, int], int] = {}
         self._walk: Walk | None = None
+        self._ids: dict[int, int] = {}  # of leaves, by the number of their making
         self._told = False
 
     def install(self) -> None:
@@ -87,6 +92,8 @@ class EngineWatch:
         owner: Any = kind
         if "__init__" in vars(kind):
             owner.__init__ = self._making(owner.__init__)
+        else:  # a base's, or one that a decorator is about to write
+            owner.__new__ = self._allotting(kind.__new__)
         owner.backward = self._walking(owner.backward)
 
     def _making(self, init: Any) -> Any:
@@ -97,9 +104,22 @@ class EngineWatch:
 
         return wrapper
 
+    def _allotting(self, new: Any) -> Any:
+        @wraps(new)
+        def wrapper(kind: type, *args: Any, **kwargs: Any) -> Any:
+            plain = new is object.__new__
+            instance = new(kind) if plain else new(kind, *args, **kwargs)
+            if isinstance(instance, kind):
+                self._note(instance, sys._getframe(1))
+            return instance
+
+        return staticmethod(wrapper)
+
     def _note(self, instance: Any, frame: FrameType | None) -> None:
         if id(instance) in self._made:
             return
+        if not isinstance(instance, self._kinds):  # a decorator made the class anew
+            self._kinds = (*self._kinds, type(instance))
         outside = self._outside(frame)
         maker = frames.user_frame(frame)
         made = Made(
@@ -162,12 +182,22 @@ class EngineWatch:
             "kind": "backward",
             "root": [name.path for name in names.get(id(root), [])][:8],
         }
-        return Walk(root, visit, nodes, names, root)
+        leaves = [node for node in nodes if not any(True for _ in self._parents(node))]
+        leaves.sort(key=self._number)
+        received = None
+        if len(nodes) > 1:
+            numbered = {self._number(leaf): leaf for leaf in leaves}
+            received = Received(self._parameters, self._kinds, numbered, self._ids)
+        return Walk(root, visit, nodes, names, root, received)
+
+    def _number(self, instance: Any) -> int:
+        made = self._made.get(id(instance))
+        return made.number if made is not None else 0
 
     def _parents(self, instance: Any) -> Iterator[Any]:
         """Instances of its kind that it holds and that are older than it."""
         own = self._made.get(id(instance))
-        for value in list(getattr(instance, "__dict__", {}).values()):
+        for _, value in attributes(instance):
             held = value.values() if isinstance(value, dict) else value
             for item in (
                 held if isinstance(held, list | tuple | set | type({}.values())) else [held]
@@ -202,13 +232,17 @@ class EngineWatch:
             root.root_of = n
         self._tell(walk, "ok", n - 1 - oldest)
         Clock.visits += 1
-        count, walk.nodes, walk.root = len(walk.nodes), [], None
+        count, walk.nodes, walk.root, walk.received = len(walk.nodes), [], None, None
         self._freeing[n] = walk
         if len(self._freeing) > KEPT or count >= _LIMIT:
             del self._freeing[next(iter(self._freeing))]
 
     def _tell(self, walk: Walk, outcome: str, reach: int) -> None:
         if outcome != "ok" or sampled(walk.visit["n"]):
+            received: list[int] = []
+            if outcome == "ok" and walk.received is not None:
+                received = walk.received.ids(self._outside(sys._getframe(1)))
+                self._parameters.tell()
             self._emitter.emit(
                 {
                     "t": "backward",
@@ -216,6 +250,7 @@ class EngineWatch:
                     "outcome": outcome,
                     "nodes": len(walk.nodes),
                     "reach": reach,
+                    "received": received,
                 }
             )
 

@@ -155,7 +155,7 @@ class Search:
             names = value.gi_frame.f_locals if value.gi_frame is not None else {}
             yield from ((name.attribute(key), item) for key, item in list(names.items()))
         elif self.deep or is_user_class(type(value)):
-            yield from ((name.attribute(k, kind), v) for k, v in _attributes(value))
+            yield from ((name.attribute(k, kind), v) for k, v in attributes(value))
 
     def _function_parts(self, name: Name, value: Any) -> Iterator[tuple[Name, Any]]:
         if not self.deep:
@@ -212,7 +212,8 @@ def _module_parts(name: Name, value: torch.nn.Module, leaves: bool) -> Iterator[
             yield name.attribute(key, kind), held
 
 
-def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
+def attributes(value: Any) -> Iterator[tuple[str, Any]]:
+    """What an object keeps, in its dictionary and in slots."""
     yield from list(getattr(value, "__dict__", {}).items())
     for kind in type(value).__mro__:
         slots = kind.__dict__.get("__slots__", ())

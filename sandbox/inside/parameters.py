@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
 
@@ -20,7 +21,7 @@ class Known:
     """One parameter. `tensor` is the latest that played its part."""
 
     id: int
-    tensor: weakref.ref[torch.Tensor]
+    tensor: Callable[[], torch.Tensor | None]
     shape: list[int]
     name: str = ""
     optimizer: int | None = None
@@ -82,6 +83,18 @@ class Parameters:
             self._by_tensor[id(tensor)] = known
             self._news[known.id] = known
 
+    def number(self, name: str, shape: list[int]) -> int | None:
+        """The id of a parameter of a hand-written engine, known by its name and shape."""
+        for known in self.known:
+            if known.name == name and known.shape == shape:
+                return known.id
+        if len(self.known) >= LIMIT:
+            return None
+        known = Known(len(self.known), lambda: None, shape, name)
+        self.known.append(known)
+        self._news[known.id] = known
+        return known.id
+
     def name_again(self, frame: FrameType | None) -> None:
         """Look for the names of parameters that had none where they first appeared."""
         unnamed = {id(t): k for k in self.known if not k.name and (t := k.tensor()) is not None}
@@ -104,10 +117,13 @@ def names_of(tensors: dict[int, torch.Tensor], frame: FrameType | None) -> dict[
     found: dict[int, str] = {}
     search = Search(lambda t: id(t) in tensors, budget=20_000, depth=4, leaves=True)
     for name, tensor in search.around(frame):
-        best = found.get(id(tensor))
-        if best is None or _effort(name.path) < _effort(best):
-            found[id(tensor)] = name.path
+        found[id(tensor)] = simpler(found.get(id(tensor)), name.path)
     return found
+
+
+def simpler(known: str | None, path: str) -> str:
+    """The plainer of two paths to one thing; the known one where they are alike."""
+    return path if known is None or _effort(path) < _effort(known) else known
 
 
 def _effort(path: str) -> tuple[int, int]:

@@ -108,7 +108,7 @@ class Session:
             frozen=reference or bool(job.get("frozen_steps")),
         )
         self.steps.install()
-        EngineWatch(emitter).install()
+        EngineWatch(emitter, self.parameters).install()
         changes, losses = self._logs()
         self.inplace = InplaceWatch(emitter, stamps, self.parameters, changes)
         self.missing = MissingWatch(emitter, stamps, losses)

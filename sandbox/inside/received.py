@@ -1,0 +1,84 @@
+"""Which leaves a hand-written engine gave gradients to.
+
+A gradient is a number, or an array of them, that an attribute of the leaf holds after a walk and
+did not hold before, whatever the attribute is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from itertools import islice
+from types import FrameType
+from typing import Any
+
+from .holders import Search, attributes
+from .parameters import Parameters, simpler
+
+LEAVES = 4096
+
+
+class Received:
+    """Looks at leaves before a walk; `ids` says which of them hold something else after it."""
+
+    def __init__(
+        self,
+        parameters: Parameters,
+        kinds: tuple[type, ...],
+        leaves: Mapping[int, Any],
+        known: dict[int, int],
+    ) -> None:
+        """`leaves` by the number of their making; `known` keeps the ids of those told before."""
+        self._parameters = parameters
+        self._kinds = kinds
+        self._leaves = dict(islice(sorted(leaves.items()), LEAVES))
+        self._known = known
+        self._before = {number: self._numbers(leaf) for number, leaf in self._leaves.items()}
+
+    def ids(self, frame: FrameType | None) -> list[int]:
+        """The ids of leaves that a name holds and the walk gave a gradient."""
+        changed = {
+            number: leaf
+            for number, leaf in self._leaves.items()
+            if self._numbers(leaf) != self._before[number]
+        }
+        self._name({n: leaf for n, leaf in changed.items() if n not in self._known}, frame)
+        return sorted({self._known[number] for number in changed if number in self._known})
+
+    def _name(self, strangers: Mapping[int, Any], frame: FrameType | None) -> None:
+        """Number those that the script holds by a name; what it only passes on is none of its
+        parameters."""
+        wanted = {id(leaf) for leaf in strangers.values()}
+        names: dict[int, str] = {}
+        search = Search(lambda v: id(v) in wanted, budget=20_000, depth=7, kinds=self._kinds)
+        for name, leaf in search.around(frame) if wanted else ():
+            names[id(leaf)] = simpler(names.get(id(leaf)), name.path)
+        for number, leaf in strangers.items():
+            if id(leaf) in names:
+                told = self._parameters.number(names[id(leaf)], self._shape(leaf))
+                if told is not None:
+                    self._known[number] = told
+
+    def _numbers(self, leaf: Any) -> dict[str, Hashable]:
+        """What the leaf's attributes hold in numbers, so that two looks can be compared."""
+        seen = {name: self._value(value) for name, value in attributes(leaf)}
+        return {name: value for name, value in seen.items() if value is not None}
+
+    def _value(self, value: Any, depth: int = 2) -> Hashable:
+        if isinstance(value, float):
+            return value
+        if hasattr(value, "__array_interface__"):
+            kind = getattr(getattr(value, "dtype", None), "kind", "")
+            return value.tobytes() if kind == "f" else None
+        if isinstance(value, list | tuple) and depth:
+            return tuple(self._value(item, depth - 1) for item in value[:256])
+        if isinstance(value, self._kinds) and depth:
+            held = (self._value(part, depth - 1) for _, part in attributes(value))
+            return tuple(part for part in held if part is not None)
+        return None
+
+    @staticmethod
+    def _shape(leaf: Any) -> list[int]:
+        """The shape of the largest array that it holds; none where it holds plain numbers."""
+        arrays = [value for _, value in attributes(leaf) if hasattr(value, "__array_interface__")]
+        largest = max(arrays, key=lambda array: int(array.size), default=None)
+        return [int(n) for n in largest.shape][:16] if largest is not None else []
