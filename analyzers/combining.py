@@ -41,9 +41,9 @@ def one_backward(story: Story, project: Project) -> Iterator[Proposal]:
     if first_here is not first:
         return
     between = block[block.index(first) + 1 : block.index(second)]
-    moved = [s for s in between if _is_schedule(s)]
+    moved = [s for s in between if is_schedule(s)]
     edits = _summed(Editor(shared.module), pair, first, second, between)
-    edits += _rescheduled(Editor(shared.module), moved, first, second)
+    edits += rescheduled(Editor(shared.module), moved, first, second)
     title = "One backward of the sum" + (", then the steps" if moved else "")
     yield Proposal(
         "sum-losses",
@@ -79,7 +79,8 @@ def _plain_walks(
     return calls[0], calls[1]
 
 
-def _is_schedule(statement: ast.stmt) -> bool:
+def is_schedule(statement: ast.stmt) -> bool:
+    """Whether the statement steps an optimizer or clears gradients."""
     return isinstance(statement, ast.Expr) and bool(
         steps(statement) or calls_named(statement, "zero_grad")
     )
@@ -113,7 +114,7 @@ def _summed(
     return edits
 
 
-def _rescheduled(
+def rescheduled(
     editor: Editor, moved: Sequence[ast.stmt], first: ast.stmt, second: ast.stmt
 ) -> list[Edit]:
     """Steps go behind the walk; zeroing goes in front of it."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.blocks import alias, wrapped
 from analyzers.edits import Edit, Editor
 from analyzers.flow import (
     bindings,
+    called_name,
     mentions,
     names_read,
     own_expressions,
@@ -28,10 +30,10 @@ def meant_as_constant(story: Story) -> float:
     if not story.same_pass:
         if story.reuse.remade and not story.bound_inside:
             return 0.85
-        if (story.target_calls and not story.self_fed) or (
-            story.maker_called_inside and not story.bound_inside
-        ):
+        if story.maker_called_inside and not story.bound_inside:
             return 0.88
+        if story.target_calls and not story.self_fed:
+            return 0.55 if story.bound_inside else 0.88
         return 0.82 if story.same_consumer and not story.bound_inside else 0.0
     if story.target_calls:
         return 0.88
@@ -82,9 +84,10 @@ def detach_at_use(story: Story, project: Project, rank: int = 0) -> Iterator[Pro
     if shared is None or not story.name:
         return
     yield from _in_target_calls(story, rank)
-    walks = (("first", shared.freed_line, 0), ("second", shared.reached_line, 1))
-    for title, line, later in walks:
-        edits = _uses(story, line)
+    walks = (("first", story.reuse.freed), ("second", story.reuse.reached))
+    for later, (title, visit) in enumerate(walks):
+        line = shared.reached_line if later else shared.freed_line
+        edits = _uses(story, line, story.called_for(visit) if story.same_line else "")
         if edits:
             yield Proposal(
                 f"detach-in-{title}-loss",
@@ -114,14 +117,15 @@ def _in_target_calls(story: Story, rank: int) -> Iterator[Proposal]:
         )
 
 
-def _uses(story: Story, line: int) -> tuple[Edit, ...]:
-    """Edits that detach the carrier wherever the loss that is walked on the line reads it."""
+def _uses(story: Story, line: int, only: str = "") -> tuple[Edit, ...]:
+    """Edits that detach the carrier wherever the loss that is walked on the line reads it; of a
+    line with several calls, in the one of the function `only`."""
     shared = story.shared
     assert shared is not None
     editor = Editor(shared.module)
     edits: list[Edit] = []
     for statement in leading_to(shared.scope, line, story.name):
-        for node in own_expressions(statement):
+        for node in _read_by(statement, only):
             if not isinstance(node, ast.Name | ast.Attribute) or spelled(node) != story.name:
                 continue
             parent = shared.module.parents.get(node)
@@ -130,6 +134,15 @@ def _uses(story: Story, line: int) -> tuple[Edit, ...]:
             if isinstance(node.ctx, ast.Load):
                 edits.append(editor.append_to(node, ".detach()"))
     return tuple(edits)
+
+
+def _read_by(statement: ast.stmt, function: str) -> Iterator[ast.AST]:
+    """The nodes of a statement's own expressions, or only those in calls of the function."""
+    for node in own_expressions(statement):
+        if not function:
+            yield node
+        elif isinstance(node, ast.Call) and called_name(node) == function:
+            yield from ast.walk(node)
 
 
 _NO_GRAPH = ("detach", "shape", "size", "item", "dtype", "device")
@@ -186,4 +199,24 @@ def detach_at_definition(
             "No loss sends gradient through it any more.",
             rank if rank is not None else 0 if outside else 2,
         )
+        return
+
+
+def made_without_graph(story: Story, project: Project, rank: int = 1) -> Iterator[Proposal]:
+    """Make the carrier under `no_grad`: what a loop only reads needs no graph from before it."""
+    if story.shared is None or story.same_pass or story.bound_inside:
+        return
+    for module, scope, statement in story.binders:
+        if scope is not story.shared.scope or not isinstance(statement, ast.Assign):
+            continue
+        edit = wrapped(Editor(module), [statement], f"with {alias(module, 'torch')}.no_grad():")
+        if edit is not None and "torch" in module.text:
+            yield Proposal(
+                "no-grad-at-definition",
+                f"Make `{story.name}` without a graph",
+                (edit,),
+                "same",
+                "No loss sends gradient through it any more.",
+                rank,
+            )
         return

@@ -27,7 +27,50 @@ def _adds_up_value(value: ast.expr, is_carrier: Callable[[str], bool]) -> bool:
         return True
     if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add | ast.Sub):
         return False
-    return is_carrier(spelled(value.left)) or is_carrier(spelled(value.right))
+    return is_carrier(_container(value.left)) or is_carrier(_container(value.right))
+
+
+def _container(value: ast.expr) -> str:
+    """What a value is an entry of: `totals` for `totals[k]` and `totals.get(k, 0)`; or itself."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        return spelled(value.func.value) if value.func.attr == "get" else ""
+    return spelled(_unsliced(value))
+
+
+_REDUCING = ("sum", "mean", "stack", "cat", "hstack", "nansum", "fsum", "add", "backward")
+
+
+def sums(value: ast.expr, name: str) -> bool:
+    """Whether the value is a sum, or a mean, that the name goes into (as itself, not as a factor
+    of something else)."""
+    match value:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            return sums(left, name) or sums(right, name)
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Div(), right=right):
+            return (sums(left, name) and not _may_hold(right)) or (
+                sums(right, name) and not _may_hold(left)
+            )
+        case ast.Call(func=ast.Attribute(value=owner, attr=method), args=arguments):
+            return (method in _REDUCING and any(sums(a, name) for a in (owner, *arguments))) or (
+                method in ("values", "get") and sums(owner, name)
+            )
+        case ast.Call(func=ast.Name(id=function), args=arguments):
+            return function in _REDUCING and any(sums(argument, name) for argument in arguments)
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return any(sums(element, name) for element in elements)
+        case ast.ListComp(generators=[only]) | ast.GeneratorExp(generators=[only]):
+            return sums(only.iter, name)
+        case ast.IfExp(body=body, orelse=other):
+            return sums(body, name) or sums(other, name)
+    return spelled(_unsliced(value)) == name
+
+
+def _may_hold(factor: ast.expr) -> bool:
+    """Whether a factor may itself be computed by a model."""
+    return any(
+        isinstance(node, ast.Call) and called_name(node) not in ("len", "float", "int")
+        for node in ast.walk(factor)
+    )
 
 
 def fresh_names(value: ast.AST, is_carrier: Callable[[str], bool]) -> set[str]:

@@ -8,9 +8,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from analyzers.evidence import GraphReuse, Holder, Join, Place, Visit
 from analyzers.flow import bindings, called_name, first_use, reads, walk_scope
+from analyzers.handing import Handing, handings
 from analyzers.pattern import Boundary, Carrier
 from analyzers.source import Loop, Module, Project, Scope, spelled, target_names
 
@@ -89,10 +91,31 @@ class Lifetime:
     def same_pass(self) -> bool:
         """Whether both calls belong to one pass over the innermost loop that they share."""
         shared = self.shared
-        if shared is None or self.same_line:
+        if shared is None:
             return False
+        if self.same_line:
+            return self._two_calls
         in_order = shared.freed_line < shared.reached_line
         return not shared.loops or (in_order and self.reuse.freed.later == 0)
+
+    @cached_property
+    def _two_calls(self) -> bool:
+        """Whether one line calls two functions that walk, each as often as the other by now."""
+        freed, reached = self.reuse.freed, self.reuse.reached
+        return (
+            self.called_for(freed) != self.called_for(reached)
+            and freed.iteration == reached.iteration
+            and freed.later == 0
+        )
+
+    def called_for(self, visit: Visit) -> str:
+        """The function that the shared frame called to come to a walk; empty if it walks itself."""
+        shared, stack = self.shared, _stack(visit)
+        for place, inner in pairwise(stack):
+            if shared is not None and place.frame == shared.frame and inner.frame != place.frame:
+                if place.function == shared.function:
+                    return inner.function.rpartition(".")[2]
+        return ""
 
     @cached_property
     def join(self) -> Join | None:
@@ -108,7 +131,10 @@ class Lifetime:
             if join.holders:
                 holder = min(join.holders, key=self._likelihood)
                 name = self._whole(base(holder.path))
-                if name not in found:
+                kept = self.handed.get(name)
+                if kept is not None:
+                    found.setdefault(kept.path, Carrier(kept.path, kept.place, "attribute"))
+                elif name not in found:
                     found[name] = Carrier(name, self._taken_on(name, holder, join), holder.kind)
         return tuple(found.values()) or self._named_where_made
 
@@ -125,6 +151,21 @@ class Lifetime:
             if statement is not None and (names := bindings(statement)):
                 return (Carrier(names[0], place),)
         return ()
+
+    @cached_property
+    def handed(self) -> dict[str, Handing]:
+        """What becomes of names that each pass gives a new value: who is handed it, and keeps it
+        for the next."""
+        shared = self.shared
+        if shared is None or not shared.loops or self.same_pass:
+            return {}
+        loop = shared.loops[0]
+        found = {
+            name: next(handings(self.project, loop, name), None)
+            for name in self.held
+            if _renewed(shared.module, loop, name)
+        }
+        return {name: handing for name, handing in found.items() if handing is not None}
 
     def _whole(self, name: str) -> str:
         """For a loop's own variable, what the loop takes it from: `sample` → `batch`."""

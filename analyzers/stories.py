@@ -19,7 +19,7 @@ from analyzers.flow import (
     walk_scope,
     walked,
 )
-from analyzers.keeping import adds_up, fresh_names, interpolates, is_average, queued
+from analyzers.keeping import adds_up, fresh_names, interpolates, is_average, queued, sums
 from analyzers.source import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.walks import SUMMING, Walks
 
@@ -90,10 +90,11 @@ class Story(Walks):
     @cached_property
     def self_fed(self) -> bool:
         """Whether the carrier's next value is computed from its last (a recurrence)."""
-        return any(self._feeds(scope, statement) for _, scope, statement in self.binders)
+        feeders = [*self.binders, *self._assigned_by_property]
+        return any(self._feeds(scope, statement) for _, scope, statement in feeders)
 
     def _feeds(self, scope: Scope, statement: ast.stmt) -> bool:
-        value = value_of(statement)
+        value = value_of(statement) or put_in(statement)
         if value is None:
             return False
         fresh = fresh_names(value, self._is_carrier)
@@ -102,8 +103,32 @@ class Story(Walks):
     def _is_carrier(self, name: str) -> bool:
         """Whether a name, in whatever function, stands for the carrier."""
         if self.attribute:
-            return name == self.name or (name.rpartition(".")[2] == self.attribute and "." in name)
+            last = name.rpartition(".")[2]
+            return name == self.name or (
+                "." in name and (last == self.attribute or last in self._properties)
+            )
         return name == self.name
+
+    @cached_property
+    def _properties(self) -> set[str]:
+        """Names of properties whose setter stores into the carrier."""
+        return {
+            scope.name
+            for _, scope, _ in self.binders
+            if isinstance(scope, ast.FunctionDef)
+            and any(spelled(d) == f"{scope.name}.setter" for d in scope.decorator_list)
+        }
+
+    @cached_property
+    def _assigned_by_property(self) -> list[tuple[Module, Scope, ast.stmt]]:
+        """Statements that give the carrier its value through a property."""
+        return [
+            (module, module.scope_of(node), node)
+            for module in (self.project.modules.values() if self._properties else ())
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.stmt)
+            and any("." in n and n.rpartition(".")[2] in self._properties for n in bindings(node))
+        ]
 
     @cached_property
     def averaged(self) -> bool:
@@ -136,11 +161,24 @@ class Story(Walks):
             return False
         new = join.new.op if join.new is not None else ""
         is_root = self.name in self.root_names or any(
-            self.name in _sources_of_call(self, name) for name in self.root_names
+            sums(value, self.name) for value in self._root_values
         )
         return (new.startswith(SUMMING) and is_root) or any(
-            adds_up(statement, self._is_carrier) for _, _, statement in self.binders
+            adds_up(statement, self._is_carrier) and (is_root or not self.averaged)
+            for _, _, statement in self.binders
         )
+
+    @cached_property
+    def _root_values(self) -> list[ast.expr]:
+        """The expressions that the walked tensor is made by, in the shared frame."""
+        values = [walked(self.root_call)] if self.root_call is not None else []
+        if self.shared is not None:
+            values += [
+                value_of(node)
+                for node in walk_scope(self.shared.scope)
+                if isinstance(node, ast.stmt) and self.root_names & set(bindings(node))
+            ]
+        return [value for value in values if value is not None]
 
     @cached_property
     def same_consumer(self) -> bool:
@@ -165,16 +203,12 @@ class Story(Walks):
         for _, scope, statement in self.binders:
             if statement not in set(ast.walk(self.loop)):
                 names = _sources(scope, ast.Pass(), names_read(value_of(statement) or statement))
-                makers |= {
-                    spelled(node.func)
-                    for other in walk_scope(scope)
-                    if isinstance(other, ast.Assign)
-                    and (other is statement or set(bindings(other)) & names)
-                    for node in ast.walk(other.value)
-                    if isinstance(node, ast.Call) and _is_model_call(node)
-                }
-        called = {spelled(n.func) for n in ast.walk(self.loop) if isinstance(n, ast.Call)}
-        return bool(makers & called)
+                for other in walk_scope(scope):
+                    if isinstance(other, ast.Assign) and (
+                        other is statement or set(bindings(other)) & names
+                    ):
+                        makers |= _models_called(self.project, other.value)
+        return bool(makers & _models_called(self.project, self.loop))
 
     @cached_property
     def target_calls(self) -> list[ast.Call]:
@@ -203,6 +237,26 @@ class Story(Walks):
             if isinstance(statement, ast.Assign)
             for name in bindings(statement)
         }
+
+
+def put_in(statement: ast.stmt) -> ast.expr | None:
+    """What a statement puts into a container: `y` of `xs.append(y)`."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return call.args[-1] if isinstance(call, ast.Call) and call.args else None
+
+
+def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[str]:
+    """What is called like a model in the node, and in the script's functions that it calls."""
+    found: set[str] = set()
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call):
+            if _is_model_call(call):
+                found.add(spelled(call.func))
+            for module in project.modules.values() if deep else ():
+                function = module.function_named(called_name(call))
+                if function is not None:
+                    found |= _models_called(project, function, deep=False)
+    return found
 
 
 def _is_model_call(call: ast.Call) -> bool:
@@ -237,22 +291,6 @@ def _sources(scope: Scope, statement: ast.stmt, wanted: set[str]) -> set[str]:
     return wanted
 
 
-def _sources_of_call(story: Story, name: str) -> set[str]:
-    """Names that the tensor called `name` is computed from, in the shared frame."""
-    if story.shared is None:
-        return set()
-    found: set[str] = set()
-    for node in walk_scope(story.shared.scope):
-        if isinstance(node, ast.stmt) and name in bindings(node):
-            given = value_of(node)
-            if given is not None:
-                found |= names_read(given)
-    root = walked(story.root_call) if story.root_call is not None else None
-    if root is not None and spelled(root) == name:
-        found |= names_read(root)
-    return found
-
-
 def _only_when_missing(project: Project, statement: ast.stmt, attribute: str) -> bool:
     """Whether the statement fills a cache: it runs only `if self.x is None` or the like, or
     behind an early return of what is cached."""
@@ -270,7 +308,7 @@ def fills_cache(module: Module, statement: ast.stmt, attribute: str) -> ast.If |
             break
         if isinstance(parent, ast.If) and attribute in spelled(parent.test):
             inside = any(statement is n for s in parent.body for n in ast.walk(s))
-            return parent if inside else None
+            return parent if inside and not _asks_for_room(parent.test) else None
     for earlier in module.block_of(statement):
         if earlier is statement:
             return None
@@ -278,6 +316,15 @@ def fills_cache(module: Module, statement: ast.stmt, attribute: str) -> ast.If |
             if isinstance(earlier.body[-1], ast.Return):
                 return earlier
     return None
+
+
+def _asks_for_room(test: ast.expr) -> bool:
+    """Whether a test compares sizes (`len(self.buffer) < n`): it does not ask what is missing."""
+    return any(
+        isinstance(node, ast.Compare)
+        and any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in node.ops)
+        for node in ast.walk(test)
+    )
 
 
 def story_of(evidence: object, project: Project) -> Story | None:

@@ -96,6 +96,8 @@ def _visible(story: Story) -> list[str]:
     assert shared is not None
     names = []
     for name, holder in story.held.items():
+        if name in story.handed:
+            continue
         here = holder.frame == shared.frame or holder.scope == shared.function
         mine = name.startswith("self.") and _is_method(shared.scope)
         if here or mine or (holder.scope == "<module>" and shared.scope is shared.module.tree):
@@ -134,6 +136,7 @@ def _cut(strategy: str, title: str, edits: tuple[Edit, ...], rank: int) -> Propo
 def detach_where_stored(story: Story, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """Detach what the statement stores; or only the old part of what it computes."""
     idiom = idiom_for(story.reuse, project)
+    yield from _handed_detached(story, idiom, rank)
     whole: list[Edit] = []
     old: list[Edit] = []
     inner = False
@@ -150,6 +153,21 @@ def detach_where_stored(story: Story, project: Project, rank: int = 0) -> Iterat
         yield _cut(
             "detach-old-part", f"Detach the old value of `{story.name}`", tuple(old), rank + 1
         )
+
+
+def _handed_detached(story: Story, idiom: Idiom, rank: int) -> Iterator[Proposal]:
+    """Detach what the loop hands to an object that keeps it: `bank.push(key.detach())`."""
+    if story.shared is None or not story.handed:
+        return
+    editor = Editor(story.shared.module)
+    edits = {h.argument: idiom.of(name) for name, h in story.handed.items()}
+    names = ", ".join(f"`{name}`" for name in story.handed)
+    yield _cut(
+        "detach-when-handed-over",
+        f"Detach {names} for `{story.name.rpartition('.')[0]}`",
+        tuple(editor.replace(argument, text) for argument, text in edits.items()),
+        rank - 1,
+    )
 
 
 def _may_store(scope: Scope) -> bool:
@@ -271,7 +289,10 @@ def cut_window(story: Story, project: Project) -> Iterator[Proposal]:
         return
     editor = Editor(shared.module)
     walk = _last_of_pass(story)
-    lines = [f"{story.name}.clear()", f"{story.name} = [{story.name}[-1].detach()]"]
+    last = f"[{story.name}[-1].detach()]"
+    if holder.container.startswith("deque"):
+        last = f"deque({last}, maxlen={story.name}.maxlen)"
+    lines = [f"{story.name}.clear()", f"{story.name} = {last}"]
     if (again := _begun_again(story)) is not None:
         lines.insert(0, f"{story.name} = {again}")
     for rank, line in enumerate(lines):

@@ -106,6 +106,12 @@ class Walks(Lifetime):
         return self.same_line and root.id in target_names(loop.target)
 
     @cached_property
+    def walked_within(self) -> bool:
+        """Whether the failing loss is itself a node that the freeing call walked."""
+        joins = self.reuse.joins
+        return bool(joins) and all(j.new is None and j.shape in ((), (1,)) for j in joins)
+
+    @cached_property
     def sums_walked(self) -> bool:
         """Whether the failing loss is only a sum of tensors that were walked themselves."""
         joins = self.reuse.joins

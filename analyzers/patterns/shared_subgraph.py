@@ -40,6 +40,7 @@ from collections.abc import Iterator
 from analyzers.combining import one_backward, retain_on_first, sum_behind_loop
 from analyzers.evidence import Evidence
 from analyzers.pattern import Match, Proposal
+from analyzers.returning import return_losses
 from analyzers.source import Project
 from analyzers.stories import story_of
 from analyzers.telling import account, matched, story_in
@@ -75,5 +76,6 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """One backward of the sum; all backwards before all steps; at last, keep the first graph."""
     story = story_in(match)
     yield from one_backward(story, project)
+    yield from return_losses(story, project)
     yield from sum_behind_loop(story, project)
     yield from retain_on_first(story, project)

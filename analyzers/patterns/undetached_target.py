@@ -35,7 +35,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.constants import detach_at_definition, detach_at_use, meant_as_constant
+from analyzers.constants import (
+    detach_at_definition,
+    detach_at_use,
+    made_without_graph,
+    meant_as_constant,
+)
 from analyzers.evidence import Evidence
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
@@ -71,3 +76,4 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     story = story_in(match)
     yield from detach_at_use(story, project)
     yield from detach_at_definition(story, project)
+    yield from made_without_graph(story, project)
