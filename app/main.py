@@ -14,6 +14,7 @@ from app.jobs import Diagnose
 from app.manners.access import Access
 from app.manners.clients import Keys, RateLimit
 from app.manners.headers import SecurityHeaders
+from app.manners.heads import Heads
 from app.manners.sizes import BodyLimit
 from app.manners.telemetry import instrument
 from app.service import Service
@@ -60,6 +61,7 @@ def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None 
 def _add_manners(app: FastAPI, service: Service) -> None:
     """Middleware, innermost first: the last one added meets a request first."""
     settings, metrics = service.settings, service.metrics
+    app.add_middleware(Heads)
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes, metrics=metrics)
     app.add_middleware(RateLimit, settings=settings, metrics=metrics)
     app.add_middleware(Keys, settings=settings, metrics=metrics)
