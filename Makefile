@@ -31,6 +31,9 @@ serve: $(VENV)/.serve $(if $(EXTRAS),$(VENV)/.extras)  ## serve http://127.0.0.1
 test: $(VENV)/.test  ## install what tests need and run them
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
+compose-test: $(VENV)/.test  ## build the images, bring Compose up, have it mend a script (needs root or Docker)
+	$(BIN)/python -m pytest -m docker $(PYTEST_ARGS)
+
 check: $(VENV)/.test  ## format, lint, types, import rules, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

@@ -79,7 +79,7 @@ def _answers(address: str) -> bool:
 def build_image(address: str) -> str:
     """An image of this interpreter's torch and of the sandbox as it is now; its tag."""
     client = docker.DockerClient(base_url=address)
-    _make_base(client, address)
+    make_base(client, address)
     torch_image = f"gradmend-torch:{importlib.metadata.version('torch').replace('+', '-')}"
     if not client.images.list(torch_image):
         _layer(client, BASE, torch_image, _libraries())
@@ -88,7 +88,8 @@ def build_image(address: str) -> str:
     return IMAGE
 
 
-def _make_base(client: Any, address: str) -> None:
+def make_base(client: Any, address: str) -> None:
+    """The image `BASE`: pulled, or made here of Debian's packages."""
     if client.images.list(BASE):
         return
     with contextlib.suppress(docker.errors.APIError):

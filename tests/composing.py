@@ -1,0 +1,87 @@
+"""The service in containers: its images built from here, and Compose to bring it up."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import docker  # type: ignore[import-untyped]
+import pytest
+
+from tests import engine
+from tests.processes import free_port
+
+ROOT = Path(__file__).parent.parent
+BASE = "gradmend-base-under-test"
+POSTGRES = "gradmend-postgres-under-test"
+_PARTS = ".[postgres,sandbox,container]"
+_WITH_WHEELS = f"""
+FROM {engine.BASE}
+COPY . /wheels
+ENV PIP_NO_INDEX=1 PIP_FIND_LINKS=/wheels
+"""
+
+
+def compose_command() -> list[str]:
+    """Compose 2 or 1; skips the test where there is neither."""
+    if shutil.which("docker") and _succeeds("docker", "compose", "version"):
+        return ["docker", "compose"]
+    if shutil.which("docker-compose") is None:
+        pytest.skip("neither docker compose nor docker-compose is installed")
+    return ["docker-compose"]
+
+
+def _succeeds(*command: str) -> bool:
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
+def build_bases(address: str) -> None:
+    """What the images start from, with this machine's packages: no build asks a package index."""
+    client = docker.DockerClient(base_url=address)
+    engine.make_base(client, address)
+    with tempfile.TemporaryDirectory() as directory:
+        _wheels(directory)
+        Path(directory, "Dockerfile").write_text(_WITH_WHEELS)
+        client.images.build(path=directory, tag=BASE, rm=True)
+    places = str(ROOT / "tests/images/postgres")
+    client.images.build(path=places, tag=POSTGRES, network_mode="host", rm=True)
+    client.close()
+
+
+def _wheels(directory: str) -> None:
+    """Wheels of everything that the images install, and of what builds the service's own."""
+    wheel = [sys.executable, "-m", "pip", "wheel", "-q", "-c", "constraints.txt", "-w", directory]
+    subprocess.run([*wheel, "setuptools>=77", "wheel", _PARTS], cwd=ROOT, check=True)
+
+
+@contextlib.contextmanager
+def composed(address: str, project: str = "gradmend-under-test") -> Iterator[str]:
+    """`docker compose up` of the checkout, images built; the service's address."""
+    port = free_port()
+    environment = {
+        **os.environ,
+        "DOCKER_HOST": address,
+        "GRADMEND_DOCKER_SOCKET": address.removeprefix("unix://"),
+        "GRADMEND_POSTGRES_IMAGE": POSTGRES,
+        "GRADMEND_PUBLISH": f"127.0.0.1:{port}",
+    }
+
+    def compose(*arguments: str) -> None:
+        command = [*compose_command(), "-p", project, *arguments]
+        subprocess.run(command, cwd=ROOT, env=environment, check=True)
+
+    compose("build", "--build-arg", f"BASE={BASE}", "--build-arg", "EXTRAS=")
+    try:
+        compose("up", "-d", "--no-build", "--scale", "worker=2")
+        yield f"http://127.0.0.1:{port}"
+    except BaseException:
+        compose("logs", "--tail=50")
+        raise
+    finally:
+        compose("down", "-v", "--remove-orphans", "-t", "5")

@@ -1,0 +1,56 @@
+"""`docker compose up`, for real: a script posted to the web container comes back with a patch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests import composing, engine
+from tests.case_files import ROOT, strip
+from tests.processes import eventually
+
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(1500)]
+
+FAILING = strip(ROOT / "recurrent_state" / "char_lm.py")
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[httpx.Client]:
+    """The composed service, ready."""
+    composing.compose_command()
+    with engine.daemon() as address:
+        composing.build_bases(address)
+        with composing.composed(address) as base, httpx.Client(base_url=base, timeout=90) as client:
+            eventually(lambda: _ready(client), seconds=180)
+            yield client
+
+
+def _ready(client: httpx.Client) -> bool:
+    try:
+        return client.get("/readyz").is_success
+    except httpx.TransportError:
+        return False
+
+
+def test_a_verified_patch(service: httpx.Client) -> None:
+    posted = service.post("/v1/diagnoses?wait=60", json={"script": FAILING})
+    assert posted.is_success, posted.text
+    link = f"/v1/diagnoses/{posted.json()['id']}"
+    eventually(lambda: service.get(link).json()["status"] == "done", seconds=120)
+    found = service.get(link).json()
+    assert found["verdict"] == "confirmed", found["summary"]
+    assert found["causes"][0]["pattern"] == "recurrent-state"
+    checks = {check["name"]: check["status"] for check in found["patches"][0]["checks"]}
+    assert checks["reproduced"] == checks["runs"] == checks["learns"] == "passed", checks
+    assert found["run"]["backend"] == "container"
+
+
+def test_what_is_ready_says_where_it_runs(service: httpx.Client) -> None:
+    ready = service.get("/readyz").json()
+    assert (ready["jobs"], ready["database"], ready["backend"]) == (
+        "queue",
+        "postgresql",
+        "container",
+    )
