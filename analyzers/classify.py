@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from analyzers.edits import EditConflict, apply
 from analyzers.evidence import Engine, Evidence, GraphReuse, How, Node, Place, Visit
 from analyzers.pattern import Boundary, Carrier, Gradients, Match, Pattern, Proposal, patterns
+from analyzers.recalled import confidence, explained
 from analyzers.source import Project
 
 MAX_CAUSES = 4
@@ -80,6 +81,8 @@ def classify(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
 def _explained(match: Match, pattern: Pattern, project: Project) -> Explained:
     evidence = match.evidence
     created, freed, reached = _happenings(evidence, project)
+    if project.recalled:
+        return _recalled(match, pattern, project)
     return Explained(
         pattern=match.pattern,
         family=pattern.FAMILY,
@@ -96,6 +99,27 @@ def _explained(match: Match, pattern: Pattern, project: Project) -> Explained:
         reached_again_by=reached,
         explanation=pattern.explain(match, project),
         candidates=_candidates(match, pattern, project),
+    )
+
+
+def _recalled(match: Match, pattern: Pattern, project: Project) -> Explained:
+    """A cause that only a traceback speaks for: nothing can be patched, and little is sure."""
+    code = project.code(match.location.file, match.location.line)
+    return Explained(
+        pattern=match.pattern,
+        family=pattern.FAMILY,
+        title=pattern.TITLE,
+        confidence=confidence(match.confidence, match.evidence, match.carrier is not None),
+        how=match.evidence.how,
+        engine=match.evidence.engine if isinstance(match.evidence, GraphReuse) else "torch",
+        location=match.location,
+        code=code,
+        carrier=match.carrier,
+        boundary=Boundary(),
+        created=None,
+        freed_by=None,
+        reached_again_by=None,
+        explanation=explained(pattern.TITLE, match.location, code),
     )
 
 

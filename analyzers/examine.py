@@ -10,6 +10,7 @@ from analyzers.evidence import Reading
 from analyzers.notebook import LineMap, NotANotebookError, is_notebook, stored_errors, to_project
 from analyzers.notebook_text import Notebook, notebook_text
 from analyzers.reading import read
+from analyzers.recalled import evidence_of, files_of
 from analyzers.replay import extra_runs, repeated, replays
 from analyzers.source import Project
 from analyzers.tracebacks import Frame, ParsedTraceback, parse
@@ -28,6 +29,7 @@ class Examined:
     cells: dict[int, str] = field(default_factory=dict)
     notebook: Notebook | None = None
     rerun: frozenset[str] = frozenset()
+    recalled: bool = False
 
 
 def examine(script: str, filename: str, files: Mapping[str, str], traceback: str) -> Examined:
@@ -36,6 +38,8 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
     if is_notebook(script):
         return _examine_notebook(script, filename, files, traceback)
     parsed = parse(traceback) if traceback.strip() else None
+    if parsed is not None and not script.strip() and not files:
+        return _recalled(parsed, filename)
     project = Project({**files, filename: script}, filename)
     problem = not_python(script, filename)
     return Examined(dict(project.files), filename, parsed, _read(project, problem), problem)
@@ -64,6 +68,18 @@ def _examine_notebook(
     return Examined(
         dict(project.files), entry, parsed, reading, problem, cells, notebook, project.rerun
     )
+
+
+def _recalled(parsed: ParsedTraceback, entry: str) -> Examined:
+    """A traceback alone."""
+    found = evidence_of(parsed, entry)
+    reading = Reading((found,) if found is not None else ())
+    own = parsed.location
+    cells = {}
+    if own is not None and own.cell is not None:
+        cells[own.line] = f"cell {own.cell}, line {own.line}"
+    files = files_of(parsed, entry)
+    return Examined(files, entry, parsed, reading, cells=cells, recalled=True)
 
 
 def _read(project: Project, problem: str | None, again: Sequence[tuple[int, int]] = ()) -> Reading:

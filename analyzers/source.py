@@ -118,6 +118,7 @@ class Project:
     """The files of a request. Files that are not Python, or do not parse, have no module.
 
     `notebook`: the entry was made from one, so people know its lines by their cells.
+    `recalled`: the files hold no more than the lines which a traceback shows.
     `rerun` are the labels (`cell 4`) of those cells that were run more than once.
     """
 
@@ -125,6 +126,7 @@ class Project:
     entry: str = "train.py"
     notebook: bool = False
     rerun: frozenset[str] = frozenset()
+    recalled: bool = False
 
     @cached_property
     def modules(self) -> dict[str, Module]:

@@ -36,7 +36,9 @@ class Case:
     @property
     def runnable(self) -> bool:
         """Whether there is a script that can be given to the sandbox."""
-        return self.problem is None and bool(self.project.files.get(self.project.entry, "").strip())
+        if self.problem is not None or self.project.recalled:
+            return False
+        return bool(self.project.files.get(self.project.entry, "").strip())
 
     def cell_of(self, place: Place) -> str | None:
         """What a notebook's user calls a place: `cell 4, line 3`; None for other files."""
@@ -60,7 +62,13 @@ async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
         project = Project({request.filename: request.script, **files}, request.filename)
         return Case(project, None, Reading(), request.time_limit_s, trace, str(limit))
     return Case(
-        Project(read.files, read.entry, notebook=read.notebook is not None, rerun=read.rerun),
+        Project(
+            read.files,
+            read.entry,
+            notebook=read.notebook is not None,
+            rerun=read.rerun,
+            recalled=read.recalled,
+        ),
         read.traceback,
         read.reading,
         request.time_limit_s,

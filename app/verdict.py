@@ -67,6 +67,8 @@ def summary(
     best = patches[0] if patches else None
     if best is not None and best.verification.status == "passed":
         return f"{told} A patch was run and checked: {best.title[:1].lower()}{best.title[1:]}."
+    if case.project.recalled:
+        return f"Perhaps: {told} Only a traceback was sent; the script would tell."
     if decided == "likely":
         return f"{told} This comes from reading the source{_because(seen)}."
     if best is not None and best.verification.status == "not_run":

@@ -1,0 +1,134 @@
+"""A traceback without its script: the few lines that its frames show, and what its message says."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from analyzers.evidence import (
+    Evidence,
+    GraphReuse,
+    Holder,
+    InplaceChange,
+    Join,
+    MissingGraph,
+    Node,
+    Place,
+    Visit,
+)
+from analyzers.flow import names_read
+from analyzers.source import assigned
+from analyzers.tracebacks import Frame, ParsedTraceback
+
+MAX_LINE = 20_000
+CONFIDENCE = 0.4
+UNNAMED_CONFIDENCE = 0.25
+_INPLACE_KINDS = {"inplace-leaf": "leaf", "inplace-view": "view"}
+
+
+def files_of(traceback: ParsedTraceback, entry: str) -> dict[str, str]:
+    """Files that hold the lines which the user's frames show, where they stood, and no others.
+    Frames in a notebook's cells are lines of `entry`, as are those of files that have no name."""
+    lines: dict[str, dict[int, str]] = {entry: {}}
+    for frame in _own([*traceback.forward_frames, *traceback.frames]):
+        code = _statement(frame.code)
+        if code and 0 < frame.line <= MAX_LINE:
+            lines.setdefault(_file(frame, entry), {})[frame.line] = code
+    return {
+        path: "\n".join(shown.get(n, "") for n in range(1, max(shown, default=0) + 1)) + "\n"
+        for path, shown in lines.items()
+    }
+
+
+def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
+    """What the message says of the user's innermost frame; None for errors of other kinds."""
+    stack = tuple(
+        Place(_file(frame, entry), frame.line, frame.function) for frame in _own(traceback.frames)
+    )
+    if not stack:
+        return None
+    at, message = stack[-1], traceback.message
+    visit = Visit(at, n=2, stack=stack)
+    made = _made(traceback, entry)
+    match traceback.family:
+        case "graph-reuse" | "engine":
+            joins = (Join(made, holders=_holders(traceback)),) if made is not None else ()
+            engine = "custom" if traceback.family == "engine" else "torch"
+            return GraphReuse(
+                Visit(at, n=1, stack=stack),
+                visit,
+                "predicted",
+                message,
+                remade=made is not None,
+                joins=joins,
+                engine=engine,  # type: ignore[arg-type]
+            )
+        case "inplace":
+            kind = _INPLACE_KINDS.get(traceback.pattern_hint or "", "saved")
+            return InplaceChange(
+                kind,  # type: ignore[arg-type]
+                "predicted",
+                message,
+                reached=visit if kind == "saved" else None,
+                at=at,
+                node=made,
+            )
+        case "no-grad":
+            return MissingGraph("predicted", message, at, stack)
+    return None
+
+
+def confidence(own: float, evidence: Evidence, named: bool) -> float:
+    """At most 0..1: a message about a second walk fits many causes while no name is known."""
+    vague = isinstance(evidence, GraphReuse) and not named
+    return min(own, UNNAMED_CONFIDENCE if vague else CONFIDENCE)
+
+
+def explained(title: str, at: Place, code: str) -> str:
+    """Markdown: what the traceback tells, and what the script would add."""
+    shown = f" (`{code}`)" if code else ""
+    return (
+        f"{title}: the likeliest cause of such an error at line {at.line}{shown}. "
+        "Only a traceback was sent. With the script, the tensor and the line that made it can be "
+        "named, the error reproduced, and a patch run."
+    )
+
+
+def _own(frames: Iterable[Frame]) -> list[Frame]:
+    return [frame for frame in frames if not frame.is_library]
+
+
+def _file(frame: Frame, entry: str) -> str:
+    return frame.file if frame.cell is None and frame.file.endswith(".py") else entry
+
+
+def _statement(code: str) -> str:
+    """The line as a statement of its own; empty where it is only a part of one."""
+    for text in (code.strip(), f"{code.strip()} pass"):
+        try:
+            ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        return text
+    return ""
+
+
+def _made(traceback: ParsedTraceback, entry: str) -> Node | None:
+    """The node of the forward call that anomaly mode names."""
+    frame = traceback.forward
+    if frame is None or frame.is_library:
+        return None
+    at = Place(_file(frame, entry), frame.line, frame.function)
+    return Node(traceback.forward_op or "unknown", at)
+
+
+def _holders(traceback: ParsedTraceback) -> tuple[Holder, ...]:
+    """Names that the forward line both reads and binds: a state and its like; else those bound."""
+    frame = traceback.forward
+    text = _statement(frame.code) if frame is not None else ""
+    body = ast.parse(text).body if text else []
+    if not body:
+        return ()
+    bound = assigned(body[0])
+    carried = [name for name in bound if name in names_read(body[0])]
+    return tuple(Holder(name, frame.function if frame else "") for name in carried or bound)
