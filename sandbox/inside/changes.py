@@ -34,7 +34,7 @@ class ChangeLog(_Mode):  # type: ignore[misc]
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if func._schema.is_mutable:
-            for tensor in _written(func._schema, args, kwargs):
+            for tensor in written(func._schema, args, kwargs):
                 self._note(func, tensor)
         return func(*args, **kwargs)
 
@@ -67,7 +67,7 @@ class ChangeLog(_Mode):  # type: ignore[misc]
         return changes[:16], names[:16]
 
 
-def _written(schema: Any, args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
+def written(schema: Any, args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
     """The tensors that the operation writes into, by its schema."""
     for position, argument in enumerate(schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:

@@ -25,7 +25,7 @@ _autograd: Any = torch.autograd  # its entry to the engine is private
 class Call:
     """One walk over a graph: who asked for it, and what it walks.
 
-    `walk` is what the engine runs, known once it has run.
+    `walk` is what the engine runs, and `result` what it gave back, known once it has run.
     """
 
     n: int
@@ -39,6 +39,7 @@ class Call:
     roots: list[Root]
     names: list[str] = field(default_factory=list)
     walk: Walk = field(default_factory=Walk)
+    result: Any = None
     _record: Json | None = None
 
     def record(self) -> Json:
@@ -127,6 +128,7 @@ class Engine:
         finally:
             self.stamps.resume()
         call.walk = executed(call.roots, call.inputs)
+        call.result = result
         Clock.visits += 1
         for observer in self.observers:
             self._tell(observer, "after", call)

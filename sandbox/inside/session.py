@@ -21,6 +21,7 @@ from .emitter import Emitter
 from .engine import Engine, Observer, Stopped
 from .engines import EngineWatch
 from .frames import Json
+from .handmade import HandSteps
 from .inplace import InplaceWatch
 from .losses import LossLog
 from .missing import MissingWatch
@@ -45,6 +46,7 @@ class Session:
         self.engine: Engine | None = None
         self.silent: SilentWatch | None = None
         self.seals: Seals | None = None
+        self.hand: HandSteps | None = None
         self._open = ExitStack()  # never closed: the script's last line is still seen
         self._clock = time.monotonic  # a script may replace it later
         self._begun = self._clock()
@@ -123,9 +125,14 @@ class Session:
             self.silent = SilentWatch(emitter, stamps, self.parameters)
             observers.append(self.silent)
             self.steps.on_step.append(self.silent.stepped)
+        notes: list[str] = []
+        if self.steps.gradients:
+            self.hand = HandSteps(self.steps, self.parameters, notes, frozen=self.steps.frozen)
+            observers.append(self.hand)
         self.engine = Engine(
             stamps,
             observers,
+            notes=notes,
             keep_graphs=reference or bool(job.get("keep_graphs")),
             enough=self._enough,
         )
@@ -168,7 +175,8 @@ class Session:
         """Name what can be named now, and tell the gradients that are left."""
         self.parameters.name_again(None)
         self.parameters.tell()
-        if self.steps.gradients:
+        if self.hand is not None:
+            self.hand.finish()
             self.steps.emit_step(-1, None, self.steps.read(self.parameters.known))
 
     def _enough(self, visits: int) -> bool:

@@ -39,7 +39,7 @@ class StepWatch:
         self._emitter = emitter
         self._parameters = parameters
         self.gradients = gradients
-        self._frozen = frozen
+        self.frozen = frozen
         self._numbers: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self._versions: dict[int, list[int]] = {}
         self._read: dict[int, list[Json]] = {}
@@ -62,7 +62,7 @@ class StepWatch:
         if optimizer not in self._numbers:
             self._numbers[optimizer] = self.made
             self.made += 1
-            if self._frozen:
+            if self.frozen:
                 watch = self
 
                 def step(optimizer: Optimizer, closure: Any = None) -> Any:
