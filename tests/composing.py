@@ -80,8 +80,6 @@ def composed(address: str, project: str = "gradmend-under-test") -> Iterator[str
     try:
         compose("up", "-d", "--no-build", "--scale", "worker=2")
         yield f"http://127.0.0.1:{port}"
-    except BaseException:
-        compose("logs", "--tail=50")
-        raise
     finally:
+        compose("logs", "--tail=20")
         compose("down", "-v", "--remove-orphans", "-t", "5")

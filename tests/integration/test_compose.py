@@ -38,7 +38,7 @@ def test_a_verified_patch(service: httpx.Client) -> None:
     posted = service.post("/v1/diagnoses?wait=60", json={"script": FAILING})
     assert posted.is_success, posted.text
     link = f"/v1/diagnoses/{posted.json()['id']}"
-    eventually(lambda: service.get(link).json()["status"] == "done", seconds=120)
+    eventually(lambda: service.get(link).json()["status"] == "done", seconds=400)
     found = service.get(link).json()
     assert found["verdict"] == "confirmed", found["summary"]
     assert found["causes"][0]["pattern"] == "recurrent-state"
