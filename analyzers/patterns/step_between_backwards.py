@@ -54,6 +54,7 @@ from analyzers.evidence import Evidence, InplaceChange, Place
 from analyzers.naming import changed
 from analyzers.pattern import Boundary, Carrier, Match, Proposal
 from analyzers.source import Project
+from analyzers.splitting import steps_behind_walks
 from analyzers.stale import Stale, stale_in
 from analyzers.stepping import (
     Schedule,
@@ -127,5 +128,6 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     else:
         yield from detach_carried(stale, schedule)
         yield from forward_in_loop(stale, schedule)
+        yield from steps_behind_walks(schedule, rank=1)
         yield from one_step_behind(stale, schedule)
         yield from detach_attributes(stale)
