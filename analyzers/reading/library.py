@@ -44,6 +44,13 @@ _FACTORIES = ops.words(
     DoubleTensor sparse_coo_tensor
     """
 )
+# NumPy's functions that make an array of a tensor first, rather than call a method of it.
+_CONVERTING = ops.words(
+    """
+    array asarray ascontiguousarray maximum minimum sqrt exp log log10 log2 tanh sin cos
+    concatenate stack vstack hstack
+    """
+)
 
 
 def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
@@ -56,7 +63,9 @@ def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) 
         return _torch(machine, path, last, args, kwargs, frame)
     if path in ("random.sample", "random.choices", "random.choice") and args:
         return _drawn(machine, last, args[0], frame)
-    if root in ("numpy", "np", "math", "random", "time", "os", "json", "pandas", "logging"):
+    if root == "numpy":
+        return _numpy(machine, last, args, frame)
+    if root in ("math", "random", "time", "os", "json", "pandas", "logging"):
         return _no_graph(args, last, frame)
     modelled = python_calls.MODELLED.get(path)
     if modelled is not None:
@@ -89,6 +98,16 @@ def _drawn(machine: Machine, name: str, source: Value, frame: Frame) -> Value:
     if name == "choice":
         return items[0] if items else Unknown()
     return Sequence(items[:4], "list", open_=True)
+
+
+def _numpy(machine: Machine, name: str, args: Args, frame: Frame) -> Value:
+    """A function of NumPy's: some convert what they are given, which a graph forbids."""
+    if name in _CONVERTING:
+        for part in (part for value in args for part in operators.parts(value, 1)):
+            if isinstance(part, Tensor) and part.node is not None and part.node.strong:
+                walks.refused(machine, part, "numpy", tensors.NUMPY, frame)
+                break
+    return _no_graph(args, name, frame)
 
 
 def _no_graph(args: Args, name: str, frame: Frame) -> Value:

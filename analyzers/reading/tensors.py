@@ -169,10 +169,13 @@ def _count(args: list[Value], kwargs: dict[str, Value]) -> int:
 
 
 def reduced(name: str, args: list[Value], kwargs: dict[str, Value], tensor: Value) -> bool | None:
-    """Whether the result has one element: known for full reductions and shapes that stay."""
+    """Whether the result has one element: known for full reductions, shapes that stay, and
+    several tensors made one."""
     if name in ops.REDUCTIONS:
         plain = not args and not ({"dim", "axis"} & set(kwargs))
         return True if plain else None
+    if name == "stack" and isinstance(tensor, Sequence) and len(tensor.items) > 1:
+        return False
     if name in ("clone", "neg", "abs", "exp", "log", "float", "double", "to", "sqrt", "pow"):
         return tensor.scalar if isinstance(tensor, Tensor) else None
     return None

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from analyzers import ops
 from analyzers.evidence import Holder, MissingGraph, Place, Visit
 from analyzers.reading import operators, silent
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost, Node
 from analyzers.reading.machine import Machine
-from analyzers.reading.values import Const, Tensor, Unknown, Value
+from analyzers.reading.tape import Found
+from analyzers.reading.values import Const, Sequence, Tensor, Unknown, Value
+
+FLAT = "One of the differentiated Tensors does not require grad"
 
 
 def backward(
@@ -38,11 +42,13 @@ def backward(
         create=create,
         library=tuple(machine.library),
     )
-    run(machine, roots, visit)
+    found = run(machine, roots, visit)
+    if kind == "grad" and not _flag(kwargs, "allow_unused"):
+        _check_inputs(machine, kwargs, found, frame)
 
 
-def run(machine: Machine, roots: tuple[Node, ...], visit: Visit) -> None:
-    """One walk, with its evidence."""
+def run(machine: Machine, roots: tuple[Node, ...], visit: Visit) -> Found:
+    """One walk, with its evidence; what it reached."""
     walk, found = machine.tape.walk(roots, visit)
     if not found.complete:
         machine.gave_up("a graph too large to walk")
@@ -61,6 +67,7 @@ def run(machine: Machine, roots: tuple[Node, ...], visit: Visit) -> None:
             machine.report(key, stale)
     machine.tape.free(walk, found)
     silent.after_walk(machine, walk, found)
+    return found
 
 
 def _line(place: Place) -> tuple[str, int]:
@@ -143,6 +150,47 @@ def _check_scalar(machine: Machine, values: list[Value], frame: Frame) -> None:
         )
 
 
+def _check_inputs(machine: Machine, options: dict[str, Value], found: Found, frame: Frame) -> None:
+    """Evidence for a gradient asked of a tensor that the outputs were not made from. Only where
+    every node on the way is known, so that no path is overlooked."""
+    followed = found.complete and not found.joins
+    if not followed or any(node.lazy or ops.op(node.op) is ops.UNKNOWN for node in found.live):
+        return
+    if _flag(options, "materialize_grads"):
+        return
+    reached = {*found.live, *found.leaves}
+    inputs = options.get("inputs", Unknown())
+    given = inputs.items if isinstance(inputs, Sequence) else [inputs]
+    for tensor in given:
+        if not isinstance(tensor, Tensor):
+            continue
+        node = tensor.node
+        if node is None and machine.grad:
+            at = tensor.lost.at if tensor.lost is not None else frame.place()
+            _report(machine, "flat-input", tensor, at, frame, FLAT)
+        elif node is not None and node.strong and node not in reached:
+            _report(machine, "unused", tensor, node.at, frame)
+
+
+def _report(
+    machine: Machine, why: str, tensor: Tensor, at: Place, frame: Frame, message: str = ""
+) -> None:
+    place = frame.place()
+    machine.report(
+        (why, place.file, place.line),
+        MissingGraph(
+            how="predicted",
+            message=message,
+            at=place,
+            stack=frame.stack(),
+            holders=named([tensor]),
+            ended_at=at,
+            lost_by=why,
+            op="grad",
+        ),
+    )
+
+
 def refused(machine: Machine, tensor: Tensor, op: str, message: str, frame: Frame) -> None:
     """Evidence for something that a tensor with a graph refuses to do."""
     place = frame.place()
@@ -163,16 +211,4 @@ def refused(machine: Machine, tensor: Tensor, op: str, message: str, frame: Fram
 
 def without_grad(machine: Machine, tensor: Tensor, lost: Lost, frame: Frame) -> None:
     """Evidence for reading the gradient of what is no leaf."""
-    place = frame.place()
-    machine.report(
-        ("gradless", place.file, place.line),
-        MissingGraph(
-            how="predicted",
-            at=place,
-            stack=frame.stack(),
-            holders=named([tensor]),
-            ended_at=lost.at,
-            lost_by=lost.op,
-            op="grad",
-        ),
-    )
+    _report(machine, lost.op, tensor, lost.at, frame)

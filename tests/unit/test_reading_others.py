@@ -107,6 +107,26 @@ def test_a_loss_of_many_values_is_found() -> None:
     assert missing.lost_by == "non_scalar"
 
 
+def test_several_losses_stacked_are_not_one_number() -> None:
+    (missing,) = found("parts = [net(row).sum() for row in x]\ntorch.stack(parts).backward()\n")
+    assert isinstance(missing, MissingGraph)
+    assert missing.lost_by == "non_scalar"
+
+
+UNREACHED = {
+    "unused": "t = torch.rand(3, requires_grad=True)\nu = net(x * w).sum()\n",
+    "flat-input": "t = torch.rand(3)\nu = net(x * t * w).sum()\n",
+}
+
+
+@pytest.mark.parametrize("why", UNREACHED)
+def test_a_gradient_of_what_the_output_was_not_made_from_is_found(why: str) -> None:
+    (missing,) = found(UNREACHED[why] + "g = torch.autograd.grad(u, (w, t))\n")
+    assert isinstance(missing, MissingGraph)
+    assert missing.lost_by == why
+    assert missing.holders[0].path == "t"
+
+
 def test_a_leaf_that_its_own_update_replaced_is_found() -> None:
     missing = found("for _ in range(3):\n    (x @ w).sum().backward()\n    w = w - 0.1 * w.grad\n")[
         0
@@ -134,6 +154,7 @@ def test_a_value_that_is_no_leaf_is_found(name: str) -> None:
     ("body", "op"),
     [
         ("y = net(x)\nloss = y.sum()\nloss.backward()\nprint(y.numpy())\n", "numpy"),
+        ("import numpy as np\ny = net(x)\ny.sum().backward()\nprint(np.exp(-y))\n", "numpy"),
         ("import copy\nkept = copy.deepcopy({'y': net(x)})\nnet(x).sum().backward()\n", "deepcopy"),
     ],
 )
@@ -220,6 +241,17 @@ HEALTHY = {
     ),
     "a copied network": (
         "import copy\ntwin = copy.deepcopy(net)\nF.mse_loss(net(x), twin(x).detach()).backward()\n"
+    ),
+    "a gradient that may be missing": (
+        "t = torch.rand(3, requires_grad=True)\nu = net(x).sum()\n"
+        "g = torch.autograd.grad(u, t, allow_unused=True)\n"
+    ),
+    "a gradient through a function that is not seen": (
+        "from elsewhere import solve\nt = torch.rand(3, requires_grad=True)\n"
+        "(g,) = torch.autograd.grad(solve(t, net(x)).sum(), t)\n"
+    ),
+    "stacked losses, averaged": (
+        "parts = [net(row).sum() for row in x]\ntorch.stack(parts).mean().backward()\n"
     ),
     "numbers of a detached output": ("y = net(x)\ny.sum().backward()\nprint(y.detach().numpy())\n"),
 }
