@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from analyzers.blocks import joined
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import Visit
 from analyzers.flow import backward_calls, bindings, call_on_line, called_name, names_read, walked
@@ -18,7 +19,7 @@ from analyzers.rewrite import (
     unused_name,
     with_keyword,
 )
-from analyzers.source import Module, Project, spelled
+from analyzers.source import Loop, Module, Project, spelled
 from analyzers.stories import Story
 
 _ITERATORS = ("zip", "enumerate", "map", "range")
@@ -143,10 +144,13 @@ def sum_behind_loop(story: Story, project: Project) -> Iterator[Proposal]:
         yield _sum(editor.replace(statement, f"sum({listed}).backward()"))
         return
     loop = shared.loops[0]
-    if steps(loop) or statement is None or not _direct(story.reuse.reached, shared):
+    if statement is None or not _direct(story.reuse.reached, shared):
         return
     call = call_on_line(shared.module, shared.reached_line, "backward", "manual_backward")
     if call is None:
+        return
+    if steps(loop):
+        yield from _one_step_behind(story, loop, statement, call)
         return
     alone = len(loop.body) == 1 and loop.body[0] is statement and not isinstance(loop, ast.While)
     loss = walked(call)
@@ -158,6 +162,37 @@ def sum_behind_loop(story: Story, project: Project) -> Iterator[Proposal]:
     edits = sum_in_loop(editor, loop, statement, call, unused_name(shared.module, "total_loss"))
     if edits is not None:
         yield _sum(*edits)
+
+
+def _one_step_behind(
+    story: Story, loop: Loop, statement: ast.stmt, call: ast.Call
+) -> Iterator[Proposal]:
+    """Sum in the loop; one walk and one step behind it."""
+    assert story.shared is not None
+    module = story.shared.module
+    editor = Editor(module)
+    schedule = [s for s in loop.body if is_schedule(s)]
+    total = unused_name(module, "total_loss")
+    edits = sum_in_loop(editor, loop, statement, call, total)
+    if edits is None or sum(len(steps(s)) for s in schedule) < len(steps(loop)):
+        return
+    behind = [editor.text_of(s) for s in schedule if steps(s)]
+    ahead = [editor.text_of(s) for s in schedule if not steps(s)]
+    yield Proposal(
+        "sum-then-step",
+        "Add the losses up, then one backward and one step",
+        joined(
+            [
+                *edits,
+                *(editor.insert_before(loop, text) for text in ahead),
+                *(editor.delete(s) for s in schedule),
+                *(editor.insert_after(loop, text) for text in behind),
+            ]
+        ),
+        "changed",
+        "One step for all samples, not one for each.",
+        3,
+    )
 
 
 def _collection(editor: Editor, loop: ast.For, loss: str) -> str | None:

@@ -28,12 +28,12 @@ def meant_as_constant(story: Story) -> float:
     if shared is None:
         return 0.0
     if not story.same_pass:
-        if story.reuse.remade and not story.bound_inside:
+        if story.reuse.remade and not story.bound_inside and not story.cached:
             return 0.85
         if story.maker_called_inside and not story.bound_inside:
             return 0.88
         if story.target_calls and not story.self_fed:
-            return 0.55 if story.bound_inside else 0.88
+            return 0.55 if _kept_for_later(story) else 0.88
         return 0.82 if story.same_consumer and not story.bound_inside else 0.0
     if story.target_calls:
         return 0.88
@@ -42,6 +42,15 @@ def meant_as_constant(story: Story) -> float:
     if story.same_consumer:
         return 0.86 if _steps_between(story) else 0.72
     return 0.7 if _steps_between(story) else 0.4
+
+
+def _kept_for_later(story: Story) -> bool:
+    """Whether the loop binds the carrier behind the walk: not for this pass, for the next."""
+    shared = story.shared
+    assert shared is not None
+    inside = set(ast.walk(story.loop)) if story.loop is not None else set()
+    bound = [s for _, scope, s in story.binders if scope is shared.scope and s in inside]
+    return bool(bound) and all(s.lineno > shared.freed_line for s in bound)
 
 
 def _steps_between(story: Story) -> bool:

@@ -14,6 +14,7 @@ from analyzers.evidence import GraphReuse, Holder, Join, Place, Visit
 from analyzers.flow import bindings, called_name, first_use, reads, walk_scope
 from analyzers.handing import Handing, handings
 from analyzers.pattern import Boundary, Carrier
+from analyzers.recordtypes import is_named_tuple_field
 from analyzers.source import Loop, Module, Project, Scope, spelled, target_names
 
 _SUBSCRIPTS = re.compile(r"(\[[^\[\]]*\])+$")
@@ -195,6 +196,8 @@ class Lifetime:
         """Whether the project itself binds such an attribute; a library's object does it within,
         and then the object is what a person can name."""
         last = "." + path.rpartition(".")[2]
+        if is_named_tuple_field(self.project, last[1:]):
+            return False  # cannot be bound; another object has an attribute of this name
         return any(last in name[-len(last) :] for name in self._attributes_bound)
 
     @cached_property

@@ -72,9 +72,21 @@ def _is_constructed(project: Project, name: str) -> bool:
         name in bindings(node)
         and isinstance(value := value_of(node), ast.Call)
         and called_name(value)[:1].isupper()
+        and not _is_record(project, called_name(value))
         for module in project.modules.values()
         for node in ast.walk(module.tree)
         if isinstance(node, ast.stmt)
+    )
+
+
+def _is_record(project: Project, name: str) -> bool:
+    """Whether the class of this name only holds data."""
+    return any(
+        isinstance(node, ast.ClassDef)
+        and node.name == name
+        and any("dataclass" in spelled(decorator) for decorator in node.decorator_list)
+        for module in project.modules.values()
+        for node in ast.walk(module.tree)
     )
 
 
@@ -107,6 +119,8 @@ def forward_into_loop(story: Story, project: Project, rank: int = 0) -> Iterator
     if shared is None or loop is None:
         return
     names = {c.name for c in story.carriers} or story.root_names
+    if not any(True for _ in chains_of(shared.module, shared.scope, loop, names)):
+        names = names | _made_by_calls(story, shared.module, shared.scope, loop)
     for module, scope in _scopes_around(shared.module, shared.scope):
         chains = list(chains_of(module, scope, loop, names))
         for place, chain in enumerate(chains):
@@ -124,6 +138,21 @@ def forward_into_loop(story: Story, project: Project, rank: int = 0) -> Iterator
             )
         if chains:
             return
+
+
+def _made_by_calls(story: Story, module: Module, scope: Scope, loop: ast.stmt) -> set[str]:
+    """Names that stand in front of the loop for what a function, or a constructor, made there
+    together with the old graph."""
+    makers: set[str] = set()
+    for join in story.reuse.joins:
+        *owners, function = join.old.at.function.split(".") if join.old.at is not None else [""]
+        makers.add(owners[-1] if function == "__init__" and owners else function)
+    return {
+        name
+        for statement in _in_front(module, scope, loop)
+        if any(isinstance(n, ast.Call) and called_name(n) in makers for n in ast.walk(statement))
+        for name in bindings(statement)
+    }
 
 
 def _scopes_around(module: Module, scope: Scope) -> Iterator[tuple[Module, Scope]]:

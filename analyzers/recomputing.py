@@ -6,8 +6,17 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.edits import Edit, Editor
-from analyzers.flow import bindings, called_name, mentions, names_read, value_of, walk_scope
+from analyzers.flow import (
+    bindings,
+    called_name,
+    definitions,
+    mentions,
+    names_read,
+    value_of,
+    walk_scope,
+)
 from analyzers.pattern import Proposal
+from analyzers.rewrite import head_of, move_into
 from analyzers.source import FUNCTIONS, Module, Project, spelled
 from analyzers.stories import Story, fills_cache
 
@@ -20,6 +29,30 @@ def recompute_where_used(story: Story, project: Project) -> Iterator[Proposal]:
     yield from _without_decorator(story, project)
     if story.attribute:
         yield from _out_of_constructor(story)
+    else:
+        yield from _into_reader(story)
+
+
+def _into_reader(story: Story) -> Iterator[Proposal]:
+    """Move a module's statement into the one function that reads what it makes."""
+    for module in story.project.modules.values():
+        made = definitions(module.tree, story.name)
+        statement = made[0] if len(made) == 1 else None
+        if not isinstance(statement, ast.Assign):
+            continue
+        readers = {
+            module.scope_of(node)
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.Name)
+            and node.id == story.name
+            and isinstance(node.ctx, ast.Load)
+        }
+        reader = readers.pop() if len(readers) == 1 else None
+        if not isinstance(reader, ast.FunctionDef):
+            continue
+        editor = Editor(module)
+        edits = move_into(editor, [statement], head_of(reader))
+        yield _proposal("compute-in-function", f"Compute `{story.name}` in `{reader.name}`", edits)
 
 
 def _proposal(strategy: str, title: str, edits: tuple[Edit, ...], rank: int = 0) -> Proposal:
@@ -88,7 +121,7 @@ def _out_of_constructor(story: Story) -> Iterator[Proposal]:
             continue
         value = value_of(statement)
         owner = module.class_of(statement)
-        if value is None or owner is None or isinstance(value, ast.Constant):
+        if value is None or owner is None or not names_read(value):
             continue
         chain = _constructor_chain(scope, statement, value)
         if chain is None:

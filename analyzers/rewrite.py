@@ -19,8 +19,8 @@ def unused_name(module: Module, wanted: str) -> str:
     return name
 
 
-def head_of(loop: Loop) -> ast.stmt:
-    """The statement in front of which new work for each pass goes (behind a docstring)."""
+def head_of(loop: Loop | ast.FunctionDef) -> ast.stmt:
+    """The statement in front of which new work for each pass or call goes (behind a docstring)."""
     first = loop.body[0]
     if len(loop.body) > 1 and isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
         return loop.body[1]

@@ -88,6 +88,15 @@ class Story(Walks):
         return not self.binders
 
     @cached_property
+    def cached(self) -> bool:
+        """Whether the carrier is filled only where it is missing."""
+        return any(
+            _only_when_missing(self.project, statement, self.attribute)
+            for _, _, statement in self.binders
+            if self.attribute
+        )
+
+    @cached_property
     def self_fed(self) -> bool:
         """Whether the carrier's next value is computed from its last (a recurrence)."""
         feeders = [*self.binders, *self._assigned_by_property]

@@ -13,6 +13,7 @@ from analyzers.flow import (
     call_on_line,
     called_name,
     mentions,
+    names_read,
     stored_into,
     value_of,
     walked,
@@ -157,22 +158,35 @@ def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:
         for s in statements_of(shared.scope)
         if s not in inside and story.name in bindings(s) and isinstance(s, ast.Assign)
     ]
-    if not first:
+    value = value_of(first[-1]) if first else _constructed(story)
+    if value is None:
         return
-    editor = Editor(shared.module)
-    value = value_of(first[-1])
-    assert value is not None
-    block = shared.module.block_of(shared.reached)
-    later = block[block.index(shared.reached) :]
+    module, walk = shared.module, shared.reached
+    if not first and story.name.startswith("self."):  # named in the method that walks it
+        at = story.reuse.reached.at
+        module = story.project.module(at.file) or module
+        walk = module.statement_at(at.line) or walk
+    editor = Editor(module)
+    block = module.block_of(walk)
+    later = block[block.index(walk) :]
     after = next((s for s in reversed(later) if steps(s) or mentions(s, story.name)), later[0])
     yield Proposal(
         "reset-total",
         f"Begin `{story.name}` anew behind its backward",
-        (editor.insert_after(after, f"{story.name} = {editor.text_of(value)}"),),
+        (editor.insert_after(after, f"{story.name} = {spelled(value)}"),),
         "truncated",
         "The total then holds the losses since the last step only.",
         rank,
     )
+
+
+def _constructed(story: Story) -> ast.expr | None:
+    """The literal that a constructor gives the total's attribute."""
+    for _, scope, statement in story.binders:
+        value = value_of(statement)
+        if getattr(scope, "name", "") == "__init__" and value is not None and not names_read(value):
+            return value
+    return None
 
 
 def backward_behind_loop(story: Story, project: Project) -> Iterator[Proposal]:

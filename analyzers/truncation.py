@@ -9,6 +9,7 @@ from analyzers.detaching import LEAF, Idiom, detached, idiom_for, starts_as_none
 from analyzers.edits import Edit, Editor
 from analyzers.flow import backward_calls, called_name, mentions, value_of
 from analyzers.lifetimes import Shared
+from analyzers.members import cut_fields, cut_layers
 from analyzers.pattern import Proposal
 from analyzers.rewrite import head_of
 from analyzers.source import Module, Project, Scope, spelled
@@ -110,6 +111,11 @@ def _is_method(scope: Scope) -> bool:
 
 
 def _assignment(story: Story, names: list[str], idiom: Idiom) -> list[str]:
+    members = [cut_fields(story, n, idiom) or cut_layers(story, n, idiom) for n in names]
+    if any(members):
+        plain = [n for n, lines in zip(names, members, strict=True) if not lines]
+        kept = _assignment(story, plain, idiom) if plain else []
+        return [*kept, *dict.fromkeys(line for lines in members for line in lines)]
     values = [detached(name, story.held[name], idiom) for name in names]
     if len(names) > 1 and all("for " not in value for value in values):
         return [f"{', '.join(names)} = {', '.join(values)}"]

@@ -51,7 +51,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.from_grad or story.in_closure or story.same_pass:
         return None
-    if story.reuse.remade or story.reuse.same_root or story.sliced:
+    if (story.reuse.remade and not story.cached) or story.reuse.same_root or story.sliced:
         return None
     if (story.bound_inside and story.binders) or story.each_of_many:
         return None
