@@ -7,7 +7,7 @@ import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import CellType, FrameType, FunctionType, GeneratorType, ModuleType
+from types import BuiltinFunctionType, CellType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 import torch
@@ -24,6 +24,7 @@ from .frames import (
 
 _SKIPPED = (type, ModuleType)
 _LIGHT = frozenset({int, float, str, bool, bytes, complex, type(None), torch.dtype, torch.device})
+_DULL = _LIGHT | {type, ModuleType, FunctionType, BuiltinFunctionType}  # hold no tensors to see
 _CONTAINERS = frozenset({dict, OrderedDict, list, tuple, set})
 _HIDDEN = frozenset(  # what torch's own modules keep beside their parameters
     {
@@ -112,6 +113,8 @@ class Search:
     ) -> Iterator[tuple[Name, Any]]:
         """Every wanted tensor under the names of a module."""
         for name, value in list(names.items()):
+            if not self.deep and type(value) in _DULL:
+                continue
             if isinstance(name, str) and not name.startswith("__"):
                 if isinstance(value, ModuleType) and self.deep and is_user_module(value):
                     if id(value) not in self._seen:

@@ -1,0 +1,151 @@
+"""Faults that raise nothing: told where they are plain, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tracing import Tracing
+
+HEAD = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+"""
+
+TWO_LISTS = """\
+body = nn.Linear(3, 3)
+optimizer = torch.optim.SGD(body.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(5, 3)
+    optimizer.zero_grad(set_to_none=False)
+    body(x).square().mean().backward()
+    early = [p.grad for p in body.parameters()]
+    optimizer.zero_grad(set_to_none=False)
+    body(-x).abs().mean().backward()
+    late = [p.grad for p in body.parameters()]
+    mixed = [a + b for a, b in zip(early, late)]
+    for p, g in zip(body.parameters(), mixed):
+        p.grad = g
+    optimizer.step()
+"""
+
+FLAGGED_HEAD = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.extra = nn.Linear(3, 3), nn.Linear(3, 1)
+    def forward(self, x):
+        h = self.body(x)
+        return EXTRA
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    optimizer.zero_grad()
+    net(torch.ones(2, 3)).square().mean().backward()
+    optimizer.step()
+"""
+
+
+def kinds(traced: Tracing, script: str) -> list[str]:
+    result = traced(HEAD + script)
+    assert result.code == 0, result.stderr
+    return [fault.kind for fault in result.trace.silent]
+
+
+def test_two_lists_of_one_gradient(traced: Tracing) -> None:
+    fault = traced(HEAD + TWO_LISTS).trace.silent[0]
+    assert fault.kind == "aliased-grad"
+    assert [holder.path for holder in fault.holders] == ["early", "late"]
+
+
+def test_two_lists_of_copies(traced: Tracing) -> None:
+    assert kinds(traced, TWO_LISTS.replace("[p.grad for", "[p.grad.clone() for")) == []
+
+
+@pytest.mark.parametrize(
+    ("extra", "expected"),
+    [
+        ("h", []),  # switched off: not used, not starved
+        ("h + self.extra(h).detach()", ["starved-parameter"]),
+        ("h + self.extra(h)", []),
+    ],
+)
+def test_a_parameter_starves_only_where_it_is_used(
+    traced: Tracing, extra: str, expected: list[str]
+) -> None:
+    assert kinds(traced, FLAGGED_HEAD.replace("EXTRA", extra)) == expected
+
+
+def test_an_optimizer_none_of_whose_parameters_are_reached(traced: Tracing) -> None:
+    script = FLAGGED_HEAD.replace("EXTRA", "torch.tensor(h.tolist(), requires_grad=True)")
+    fault = traced(HEAD + script).trace.silent[0]
+    assert fault.kind == "starved-parameter"
+    assert "net.body.weight" in fault.params
+
+
+BY_HAND = """\
+w = torch.ones(3, requires_grad=True)
+for _ in range(3):
+    (w * w).sum().backward()
+    UPDATE
+    w.grad = None
+"""
+
+
+@pytest.mark.parametrize(
+    "update",
+    ["with torch.no_grad(): w -= 0.1 * w.grad", "w.data.add_(w.grad, alpha=-0.1)"],
+)
+def test_updates_by_hand_are_steps_and_a_reference_holds_still(
+    traced: Tracing, update: str
+) -> None:
+    script = HEAD + BY_HAND.replace("UPDATE", update)
+    moving = traced(script, gradients=True).trace.steps
+    still = traced(script, reference=True).trace.steps
+    assert [step.at.line for step in moving if step.at is not None] == [6, 6, 6]
+    norms = [step.gradients[0].norm for step in moving[:3]]
+    assert norms == sorted(set(norms), reverse=True)
+    assert len({step.gradients[0].norm for step in still[:3]}) == 1
+    assert still[0].gradients[0].norm == norms[0]
+
+
+def test_accumulated_gradients_are_one_step(traced: Tracing) -> None:
+    script = HEAD + BY_HAND.replace("UPDATE", "(w + 1).sum().backward()")
+    steps = traced(script, gradients=True).trace.steps
+    assert [step.at.line for step in steps if step.at is not None] == [7, 7, 7]
+
+
+def test_a_replaced_entry_is_named_with_its_file(traced: Tracing) -> None:
+    ended = traced(HEAD + "torch.Tensor.backward = lambda *a: None\n").trace.ended
+    assert ended is not None
+    assert ended.tampered == ["it replaced torch.Tensor.backward (train.py:4)"]
+
+
+def test_a_view_made_without_gradients(traced: Tracing) -> None:
+    script = """\
+    memory = nn.Linear(3, 3)(torch.ones(2, 3))
+    with torch.no_grad():
+        slot = memory[0]
+    slot.copy_(torch.ones(3))
+    """
+    record = traced(HEAD + script.replace("\n    ", "\n").lstrip()).trace.inplace
+    assert record is not None
+    assert record.kind == "view"
+    assert record.holders[0].path == "slot"
+
+
+def test_a_traceback_spells_files_as_the_script_knows_them(traced: Tracing) -> None:
+    script = """\
+    import torch
+    def fail():
+        try:
+            torch.ones(2) @ torch.ones(3)
+        except RuntimeError as error:
+            raise ValueError("worse") from error
+    torch.nn.Linear(2, 2)(torch.ones(3, 3))
+    """
+    shown = traced(script).stderr
+    assert 'File "train.py", line 7, in <module>' in shown
+    assert 'File "torch/nn/modules/linear.py"' in shown
+    assert "sandbox" not in shown
+    assert "site-packages" not in shown
