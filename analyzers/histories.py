@@ -73,6 +73,21 @@ def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     if tensors:
         title = f"Keep values without their graph in `{name}`"
         yield Proposal("store-detached", title, joined(tensors), "same", "", 1)
+    sums = [edit for store in stores for edit in _summed(store)]
+    if sums:
+        title = f"Let what goes into `{name}` run on without its graph"
+        yield Proposal("sum-detached", title, joined(sums), "same", "", 2)
+
+
+def _summed(store: Spot) -> Iterator[Edit]:
+    """Where a store keeps a running value (`ema = 0.9 * ema + loss`): that value detached."""
+    statement = store.statement
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return
+    kept = {spelled(value) for value in statement.value.args[-1:]}
+    for node in walk_scope(store.scope):
+        if isinstance(node, ast.Assign) and _adds(node) and kept & set(bindings(node)):
+            yield store.editor.append_to(node.value, ".detach()")
 
 
 def _handed(store: Spot, suffix: str, roots: set[str], project: Project) -> Iterator[Edit]:

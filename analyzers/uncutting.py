@@ -45,6 +45,10 @@ def cuts_behind_loss(
         title = "Say it with torch, which keeps the graph"
         yield Proposal("torch-functions", title, joined([*in_torch, *rest]), "unknown", "", 0)
     yield from singles[:MAX_SUSPECTS]
+    if len(singles) > 1:
+        edits = joined([edit for single in singles for edit in single.edits])
+        title = "Keep the graph all along the way to the loss"
+        yield Proposal("keep-graph", title, edits, "unknown", "", rank + 1)
 
 
 def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:
@@ -124,6 +128,7 @@ def _stands_alone(module: Module, node: ast.AST) -> bool:
 
 def _unmade(editor: Editor, node: ast.Call, argument: ast.expr) -> str:
     """What a tensor was made anew from, as a tensor with its graph."""
+    argument = _base(argument)
     text = editor.text_of(argument)
     if _is_sequence(editor.module, node, argument):
         return f"{alias(editor.module, 'torch')}.stack({text})"

@@ -205,9 +205,9 @@ def _settled(pairs: list[tuple[Step, Step]]) -> list[tuple[Step, Step]]:
 def one_walk_a_step(reference: Trace | None) -> bool:
     """Whether no line walks twice before the first step: then a state that is cut between walks
     keeps the first step's gradients."""
-    first = next((s for s in reference.steps if s.optimizer >= 0), None) if reference else None
-    if reference is None or first is None:
+    if reference is None or not reference.steps:
         return True
+    first = next((s for s in reference.steps if s.optimizer >= 0), reference.steps[0])
     lines = [(b.visit.at.file, b.visit.at.line) for b in reference.backwards[: first.after]]
     return len(lines) == len(set(lines))
 

@@ -25,6 +25,11 @@ def reproduced(run: RunResult, seen: Observation, case: Case) -> bool:
     given = case.traceback
     if any(isinstance(p, GraphReuse) and p.engine == "custom" for p in seen.evidence):
         family = "engine"
+    if given is not None and (given.exception, given.message) == (
+        run.raised.type,
+        run.raised.message,
+    ):
+        return seen.from_run or family != "other"
     if given is not None and given.exception and given.family != "other":
         return given.family == family or (seen.from_run and family != "other")
     return seen.from_run or family != "other"

@@ -81,7 +81,7 @@ class Trial:
             -round(self.candidate.confidence, 1) if failed == 0 else failed,
             self.candidate.rank // FALLBACK_RANK,
             _KINDS[self.gradients],
-            -self.kept,
+            -self.kept if self.gradients in ("truncated", "changed") else 0,
             self.candidate.rank,
             self.lines,
         )
