@@ -1,16 +1,15 @@
 #!/bin/sh
 # Make the image that the Dockerfile starts from out of Debian's packages, for machines that reach
 # no image registry: `tests/docker_base.sh [TAG]`, as root, with debootstrap and a Docker daemon.
-# Like the official image it has `python` and `pip` on the path, and pip may install freely.
+# DEBIAN_MIRROR names a mirror other than the one that debootstrap knows. Like the official image it has `python` and `pip` on the path, and pip may install freely.
 set -eu
 
 tag=${1:-python:3.11-slim-bookworm}
-mirror=${DEBIAN_MIRROR:-}
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
 debootstrap --variant=minbase --include=python3,python3-pip,ca-certificates \
-    bookworm "$root" ${mirror:+"$mirror"} >"$root.log" 2>&1 || { tail -20 "$root.log" >&2; exit 1; }
+    bookworm "$root" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$root.log" 2>&1 || { tail -20 "$root.log" >&2; exit 1; }
 rm -f "$root.log"
 ln -s /usr/bin/python3 "$root/usr/local/bin/python"
 rm -f "$root"/usr/lib/python3*/EXTERNALLY-MANAGED
