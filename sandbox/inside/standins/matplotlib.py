@@ -17,14 +17,45 @@ def install(report: Report) -> None:
     os.environ["MPLBACKEND"] = "Agg"
 
 
-def subplots(rows: int = 1, columns: int = 1, **kwargs: Any) -> tuple[Nothing, Any]:
+class Axes(Nothing):
+    """Axes whose calls return as many nothings as scripts unpack."""
+
+    def plot(self, *args: Any, **kwargs: Any) -> list[Nothing]:
+        return [Nothing()]
+
+    def hist(self, *args: Any, **kwargs: Any) -> tuple[Nothing, Nothing, Nothing]:
+        return Nothing(), Nothing(), Nothing()
+
+
+class Grid(list[Any]):
+    """A row of axes, or rows of them, indexed as an array is."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, tuple):
+            return super().__getitem__(key)
+        row = super().__getitem__(key[0])
+        return row[key[1]] if len(key) > 1 else row
+
+    def ravel(self) -> Grid:
+        return Grid(axes for row in self for axes in (row if isinstance(row, Grid) else [row]))
+
+    flatten = ravel
+
+    @property
+    def flat(self) -> Grid:
+        return self.ravel()
+
+
+def subplots(nrows: int = 1, ncols: int = 1, **kwargs: Any) -> tuple[Nothing, Any]:
     """A figure, and one axes or as many as asked for."""
-    if rows == columns == 1:
-        return Nothing(), Nothing()
-    row = [Nothing() for _ in range(max(rows, columns) if 1 in (rows, columns) else columns)]
-    return Nothing(), row if 1 in (rows, columns) else [row for _ in range(rows)]
+    if nrows == ncols == 1:
+        return Nothing(), Axes()
+    if 1 in (nrows, ncols):
+        return Nothing(), Grid(Axes() for _ in range(max(nrows, ncols)))
+    return Nothing(), Grid(Grid(Axes() for _ in range(ncols)) for _ in range(nrows))
 
 
 def module(name: str) -> ModuleType:
     """`matplotlib`, `matplotlib.pyplot`, …"""
-    return NothingModule(name, subplots=subplots)
+    axes = Axes()
+    return NothingModule(name, subplots=subplots, plot=axes.plot, hist=axes.hist)

@@ -1,0 +1,108 @@
+"""Stand-ins for packages that are not there: scripts get through, and learn nothing false."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from sandbox.inside.standins import Finder, matplotlib, tensorboard, tqdm, wandb
+from sandbox.inside.standins.nothing import Nothing
+
+
+@pytest.fixture
+def reported() -> Iterator[list[str]]:
+    """Names told while a finder stands in for a package that no machine has."""
+    told: list[str] = []
+    finder = Finder({"no_such_logger": tensorboard}, lambda name, detail: told.append(name))
+    sys.meta_path.append(finder)
+    yield told
+    sys.meta_path.remove(finder)
+    for name in [name for name in sys.modules if name.startswith("no_such_logger")]:
+        del sys.modules[name]
+
+
+def test_a_substitute_is_made_when_imported_and_not_before(reported: list[str]) -> None:
+    assert reported == []
+    part = importlib.import_module("no_such_logger.deep.down")
+    assert isinstance(part, ModuleType)
+    assert set(reported) == {"no_such_logger"}
+
+
+def test_other_missing_packages_stay_missing(reported: list[str]) -> None:
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("no_such_logger_at_all")
+    assert reported == []
+
+
+def test_writers_take_every_call() -> None:
+    writer: Any = tensorboard.module("torch.utils.tensorboard").SummaryWriter("runs")
+    writer.add_scalar("loss", 1.0, global_step=3)
+    with writer as same:
+        assert same is writer
+
+
+def test_a_class_of_a_substitute_can_be_a_base() -> None:
+    class Mine(tensorboard.module("tensorboardX").SummaryWriter):  # type: ignore[misc]
+        def twice(self) -> int:
+            return 2
+
+    assert Mine().twice() == 2
+
+
+@pytest.mark.parametrize("start", [0, 3])
+def test_bars_pass_their_items_through(start: int) -> None:
+    bars: Any = tqdm.module("tqdm.auto")
+    bar = bars.tqdm(range(start, 5), desc="epoch")
+    assert len(bar) == 5 - start
+    assert list(bar) == list(range(start, 5))
+    assert list(bars.trange(start, 5)) == list(range(start, 5))
+
+
+def test_bars_without_items_can_be_driven_by_hand() -> None:
+    with tqdm.module("tqdm").tqdm(total=4) as bar:
+        bar.update(1)
+        bar.set_postfix(loss=0.5)
+        assert bar.total == 4
+
+
+def test_bars_write_to_the_output(capsys: pytest.CaptureFixture[str]) -> None:
+    tqdm.module("tqdm").tqdm.write("epoch 1")
+    assert capsys.readouterr().out == "epoch 1\n"
+
+
+def test_configuration_can_be_read_back() -> None:
+    logger: Any = wandb.module("wandb")
+    run = logger.init(project="p", config={"lr": 0.1})
+    logger.config.update({"depth": 3}, allow_val_change=True)
+    run.log({"loss": 1.0})
+    assert (logger.config.lr, run.config["depth"]) == (0.1, 3)
+    with pytest.raises(AttributeError):
+        _ = logger.config.width
+
+
+@pytest.mark.parametrize(("rows", "columns", "key"), [(1, 2, 1), (3, 1, 2), (2, 3, (1, 2))])
+def test_axes_come_in_the_shape_asked_for(rows: int, columns: int, key: Any) -> None:
+    plots: Any = matplotlib.module("matplotlib.pyplot")
+    figure, axes = plots.subplots(rows, columns, figsize=(4, 3))
+    (line,) = axes[key].plot([1, 2], label="loss")
+    assert isinstance(line, Nothing)
+    assert len(axes.flatten()) == rows * columns
+    figure.savefig("loss.png")
+
+
+def test_a_single_axes_is_no_collection() -> None:
+    _, axes = matplotlib.module("matplotlib.pyplot").subplots()
+    counts, edges, patches = axes.hist([1, 2, 3])
+    assert all(isinstance(part, Nothing) for part in (counts, edges, patches))
+
+
+def test_nothing_is_empty_false_and_goes_on() -> None:
+    nothing = Nothing()
+    assert list(nothing) == []
+    assert not nothing
+    assert isinstance(nothing.any.thing["at"].all(1, b=2), Nothing)
