@@ -59,10 +59,12 @@ def carried_attributes(where: Spot) -> Iterator[tuple[str, ast.stmt]]:
 
 def cut_lines(scope: ast.AST, name: str) -> Iterator[list[str]]:
     """Statements that detach the name: as a tensor; as a tuple of tensors. Which it is, source
-    alone does not tell."""
+    alone does not tell; a dictionary it does."""
     values = [f"{name}.detach()", f"tuple(t.detach() for t in {name})"]
     if _starts_as_tuple(scope, name):
         values.reverse()
+    if _is_mapping(scope, name):
+        values = [f"{{key: t.detach() for key, t in {name}.items()}}"]
     for value in values:
         line = f"{name} = {value}"
         may_be_none = starts_as_none(scope, name) or starts_as_none(scope, f"self.{name}")
@@ -76,3 +78,19 @@ def _starts_as_tuple(scope: ast.AST, name: str) -> bool:
         and isinstance(node.value, ast.Tuple)
         for node in ast.walk(scope)
     )
+
+
+def _is_mapping(scope: ast.AST, name: str) -> bool:
+    """Whether the scope reads the name by keys, or unpacks it into a dictionary."""
+    for node in ast.walk(scope):
+        match node:
+            case ast.Subscript(value=held, slice=ast.Constant(value=str())):
+                found = spelled(held) == name
+            case ast.Dict(keys=keys, values=values):
+                pairs = zip(keys, values, strict=True)
+                found = any(key is None and spelled(value) == name for key, value in pairs)
+            case _:
+                found = False
+        if found:
+            return True
+    return False

@@ -45,6 +45,13 @@ def missing(match: Match, project: Project) -> str:
     return told
 
 
+_FIGURES = {
+    "growing-history": "Graph nodes that it keeps alive, pass by pass",
+    "retain-graph-leak": "Graph nodes that a backward walks, call by call",
+    "missing-zero-grad": "Norm of the gradients left over at each step",
+}
+
+
 def measured(match: Match, project: Project) -> str:
     """Where a silent fault was seen, and what was measured."""
     evidence = match.evidence
@@ -53,9 +60,10 @@ def measured(match: Match, project: Project) -> str:
     if evidence.params:
         some = ", ".join(f"`{name}`" for name in evidence.params[:4])
         more = f" and {len(evidence.params) - 4} more" if len(evidence.params) > 4 else ""
-        told += f" Concerned: {some}{more}."
-    if evidence.figures:
-        told += f" Measured: {', '.join(f'{figure:g}' for figure in evidence.figures[:6])}."
+        told += f" It concerns {some}{more}."
+    meaning = _FIGURES.get(evidence.kind)
+    if evidence.figures and meaning:
+        told += f" {meaning}: {', '.join(f'{figure:g}' for figure in evidence.figures[:6])}."
     if evidence.detail:
         told += f" {evidence.detail[:1].upper()}{evidence.detail[1:].rstrip('.')}."
     return told

@@ -58,7 +58,8 @@ def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:
     for node in ast.walk(statement):
         if id(node) not in inside and isinstance(node, ast.Attribute | ast.Call) and _cuts_at(node):
             found.append(node)
-            inside |= _links(node)
+            arguments = node.args if isinstance(node, ast.Call) else []
+            inside |= _links(arguments[0] if arguments else node)
     return found
 
 
