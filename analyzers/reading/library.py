@@ -227,7 +227,8 @@ def _gradients(machine: Machine, options: Kwargs, outputs: Value, frame: Frame) 
     create = options.get("create_graph")
     wanted = create is not None and not (isinstance(create, Const) and not create.value)
     inputs = options.get("inputs", Unknown())
-    parents = operators.graphs([outputs, inputs]) if wanted else ()
+    weights = options.get("grad_outputs", NONE)
+    parents = operators.graphs([outputs, inputs, weights]) if wanted else ()
 
     def gradient() -> Value:
         if parents:

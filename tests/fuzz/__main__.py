@@ -1,7 +1,8 @@
-"""`python -m tests.fuzz [--seconds N] [--seed N]`: grammar-based fuzzing of reader and parser.
+"""`python -m tests.fuzz [--seconds N] [--seed N]`: grammar-based fuzzing of all that reads.
 
-Each program is read as it is, and again after random cuts and swaps of its lines. Anything but a
-result within the time limit is printed with its program, and ends the run with status 1.
+Each program is read and explained as it is, and again after random cuts and swaps of its lines;
+and its lines are made the frames of a traceback that is sent alone. Anything but a result within
+the time limit is printed with its program, and ends the run with status 1.
 """
 
 from __future__ import annotations
@@ -12,12 +13,20 @@ import sys
 import time
 import traceback
 
+from analyzers.classify import classify
+from analyzers.examine import examine
 from analyzers.reading import read
 from analyzers.source import Project
 from analyzers.tracebacks import parse
 from tests.fuzz.grammar import Writer
 
 LIMIT_S = 5.0
+MESSAGES = (
+    "RuntimeError: Trying to backward through the graph a second time",
+    "RuntimeError: one of the variables needed for gradient computation has been modified by an "
+    "inplace operation",
+    "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
+)
 
 
 def mutated(text: str, source: random.Random) -> str:
@@ -35,11 +44,24 @@ def mutated(text: str, source: random.Random) -> str:
     return "\n".join(lines) + "\n"
 
 
+def traceback_of(text: str) -> str:
+    """A traceback whose frames show the program's lines."""
+    frames = [
+        f'  File "train.py", line {number}, in step\n    {line.strip()}\n'
+        for number, line in enumerate(text.splitlines(), 1)
+    ]
+    message = MESSAGES[len(text) % len(MESSAGES)]
+    return "Traceback (most recent call last):\n" + "".join(frames[-40:]) + message
+
+
 def tried(text: str) -> str | None:
     """What went wrong with one program, if anything did."""
     started = time.perf_counter()
     try:
-        read(Project({"train.py": text}))
+        project = Project({"train.py": text})
+        classify(project, read(project).evidence)
+        alone = examine("", "train.py", {}, traceback_of(text))
+        classify(Project(alone.files, alone.entry, recalled=True), alone.reading.evidence)
         parse(text)
     except Exception:
         return traceback.format_exc()

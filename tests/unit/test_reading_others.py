@@ -250,6 +250,11 @@ HEALTHY = {
         "from elsewhere import solve\nt = torch.rand(3, requires_grad=True)\n"
         "(g,) = torch.autograd.grad(solve(t, net(x)).sum(), t)\n"
     ),
+    "the gradient of a gradient's weights": (
+        "v = torch.ones(2, 4, requires_grad=True)\ny = net(x * w)\n"
+        "(g,) = torch.autograd.grad(y, w, v, create_graph=True)\n"
+        "(h,) = torch.autograd.grad(g.sum(), v)\n"
+    ),
     "stacked losses, averaged": (
         "parts = [net(row).sum() for row in x]\ntorch.stack(parts).mean().backward()\n"
     ),
