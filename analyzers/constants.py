@@ -20,6 +20,7 @@ from analyzers.pattern import Proposal
 from analyzers.rewrite import statements_of, steps
 from analyzers.source import Project, Scope, spelled
 from analyzers.stories import Story
+from analyzers.targets import helper_targets, maker_called_inside, target_calls
 
 
 def meant_as_constant(story: Story) -> float:
@@ -30,12 +31,12 @@ def meant_as_constant(story: Story) -> float:
     if not story.same_pass:
         if story.reuse.remade and not story.bound_inside and not story.cached:
             return 0.85
-        if story.maker_called_inside and not story.bound_inside:
+        if maker_called_inside(story) and not story.bound_inside:
             return 0.88
-        if story.target_calls and not story.self_fed:
+        if (target_calls(story) or helper_targets(story)) and not story.self_fed:
             return 0.55 if _kept_for_later(story) else 0.88
         return 0.82 if story.same_consumer and not story.bound_inside else 0.0
-    if story.target_calls:
+    if target_calls(story) or helper_targets(story):
         return 0.88
     if _weighs_log_probability(story):
         return 0.86
@@ -93,6 +94,7 @@ def detach_at_use(story: Story, project: Project, rank: int = 0) -> Iterator[Pro
     if shared is None or not story.name:
         return
     yield from _in_target_calls(story, rank)
+    yield from _in_helpers(story, rank)
     walks = (("first", story.reuse.freed), ("second", story.reuse.reached))
     for later, (title, visit) in enumerate(walks):
         line = shared.reached_line if later else shared.freed_line
@@ -113,12 +115,33 @@ def _in_target_calls(story: Story, rank: int) -> Iterator[Proposal]:
     shared = story.shared
     assert shared is not None
     editor = Editor(shared.module)
-    edits = tuple(editor.append_to(call.args[1], ".detach()") for call in story.target_calls)
+    edits = tuple(editor.append_to(call.args[1], ".detach()") for call in target_calls(story))
     if edits:
-        target = editor.text_of(story.target_calls[0].args[1])
+        target = editor.text_of(target_calls(story)[0].args[1])
         yield Proposal(
             "detach-target",
             f"Give the loss a detached `{target}`",
+            edits,
+            "same",
+            "The target is a constant for the loss that compares with it.",
+            rank,
+        )
+
+
+def _in_helpers(story: Story, rank: int) -> Iterator[Proposal]:
+    """Detach the target in the functions that compare with it, whoever calls them."""
+    for target in helper_targets(story):
+        editor = Editor(target.module)
+        edits = tuple(
+            editor.append_to(node, ".detach()")
+            for node in ast.walk(target.function)
+            if isinstance(node, ast.Name)
+            and node.id == target.parameter
+            and isinstance(node.ctx, ast.Load)
+        )
+        yield Proposal(
+            "detach-target",
+            f"Detach `{target.parameter}` in `{target.function.name}`",
             edits,
             "same",
             "The target is a constant for the loss that compares with it.",

@@ -13,7 +13,6 @@ from functools import cached_property
 from analyzers.evidence import GraphReuse
 from analyzers.flow import (
     bindings,
-    called_name,
     names_read,
     value_of,
     walk_scope,
@@ -107,7 +106,7 @@ class Story(Walks):
         if value is None:
             return False
         fresh = fresh_names(value, self._is_carrier)
-        return any(self._is_carrier(name) for name in _sources(scope, statement, fresh))
+        return any(self._is_carrier(name) for name in sources(scope, statement, fresh))
 
     def _is_carrier(self, name: str) -> bool:
         """Whether a name, in whatever function, stands for the carrier."""
@@ -202,51 +201,6 @@ class Story(Walks):
         ]
         return len(called) > len(set(called))
 
-    @cached_property
-    def maker_called_inside(self) -> bool:
-        """Whether the model that made the carrier outside the loop is called in it again: the
-        carrier then is the old value beside the new one."""
-        if self.loop is None or self.shared is None:
-            return False
-        makers: set[str] = set()
-        for _, scope, statement in self.binders:
-            if statement not in set(ast.walk(self.loop)):
-                names = _sources(scope, ast.Pass(), names_read(value_of(statement) or statement))
-                for other in walk_scope(scope):
-                    if isinstance(other, ast.Assign) and (
-                        other is statement or set(bindings(other)) & names
-                    ):
-                        makers |= _models_called(self.project, other.value)
-        return bool(makers & _models_called(self.project, self.loop))
-
-    @cached_property
-    def target_calls(self) -> list[ast.Call]:
-        """Calls of a loss function whose second argument, and only that one, comes from the
-        carrier: there it stands for a constant."""
-        if self.shared is None or not self.name:
-            return []
-        scope = self.shared.scope
-        names = {self.name, *self._siblings}
-        found = []
-        for node in walk_scope(scope):
-            if isinstance(node, ast.Call) and len(node.args) >= 2 and _is_loss(node):
-                ours, theirs = (
-                    _sources(scope, ast.Pass(), names_read(argument)) for argument in node.args[:2]
-                )
-                if theirs & names and not ours & names:
-                    found.append(node)
-        return found
-
-    @cached_property
-    def _siblings(self) -> set[str]:
-        """Names that one statement binds together with the carrier (`a, b = x.chunk(2)`)."""
-        return {
-            name
-            for _, _, statement in self.binders
-            if isinstance(statement, ast.Assign)
-            for name in bindings(statement)
-        }
-
 
 def put_in(statement: ast.stmt) -> ast.expr | None:
     """What a statement puts into a container: `y` of `xs.append(y)`."""
@@ -254,37 +208,11 @@ def put_in(statement: ast.stmt) -> ast.expr | None:
     return call.args[-1] if isinstance(call, ast.Call) and call.args else None
 
 
-def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[str]:
-    """What is called like a model in the node, and in the script's functions that it calls."""
-    found: set[str] = set()
-    for call in ast.walk(node):
-        if isinstance(call, ast.Call):
-            if _is_model_call(call):
-                found.add(spelled(call.func))
-            for module in project.modules.values() if deep else ():
-                function = module.function_named(called_name(call))
-                if function is not None:
-                    found |= _models_called(project, function, deep=False)
-    return found
-
-
-def _is_model_call(call: ast.Call) -> bool:
-    """A call with arguments of something that is neither a library's nor a class."""
-    text = spelled(call.func)
-    library = text.partition(".")[0] in ("torch", "F", "nn", "np", "math")
-    return bool(call.args) and not library and not called_name(call)[:1].isupper()
-
-
-def _is_loss(call: ast.Call) -> bool:
-    name = called_name(call).lower()
-    return any(word in name for word in ("loss", "criterion", "mse", "kl_div", "bce"))
-
-
 def _undetached(argument: ast.expr, name: str) -> bool:
     return spelled(argument) == name
 
 
-def _sources(scope: Scope, statement: ast.stmt, wanted: set[str]) -> set[str]:
+def sources(scope: Scope, statement: ast.stmt, wanted: set[str]) -> set[str]:
     """Names that flow into the wanted ones through the scope's own assignments."""
     wanted = set(wanted)
     for _ in range(8):
