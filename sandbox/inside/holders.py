@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, CellType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any
@@ -26,6 +26,7 @@ _SKIPPED = (type, ModuleType)
 _LIGHT = frozenset({int, float, str, bool, bytes, complex, type(None), torch.dtype, torch.device})
 _DULL = _LIGHT | {type, ModuleType, FunctionType, BuiltinFunctionType}  # hold no tensors to see
 _CONTAINERS = frozenset({dict, OrderedDict, list, tuple, set})
+_OPEN = (list, tuple, deque, dict, set, frozenset, torch.nn.Module, GeneratorType)
 _HIDDEN = frozenset(  # what torch's own modules keep beside their parameters
     {
         *("_parameters", "_non_persistent_buffers_set"),
@@ -131,6 +132,8 @@ class Search:
             return
         if depth <= 0 or self.budget <= 0 or id(value) in self._seen:
             return
+        if not self.deep and _is_opaque(type(value)) and not is_user_class(type(value)):
+            return
         self._seen.add(id(value))
         for part, held in self._parts(name, value):
             self.budget -= 1
@@ -175,6 +178,12 @@ class Search:
         for key, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=False):
             if isinstance(cell, CellType) and not _is_empty(cell):
                 yield Name(function_name(value.__code__), key, "closure"), cell.cell_contents
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_opaque(kind: Hashable) -> bool:
+    """Whether only a deep search looks into objects of this class, if it is a library's."""
+    return not (isinstance(kind, type) and issubclass(kind, _OPEN))
 
 
 def _is_empty(cell: CellType) -> bool:
