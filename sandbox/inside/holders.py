@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, CellType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any
@@ -27,6 +27,7 @@ _LIGHT = frozenset({int, float, str, bool, bytes, complex, type(None), torch.dty
 _DULL = _LIGHT | {type, ModuleType, FunctionType, BuiltinFunctionType}  # hold no tensors to see
 _CONTAINERS = frozenset({dict, OrderedDict, list, tuple, set})
 _OPEN = (list, tuple, deque, dict, set, frozenset, torch.nn.Module, GeneratorType)
+_opaque: dict[type, bool] = {}
 _HIDDEN = frozenset(  # what torch's own modules keep beside their parameters
     {
         *("_parameters", "_non_persistent_buffers_set"),
@@ -180,10 +181,12 @@ class Search:
                 yield Name(function_name(value.__code__), key, "closure"), cell.cell_contents
 
 
-@functools.lru_cache(maxsize=4096)
-def _is_opaque(kind: Hashable) -> bool:
+def _is_opaque(kind: type) -> bool:
     """Whether only a deep search looks into objects of this class, if it is a library's."""
-    return not (isinstance(kind, type) and issubclass(kind, _OPEN))
+    found = _opaque.get(kind)
+    if found is None:
+        found = _opaque[kind] = not issubclass(kind, _OPEN)
+    return found
 
 
 def _is_empty(cell: CellType) -> bool:
