@@ -16,6 +16,7 @@ PATIENCE_S = 0.6  # a run past the failing point goes on for so long, then has s
 FALLBACK_RANK = 4  # from this rank on a proposal is the second choice of its pattern
 _KINDS: Mapping[str, int] = {"same": 0, "truncated": 1, "changed": 1, "unknown": 2}
 _CUT_BY_NATURE = ("recurrent-state", "manual-tbptt")
+_MAY_BE_CUT = ("step-between-backwards", "retain-graph-leak")
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,7 @@ def _compared(original: Original, trial: Trial, fixed: RunResult | None) -> list
         original.reference if steady else None,
         steady or trial.run.trace,
         original.run.trace,
-        at_every_step=pattern not in _CUT_BY_NATURE,
+        at_every_step=not _cuts_a_state(trial.candidate),
         starved=_starved(original.run) if pattern == "starved-parameter" else frozenset(),
         unused=pattern == "unused-parameter",
     )
@@ -202,6 +203,12 @@ def _compared(original: Original, trial: Trial, fixed: RunResult | None) -> list
         case _:
             same = _not_compared("this patch changes gradients on purpose")
     return [learning, same]
+
+
+def _cuts_a_state(candidate: Candidate) -> bool:
+    """Whether the patch cuts what passes hand on: what lies before may learn in the first only."""
+    truncated = candidate.gradients == "truncated" and candidate.pattern in _MAY_BE_CUT
+    return truncated or candidate.pattern in _CUT_BY_NATURE
 
 
 def _is_cut(candidate: Candidate) -> bool:
