@@ -74,6 +74,7 @@ def _of_instance(machine: Machine, owner: Instance, name: str, frame: Frame) -> 
         return owner.attrs[name]
     found = owner.cls.lookup(name)
     if isinstance(found, Function):
+        found = found.getter or found
         if "property" in found.tags:
             value = machine.call(found, [owner], {}, frame)
             if "cached_property" in found.tags:
@@ -160,7 +161,8 @@ def write(
     """`owner.name = value`."""
     name = target.attr
     if isinstance(owner, Instance):
-        _check_setter(machine, owner, name, value, frame)
+        if _set_by_property(machine, owner, name, value, frame):
+            return
         if owner.cls.engine:
             engines.attribute_set(owner, name, value)
     if isinstance(owner, Gradient) or (name == "grad" and isinstance(owner, Tensor)):
@@ -186,10 +188,14 @@ def write(
     machine.write((path, "attribute"), value)
 
 
-def _check_setter(machine: Machine, owner: Instance, name: str, value: Value, frame: Frame) -> None:
+def _set_by_property(
+    machine: Machine, owner: Instance, name: str, value: Value, frame: Frame
+) -> bool:
     setter = owner.cls.lookup(name)
-    if isinstance(setter, Function) and "setter" in setter.tags:
-        machine.call(setter, [owner, value], {}, frame)
+    if not (isinstance(setter, Function) and "setter" in setter.tags):
+        return False
+    machine.call(setter, [owner, value], {}, frame)
+    return True
 
 
 def _write_tensor(machine: Machine, owner: Tensor, name: str, value: Value, frame: Frame) -> None:

@@ -65,6 +65,9 @@ def decorate(
         return machine.call(made, [value], {}, frame)
     elif isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "deleter"):
         function.tags |= {"setter"}
+        before = frame.names.get(function.name)
+        if isinstance(before, Function):
+            function.getter = before.getter or before
     return value
 
 

@@ -14,18 +14,22 @@ from analyzers.reading.conditions import truth
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, Signal, statement
 from analyzers.reading.silent import check_growth
-from analyzers.reading.values import Sequence, Unknown, Value
+from analyzers.reading.values import Instance, Layer, Sequence, Unknown, Value
 
 EXACT_PASSES = 8
 MAX_PASSES = 20
+MAX_OBJECTS = 12
 KEEPING_PASSES = 4  # what a kept graph grows by shows from pass to pass
 
 
 class _Passes:
     """Decides after each pass whether another one can tell anything new."""
 
-    def __init__(self, machine: Machine, node: ast.For | ast.While, frame: Frame) -> None:
+    def __init__(
+        self, machine: Machine, node: ast.For | ast.While, frame: Frame, least: int = 0
+    ) -> None:
         self.machine = machine
+        self.least = least
         self.node = node
         self.frame = frame
         self.outer = machine.writes
@@ -47,6 +51,8 @@ class _Passes:
         if machine.moving and not self.forgotten:
             if self.count >= EXACT_PASSES:
                 self.forget_counters()
+            return True
+        if self.count < self.least:
             return True
         walks = machine.tape.walks
         if walks and walks[-1].keeps and self.count < KEEPING_PASSES:
@@ -80,9 +86,11 @@ def _run(
     node: ast.For | ast.While,
     frame: Frame,
     advance: Callable[[bool], bool],
+    least: int = 0,
 ) -> Signal | None:
-    """Passes over the body while `advance(forgotten)` prepares one; the loop's own signal."""
-    passes = _Passes(machine, node, frame)
+    """Passes over the body while `advance(forgotten)` prepares one, and not fewer than `least`;
+    the loop's own signal."""
+    passes = _Passes(machine, node, frame, least)
     moving = machine.moving
     signal: Signal | None = None
     cut = False
@@ -118,7 +126,15 @@ def _for(machine: Machine, node: ast.For, frame: Frame) -> Signal | None:
         assigning.assign(machine, node.target, _blurred(item) if forgotten else item, frame)
         return True
 
-    return _run(machine, node, frame, advance)
+    return _run(machine, node, frame, advance, _objects(source))
+
+
+def _objects(source: Value) -> int:
+    """How many objects a loop surely meets: what it does to one it does to each."""
+    items = source.children if isinstance(source, Layer) else getattr(source, "items", ())
+    if not isinstance(items, list) or not any(isinstance(i, Instance | Layer) for i in items):
+        return 0
+    return min(len(items), MAX_OBJECTS)
 
 
 def _blurred(item: Value) -> Value:

@@ -168,9 +168,10 @@ class Instance(Value):
 
 
 class Function(Value):
-    """A function of the script with the frame it closes over."""
+    """A function of the script with the frame it closes over; `getter`: the property that a
+    setter belongs to."""
 
-    __slots__ = ("cached", "defaults", "definition", "frame", "no_grad", "owner", "tags")
+    __slots__ = ("cached", "defaults", "definition", "frame", "getter", "no_grad", "owner", "tags")
 
     def __init__(
         self, definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, frame: Frame
@@ -182,6 +183,7 @@ class Function(Value):
         self.tags: frozenset[str] = frozenset()
         self.no_grad = False
         self.cached: dict[object, Value] | None = None
+        self.getter: Function | None = None
 
     @property
     def name(self) -> str:

@@ -255,6 +255,21 @@ HEALTHY = {
         "(g,) = torch.autograd.grad(y, w, v, create_graph=True)\n"
         "(h,) = torch.autograd.grad(g.sum(), v)\n"
     ),
+    "a state that its property cuts": (
+        "class Holder:\n    def __init__(self):\n        self._h = None\n"
+        "    @property\n    def h(self):\n        return self._h\n"
+        "    @h.setter\n    def h(self, value):\n        self._h = value.detach()\n"
+        "cell, holder = nn.RNNCell(4, 4), Holder()\nholder.h = x\nfor _ in range(4):\n"
+        "    holder.h = y = cell(x, holder.h)\n    y.sum().backward()\n"
+    ),
+    "states that a loop over layers cuts": (
+        "class Leaky(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.v = torch.zeros(4)\n    def forward(self, x):\n"
+        "        self.v = (self.v * 0.9 + x).tanh()\n        return self.v\n"
+        "deep = nn.Sequential(nn.Linear(4, 4), Leaky(), nn.Linear(4, 4), Leaky())\n"
+        "for _ in range(4):\n    for part in deep:\n        if isinstance(part, Leaky):\n"
+        "            part.v = part.v.detach()\n    deep(x).sum().backward()\n"
+    ),
     "stacked losses, averaged": (
         "parts = [net(row).sum() for row in x]\ntorch.stack(parts).mean().backward()\n"
     ),
