@@ -174,7 +174,7 @@ def _one_step_behind(
     schedule = [s for s in loop.body if is_schedule(s)]
     total = unused_name(module, "total_loss")
     edits = sum_in_loop(editor, loop, statement, call, total)
-    if edits is None or sum(len(steps(s)) for s in schedule) < len(steps(loop)):
+    if edits is None or not story.sliced or sum(len(steps(s)) for s in schedule) < len(steps(loop)):
         return
     behind = [editor.text_of(s) for s in schedule if steps(s)]
     ahead = [editor.text_of(s) for s in schedule if not steps(s)]

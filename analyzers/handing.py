@@ -56,7 +56,11 @@ def _kept(method: ast.FunctionDef, position: int) -> tuple[str, ast.stmt] | None
     tainted = {parameters[position]}
     for _ in range(2):  # a second time for what a loop hands to its next pass
         for statement in walk_scope(method):
-            if not isinstance(statement, ast.stmt) or not _given(statement) & tainted:
+            if not isinstance(statement, ast.stmt):
+                continue
+            if not _given(statement) & tainted:
+                if isinstance(statement, ast.Assign):  # the name now stands for something else
+                    tainted -= set(bindings(statement))
                 continue
             for name in _taken(statement):
                 if name.startswith(own):

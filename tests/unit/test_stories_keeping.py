@@ -1,0 +1,82 @@
+"""How values are kept from pass to pass, and by whom: read from source alone."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from analyzers.handing import handings
+from analyzers.keeping import sums
+from analyzers.recordtypes import is_named_tuple_field, tensor_fields
+from analyzers.source import Project
+
+BANK = """
+class Bank:
+    def __init__(self):
+        self.rows, self.seen = [], 0
+
+    def push(self, count, keys):
+        self.seen += count
+        for key in keys:
+            self.rows.append({put})
+
+bank = Bank()
+for batch in batches:
+    key = encoder(batch)
+    bank.push(len(batch), key)
+"""
+
+RECORDS = """
+from collections import namedtuple
+from typing import NamedTuple
+
+class Carry(NamedTuple):
+    core: torch.Tensor
+    trace: Tensor
+    steps: int
+
+class State:
+    hidden: torch.Tensor
+
+Pair = namedtuple("Pair", "left, right")
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "summed"),
+    [
+        ("total + loss", True),
+        ("(total + loss) / 4", True),
+        ("sum(total)", True),
+        ("torch.stack(total[-3:]).mean()", True),
+        ("sum(part for part in total)", True),
+        ("weight(total) * loss", False),
+        ("total * scale(x)", False),
+        ("model(total)", False),
+    ],
+)
+def test_a_sum_takes_its_parts_in_as_they_are(value: str, summed: bool) -> None:
+    assert sums(ast.parse(value, mode="eval").body, "total") is summed
+
+
+def test_the_store_behind_a_method_is_found_through_its_loop() -> None:
+    project = Project({"train.py": BANK.replace("{put}", "key")})
+    found = list(handings(project, project.modules["train.py"].tree, "key"))
+    assert [(h.path, h.place.line) for h in found] == [("bank.rows", 9)]
+
+
+def test_what_is_stored_detached_is_not_kept() -> None:
+    text = BANK.replace(
+        "            self.rows", "            key = key.detach()\n            self.rows"
+    )
+    project = Project({"train.py": text.replace("{put}", "key")})
+    assert not list(handings(project, project.modules["train.py"].tree, "key"))
+
+
+def test_records_tell_their_fields() -> None:
+    project = Project({"train.py": RECORDS})
+    assert tensor_fields(project, "trace") == ["core", "trace"]
+    assert is_named_tuple_field(project, "core")
+    assert is_named_tuple_field(project, "right")
+    assert not is_named_tuple_field(project, "hidden")
