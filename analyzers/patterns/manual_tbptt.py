@@ -38,12 +38,14 @@ from collections.abc import Iterator
 from analyzers.combining import retain_on_first
 from analyzers.evidence import Evidence
 from analyzers.flow import mentions
+from analyzers.kept_values import detach_where_stored
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project, Scope, target_names
 from analyzers.stories import Story, story_of
 from analyzers.telling import account, matched, story_in
 from analyzers.totals import walk_this_loss
-from analyzers.truncation import cut_window, detach_at_boundary, detach_where_stored
+from analyzers.truncation import detach_at_boundary
+from analyzers.windows import cut_window
 
 NAME = "manual-tbptt"
 FAMILY = "graph-reuse"

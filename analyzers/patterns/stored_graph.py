@@ -39,11 +39,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
+from analyzers.kept_values import detach_where_stored
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
 from analyzers.stories import story_of
 from analyzers.telling import account, matched, story_in
-from analyzers.truncation import detach_at_boundary, detach_where_stored
+from analyzers.truncation import detach_at_boundary
 
 NAME = "stored-graph"
 FAMILY = "graph-reuse"
