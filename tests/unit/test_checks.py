@@ -83,6 +83,42 @@ def test_without_a_reference_every_parameter_of_an_optimizer_must_learn() -> Non
     assert checks.learns(None, Trace()).status == "not_run"
 
 
+def test_a_starved_parameter_is_to_gain_a_gradient() -> None:
+    reference, candidate = trace([{0: 1.0}]), trace([{0: 1.0, 1: 1.0}])
+    assert checks.learns(reference, candidate).status == "failed"
+    assert checks.learns(reference, candidate, starved={"w1"}).status == "passed"
+    assert checks.learns(reference, candidate, starved={"w0"}).status == "failed"
+
+
+def test_a_parameter_that_is_known_to_be_unused_need_not_learn() -> None:
+    candidate = trace([{0: 1.0}])
+    original = trace(nodes=[3])
+    reached = original.backwards[0].model_copy(update={"received": [0]})
+    original = original.model_copy(update={"backwards": [reached]})
+    assert checks.learns(None, candidate, original).status == "failed"
+    assert checks.learns(None, candidate, original, unused=True).status == "passed"
+    other = trace([{1: 1.0}])
+    assert checks.learns(None, other, original, unused=True).status == "failed"
+
+
+def test_gradients_may_settle_behind_the_first_step() -> None:
+    reference, candidate = trace([{0: 1.0}] * 4), trace([{0: 2.0}] + [{0: 1.0}] * 3)
+    assert checks.same_gradient(reference, candidate).status == "failed"
+    assert checks.same_gradient(reference, candidate, settling=True).status == "passed"
+    assert checks.same_gradient(reference, trace([{0: 2.0}] * 4), settling=True).status == "failed"
+    short = [one.model_copy(update={"steps": one.steps[:3]}) for one in (reference, candidate)]
+    assert checks.same_gradient(*short, settling=True).status == "failed"
+
+
+def test_one_walk_a_step_looks_at_the_walks_before_the_first_step() -> None:
+    walked_twice = trace([{0: 1.0}], nodes=[3, 3])
+    before = [step.model_copy(update={"after": 2}) for step in walked_twice.steps]
+    assert not checks.one_walk_a_step(walked_twice.model_copy(update={"steps": before}))
+    between = [step.model_copy(update={"after": 1}) for step in walked_twice.steps]
+    assert checks.one_walk_a_step(walked_twice.model_copy(update={"steps": between}))
+    assert checks.one_walk_a_step(None)
+
+
 def test_gradients_are_compared_step_by_step() -> None:
     reference = trace([{0: 1.0}, {0: 1.0}])
     assert checks.same_gradient(reference, trace([{0: 1.0}, {0: 1.00001}])).status == "passed"
