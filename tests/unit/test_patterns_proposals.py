@@ -1,0 +1,110 @@
+"""Which patches are proposed first where the obvious one would train something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.mending import recognise
+from tests.tracing import Tracing
+
+IGNORED_ARGUMENT = """\
+    import torch
+    net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+
+    def field(place, moment):
+        return net(torch.cat([place, place], 1))
+
+    a = torch.rand(5, 1, requires_grad=True)
+    b = torch.rand(5, 1, requires_grad=True)
+    value = field(a, b)
+    slope, speed = torch.autograd.grad(value.sum(), (a, b), create_graph=True)
+    (slope + speed).pow(2).mean().backward()
+    """
+
+USED_INSTEAD = """\
+    import torch
+    judge = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+    one, two = torch.randn(5, 2), torch.randn(5, 2)
+    between = (0.3 * one + 0.7 * two).requires_grad_()
+    marks = judge(two)
+    slope, = torch.autograd.grad(marks.sum(), between, create_graph=True)
+    slope.norm().backward()
+    """
+
+OWN_OPTIMIZERS = """\
+    import torch
+    players = [torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+               for _ in range(2)]
+    tools = [torch.optim.SGD(player.parameters(), lr=0.1) for player in players]
+    seen = torch.randn(4, 2)
+    aims = [players[0](seen + players[1](seen)).mean(), players[1](seen - players[0](seen)).mean()]
+    for tool, aim in zip(tools, aims):
+        tool.zero_grad()
+        aim.backward()
+        tool.step()
+    """
+
+DERIVED_ATTRIBUTE = """\
+    import copy
+    import torch
+
+    class Scaled(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.raw = torch.nn.Parameter(torch.ones(3))
+            self.refresh()
+
+        def refresh(self):
+            self.scale = torch.exp(self.raw)
+
+        def forward(self, x):
+            self.refresh()
+            return x * self.scale
+
+    layer = Scaled()
+    spare = copy.deepcopy(layer)
+    """
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracing]:
+    """Runs scripts under the tracer, in a warm process."""
+    tracing = Tracing(tmp_path_factory.mktemp("traced"))
+    yield tracing
+    tracing.close()
+
+
+@pytest.mark.parametrize(
+    ("script", "strategy", "line"),
+    [
+        (IGNORED_ARGUMENT, "read-argument", "return net(torch.cat([place, moment], 1))"),
+        (USED_INSTEAD, "use-wanted", "marks = judge(between)"),
+        (
+            OWN_OPTIMIZERS,
+            "steps-behind-walks",
+            'aim.backward(inputs=tool.param_groups[0]["params"])',
+        ),
+        (DERIVED_ATTRIBUTE, "compute-anew", "return torch.exp(self.raw)"),
+    ],
+)
+def test_the_meant_tensor_is_used(traced: Tracing, script: str, strategy: str, line: str) -> None:
+    found = recognise(traced, script)
+    assert found is not None
+    proposal = next(p for p in found.proposals if p.strategy == strategy)
+    assert line in map(str.strip, found.files(proposal)["train.py"].splitlines())
+
+
+@pytest.mark.parametrize("script", [IGNORED_ARGUMENT, USED_INSTEAD])
+def test_zeros_are_not_asked_for_where_an_input_is_ignored(traced: Tracing, script: str) -> None:
+    found = recognise(traced, script)
+    assert found is not None
+    assert "materialize-grads" not in {proposal.strategy for proposal in found.proposals}
+
+
+def test_the_unread_argument_is_named(traced: Tracing) -> None:
+    found = recognise(traced, IGNORED_ARGUMENT)
+    assert found is not None
+    told = found.pattern.explain(found.match, found.project)
+    assert "`field` takes `moment`" in told
