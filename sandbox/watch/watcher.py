@@ -133,10 +133,11 @@ class Watcher:
             self._end("timed_out" if self._began else "unavailable", None)
         if self._proc is None or self._killed or time.monotonic() < self._next_look:
             return
-        began = time.monotonic()
+        began = time.thread_time()
         self._look(self._proc)
-        # Many processes take long to measure; most of the time must still be theirs.
-        self._next_look = time.monotonic() + _REST * (time.monotonic() - began)
+        # Many processes take long to measure; most of the time must still be theirs. Time in which
+        # they kept this process from running does not count, or a fork bomb would win by it.
+        self._next_look = time.monotonic() + _REST * (time.thread_time() - began)
 
     def _look(self, proc: int) -> None:
         running = memory.processes(proc, self._run.ours)

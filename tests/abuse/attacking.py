@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import textwrap
 from dataclasses import dataclass
@@ -56,6 +57,13 @@ def processes_named(name: str) -> list[int]:
             if comm == name[:15]:
                 found.append(int(entry.name))
     return found
+
+
+async def all_ended(name: str) -> None:
+    """Wait until no process calls itself `name`: a killed container's end a little after it."""
+    async with asyncio.timeout(60):
+        while processes_named(name):
+            await asyncio.sleep(0.1)
 
 
 def unique_name() -> str:

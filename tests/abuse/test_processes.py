@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tests.abuse.attacking import CALL_ME, Target, processes_named, unique_name
+from tests.abuse.attacking import CALL_ME, Target, all_ended, processes_named, unique_name
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -23,10 +23,10 @@ while True:
     except OSError:
         pass
 """,
-        time_limit_s=30,
+        time_limit_s=60,
     )
     assert (result.status, result.limit) == ("limit_hit", "processes")
-    assert not processes_named(name)
+    await all_ended(name)
 
 
 async def test_thread_bomb(target: Target) -> None:

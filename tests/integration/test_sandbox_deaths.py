@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -54,8 +55,10 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def mounts() -> str:
-    return Path("/proc/self/mountinfo").read_text()
+def mounts() -> set[str]:
+    """This machine's mounts, but for those that containers come and go with."""
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    return {line for line in lines if not re.search(r" - (overlay|nsfs) |/containers/", line)}
 
 
 def named(name: str) -> list[int]:
