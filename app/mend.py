@@ -119,9 +119,10 @@ def _signature(piece: Evidence) -> tuple[object, ...]:
 
 
 def _on_top(first: Candidate, second: Candidate) -> Candidate:
-    """Two patches as one."""
+    """Two patches as one, in the name of the fault that was met first."""
     return replace(
         second,
+        pattern=first.pattern,
         files=_over(first.files, second.files),
         title=f"{first.title}; {second.title[:1].lower()}{second.title[1:]}",
         strategy=f"{first.strategy}+{second.strategy}",
