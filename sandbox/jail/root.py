@@ -15,7 +15,7 @@ from sandbox.walls.places import WORK, WRITABLE
 from sandbox.walls.privileges import NOBODY
 
 # Where the new root may be built: any directory that hides nothing of what it is to show.
-_BUILDING_SITES = ("/tmp", "/mnt", "/media", "/srv", "/run", "/opt", "/home")
+_BUILDING_SITES = ("/tmp", "/mnt", "/media", "/srv", "/run", "/opt", "/home", "/dev/shm")
 _STRICT = libc.MS_NOSUID | libc.MS_NODEV
 _DEVICES = ("null", "zero", "urandom", "random")
 _DETACH = 2
@@ -85,7 +85,8 @@ def _make_read_only(path: str) -> None:
 
 
 def _furnish(new: str) -> None:
-    for directory in ("tmp", "proc", "dev", "dev/shm", "etc", WORK[1:]):
+    # Empty `mnt`: a root within this one is built there when /tmp holds the interpreter.
+    for directory in ("tmp", "mnt", "proc", "dev", "dev/shm", "etc", WORK[1:]):
         os.makedirs(os.path.join(new, directory), exist_ok=True)
     for name in _DEVICES:
         _touch(f"{new}/dev/{name}")
