@@ -15,7 +15,7 @@ from sandbox.walls.places import WORK, WRITABLE
 from sandbox.walls.privileges import NOBODY
 
 # Where the new root may be built: any directory that hides nothing of what it is to show.
-_BUILDING_SITES = ("/tmp", "/mnt", "/media", "/srv", "/run", "/opt", "/home", "/dev/shm")
+_BUILDING_SITES = ("/tmp", "/mnt", "/media", "/srv", "/run", "/opt", "/home")
 _STRICT = libc.MS_NOSUID | libc.MS_NODEV
 _DEVICES = ("null", "zero", "urandom", "random")
 _DETACH = 2
