@@ -31,10 +31,9 @@ def one_backward(story: Story, project: Project) -> Iterator[Proposal]:
     shared = story.shared
     if shared is None or not story.same_pass:
         return
-    if not (_direct(story.reuse.freed, shared) and _direct(story.reuse.reached, shared)):
-        return
     first, second = shared.freed, shared.reached
-    pair = _plain_walks(shared.module, first, second)
+    direct = _direct(story.reuse.freed, shared) and _direct(story.reuse.reached, shared)
+    pair = (_plain_walks if direct else _handed_on)(shared.module, first, second)
     if first is None or second is None or pair is None:
         return
     block = shared.module.block_of(second)
@@ -80,6 +79,22 @@ def _plain_walks(
     return calls[0], calls[1]
 
 
+def _handed_on(
+    module: Module, first: ast.stmt | None, second: ast.stmt | None
+) -> tuple[ast.Call, ast.Call] | None:
+    """The two calls, where each hands its loss, and nothing else, to one function that walks it
+    (`self.manual_backward(loss)`)."""
+    calls = [
+        statement.value
+        for statement in (first, second)
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+    ]
+    plain = all(len(call.args) == 1 and not call.keywords for call in calls)
+    if len(calls) != 2 or not plain or spelled(calls[0].func) != spelled(calls[1].func):
+        return None
+    return calls[0], calls[1]
+
+
 def is_schedule(statement: ast.stmt) -> bool:
     """Whether the statement steps an optimizer or clears gradients."""
     return isinstance(statement, ast.Expr) and bool(
@@ -95,7 +110,7 @@ def _summed(
     between: Sequence[ast.stmt],
 ) -> list[Edit]:
     """The first call goes; the second walks the sum."""
-    left, right = walked(pair[0]), walked(pair[1])
+    left, right = (_loss_of(call) for call in pair)
     assert left is not None
     assert right is not None
     name = editor.text_of(left)
@@ -113,6 +128,10 @@ def _summed(
     else:
         edits.append(editor.replace(right, total[1:-1]))
     return edits
+
+
+def _loss_of(call: ast.Call) -> ast.expr | None:
+    return call.args[0] if len(call.args) == 1 and not call.keywords else walked(call)
 
 
 def rescheduled(

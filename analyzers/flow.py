@@ -53,6 +53,16 @@ def stored_into(node: ast.expr) -> str | None:
     return None
 
 
+def declared_outer(function: ast.AST) -> set[str]:
+    """Names that a function says belong to a scope around it (`nonlocal`, `global`)."""
+    return {
+        name
+        for node in walk_scope(function)
+        if isinstance(node, ast.Nonlocal | ast.Global)
+        for name in node.names
+    }
+
+
 def own_expressions(statement: ast.stmt) -> Iterator[ast.AST]:
     """The nodes of a statement's own expressions, without the statements in its body."""
     for child in children(statement):

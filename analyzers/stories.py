@@ -13,6 +13,7 @@ from functools import cached_property
 from analyzers.evidence import GraphReuse
 from analyzers.flow import (
     bindings,
+    declared_outer,
     names_read,
     value_of,
     walk_scope,
@@ -63,13 +64,12 @@ class Story(Walks):
             return any(n == self.attribute or n.endswith("." + self.attribute) for n in names)
         if self.shared is None or self.name not in names:
             return False
+        if self.name in declared_outer(function):
+            return True
         shared_is_module = isinstance(self.shared.scope, ast.Module)
         if not shared_is_module:
             return False
-        into = any(n.startswith(self.name + "[") for n in names) or isinstance(statement, ast.Expr)
-        return into or any(
-            isinstance(node, ast.Global) and self.name in node.names for node in ast.walk(function)
-        )
+        return any(n.startswith(self.name + "[") for n in names) or isinstance(statement, ast.Expr)
 
     @cached_property
     def bound_inside(self) -> bool:

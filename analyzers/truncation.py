@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from analyzers.detaching import LEAF, Idiom, detached, idiom_for, starts_as_none
 from analyzers.edits import Edit, Editor
-from analyzers.flow import backward_calls, called_name, value_of
+from analyzers.flow import backward_calls, called_name, declared_outer, reads, value_of
 from analyzers.lifetimes import Shared
 from analyzers.members import cut_fields, cut_layers
 from analyzers.pattern import Proposal
 from analyzers.rewrite import head_of
-from analyzers.source import Project, Scope
+from analyzers.source import Module, Project, Scope
 from analyzers.stories import Story
 
 _TRADEOFF = "Gradients stop at the boundary: nothing is learnt from what lies before it."
@@ -25,6 +25,7 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
         return
     names = visible(story)
     if not names:
+        yield from _detach_where_walked(story, project, rank)
         return
     editor = Editor(shared.module)
     idiom = LEAF if _begins_as_leaf(story) else idiom_for(story.reuse, project)
@@ -40,7 +41,7 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
         return
     straight = shared.module.block_of(shared.freed) is story.loop.body
     head = editor.insert_before(head_of(story.loop), *_guarded(story, names, plain))
-    behind = editor.insert_after(walk_statement(story), *plain)
+    behind = editor.insert_after(walk_statement(shared.module, shared.freed), *plain)
     yield cut(
         "detach-at-head",
         f"Detach {what} at the head of the loop",
@@ -77,13 +78,30 @@ def _begins_as_leaf(story: Story) -> bool:
     )
 
 
-def walk_statement(story: Story) -> ast.stmt:
+def _detach_where_walked(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
+    """Detach behind the walk in the function that walks, where only that function knows the name
+    (a closure's `nonlocal`, a global, an attribute of its own object)."""
+    place = story.reuse.freed.at
+    module = project.module(place.file)
+    walk = module.statement_at(place.line) if module is not None else None
+    if module is None or walk is None or place.line != story.reuse.reached.at.line:
+        return
+    scope = module.scope_of(walk)
+    outer = declared_outer(scope)
+    names = [name for name in story.held if name in outer or name.startswith("self.")]
+    if not names:
+        return
+    lines = _assignment(story, names, idiom_for(story.reuse, project))
+    what = " and ".join(f"`{name}`" for name in names)
+    edit = Editor(module).insert_after(walk_statement(module, walk), *lines)
+    yield cut("detach-behind-backward", f"Detach {what} behind the backward", (edit,), rank)
+
+
+def walk_statement(module: Module, walk: ast.stmt) -> ast.stmt:
     """The statement behind which the walked graph is no longer needed: the last one of the same
     block that walks or steps."""
-    assert story.shared is not None
-    assert story.shared.freed is not None
-    block = story.shared.module.block_of(story.shared.freed)
-    last = story.shared.freed
+    block = module.block_of(walk)
+    last = walk
     for statement in block[block.index(last) :] if last in block else []:
         steps = any(isinstance(n, ast.Attribute) and n.attr == "step" for n in ast.walk(statement))
         if (steps and isinstance(statement, ast.Expr)) or backward_calls(statement):
@@ -101,9 +119,16 @@ def visible(story: Story) -> list[str]:
             continue
         here = holder.frame == shared.frame or holder.scope == shared.function
         mine = name.startswith("self.") and _is_method(shared.scope)
+        mine = mine or _same_object(name, shared)
         if here or mine or (holder.scope == "<module>" and shared.scope is shared.module.tree):
             names.append(name)
     return names
+
+
+def _same_object(path: str, shared: Shared) -> bool:
+    """Whether the shared frame has the object that a path starts from, by the same name."""
+    owner, dot, _ = path.partition(".")
+    return bool(dot) and owner != "self" and reads(shared.scope, owner)
 
 
 def _is_method(scope: Scope) -> bool:

@@ -40,7 +40,7 @@ def _last_of_pass(story: Story) -> ast.stmt:
     shared = story.shared
     assert shared is not None
     assert shared.freed is not None
-    statement = walk_statement(story)
+    statement = walk_statement(shared.module, shared.freed)
     for parent in shared.module.ancestors(shared.freed):
         if parent is story.loop:
             break
