@@ -75,7 +75,7 @@ async def test_a_third_of_the_failing_scripts() -> None:
 
 
 async def test_a_traceback_of_the_same_error_confirms() -> None:
-    case = next(case for case in FAILING if case.pattern == "recurrent-state")
+    case = next(case for case in FAILING if case.path.parent.name == "recurrent_state")
     (findings,) = await diagnosed([request_of(case, traceback_of(case))])
     assert findings.verdict == "confirmed"
     assert findings.error is not None
@@ -83,7 +83,9 @@ async def test_a_traceback_of_the_same_error_confirms() -> None:
 
 
 async def test_a_traceback_that_the_script_does_not_raise_is_not_believed() -> None:
-    raised = traceback_of(next(case for case in FAILING if case.pattern == "recurrent-state"))
+    raised = traceback_of(
+        next(case for case in FAILING if case.path.parent.name == "recurrent_state")
+    )
     case = next(case for case in HEALTHY if case.path.parent.name == "none")
     (findings,) = await diagnosed([request_of(case, raised)])
     assert findings.verdict == "unreproduced"
