@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 from pydantic import BaseModel
+from sqlalchemy.exc import DBAPIError
 
 from app.manners.metrics import Metrics
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
@@ -91,6 +92,12 @@ class Runner:
                 await self._work(claim)
             except OutdatedError:
                 log.info("diagnosis left to a newer attempt, or deleted")
+            except DBAPIError as error:
+                log.warning(
+                    "the store was lost; another attempt follows", error=type(error).__name__
+                )
+                with contextlib.suppress(DBAPIError):  # if it is still gone, the lease lapses
+                    await self._attempts.hand_back(claim)
             except asyncio.CancelledError:
                 await asyncio.shield(self._attempts.hand_back(claim))
                 log.info("diagnosis handed back")
@@ -105,7 +112,7 @@ class Runner:
         began = time.perf_counter()
         try:
             findings = await self._while_held(claim)
-        except (OutdatedError, asyncio.CancelledError):
+        except (OutdatedError, DBAPIError, asyncio.CancelledError):
             raise
         except Exception as error:
             log.exception("diagnosis failed", error=type(error).__name__)
