@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from analyzers.edits import Edit, Editor
 from analyzers.flow import (
     bindings,
+    call_on_line,
     called_name,
     definitions,
     mentions,
@@ -25,12 +26,30 @@ _CACHES = ("lru_cache", "cache", "cached_property")
 
 def recompute_where_used(story: Story, project: Project) -> Iterator[Proposal]:
     """Undo a cache; or move the computation from the constructor to where it is read."""
+    yield from _out_of_partial(story, project)
     yield from _without_guard(story)
     yield from _without_decorator(story, project)
     if story.attribute:
         yield from _out_of_constructor(story)
     else:
         yield from _into_reader(story)
+
+
+def _out_of_partial(story: Story, project: Project) -> Iterator[Proposal]:
+    """`partial(f, x=g(p))` computes its argument once; `lambda *args: f(*args, x=g(p))` at each
+    call."""
+    places = {join.old.at for join in story.reuse.joins if join.old.at is not None}
+    for place in sorted(places, key=lambda place: (place.file, place.line)):
+        module = project.module(place.file)
+        call = call_on_line(module, place.line, "partial") if module is not None else None
+        if module is None or call is None or not call.args:
+            continue
+        editor = Editor(module)
+        function, *bound = (editor.text_of(argument) for argument in call.args)
+        given = [*bound, "*args", *(editor.text_of(keyword) for keyword in call.keywords)]
+        text = f"lambda *args: {function}({', '.join(given)})"
+        edit = editor.replace(call, text)
+        yield _proposal("compute-in-call", f"Compute it at each call of `{function}`", (edit,))
 
 
 def _into_reader(story: Story) -> Iterator[Proposal]:
