@@ -13,6 +13,7 @@ from pathlib import Path
 
 import docker  # type: ignore[import-untyped]
 import pytest
+import yaml
 
 from tests import engine
 from tests.processes import free_port
@@ -60,26 +61,61 @@ def _wheels(directory: str) -> None:
     subprocess.run([*wheel, "setuptools>=77", "wheel", _PARTS], cwd=ROOT, check=True)
 
 
+def build_images(address: str) -> None:
+    """The images of `compose.yaml`, from the bases."""
+    build_bases(address)
+    arguments = ["build", "--build-arg", f"BASE={BASE}", "--build-arg", "EXTRAS="]
+    _compose(arguments, {"DOCKER_HOST": address})
+
+
 @contextlib.contextmanager
 def composed(address: str, project: str = "gradmend-under-test") -> Iterator[str]:
-    """`docker compose up` of the checkout, images built; the service's address."""
+    """`docker compose up` of the checkout with images built before; the service's address."""
     port = free_port()
     environment = {
-        **os.environ,
         "DOCKER_HOST": address,
         "GRADMEND_DOCKER_SOCKET": address.removeprefix("unix://"),
         "GRADMEND_POSTGRES_IMAGE": POSTGRES,
         "GRADMEND_PUBLISH": f"127.0.0.1:{port}",
     }
-
-    def compose(*arguments: str) -> None:
-        command = [*compose_command(), "-p", project, *arguments]
-        subprocess.run(command, cwd=ROOT, env=environment, check=True)
-
-    compose("build", "--build-arg", f"BASE={BASE}", "--build-arg", "EXTRAS=")
+    named = ["-p", project]
     try:
-        compose("up", "-d", "--no-build", "--scale", "worker=2")
+        _compose([*named, "up", "-d", "--no-build", "--scale", "worker=2"], environment)
         yield f"http://127.0.0.1:{port}"
     finally:
-        compose("logs", "--tail=20")
-        compose("down", "-v", "--remove-orphans", "-t", "5")
+        _compose([*named, "logs", "--tail=20"], environment)
+        _compose([*named, "down", "-v", "--remove-orphans", "-t", "5"], environment)
+
+
+def _compose(arguments: list[str], environment: dict[str, str]) -> None:
+    command = [*compose_command(), *arguments]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=True)
+
+
+@contextlib.contextmanager
+def jailing(address: str) -> Iterator[Path]:
+    """The launcher of `compose.jail.yaml` in its container; the path of its socket.
+
+    Compose 1 does not know all of that file, so its options are handed to `docker run`.
+    """
+    base, over = (
+        yaml.safe_load((ROOT / name).read_text())["services"]["sandbox"]
+        for name in ("compose.yaml", "compose.jail.yaml")
+    )
+    options = [f"--user={over['user']}", f"--network={base['network_mode']}"]
+    options += [f"--cap-drop={name}" for name in base["cap_drop"]]
+    options += [f"--security-opt={each}" for each in over["security_opt"]]
+    options += [f"--tmpfs={place}" for place in base["tmpfs"]]
+    options += ["--read-only"] if base["read_only"] else []
+    with tempfile.TemporaryDirectory() as shared:
+        os.chmod(shared, 0o777)  # the launcher is nobody
+        options.append(f"--volume={shared}:/run/gradmend")
+        docker_cli = ["docker", f"--host={address}"]
+        command = [*docker_cli, "run", "-d", *options, base["image"], *over["command"]]
+        started = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+        container = started.stdout.strip()
+        try:
+            yield Path(shared, "sandbox.sock")
+        finally:
+            subprocess.run([*docker_cli, "logs", container], check=True)
+            subprocess.run([*docker_cli, "rm", "-f", container], check=True, capture_output=True)

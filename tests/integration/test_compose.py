@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import httpx
 import pytest
 
+from sandbox.client import LauncherClient
+from sandbox.protocol import Job, Readiness, RunResult
 from tests import composing, engine
 from tests.case_files import ROOT, strip
 from tests.processes import eventually
@@ -17,14 +20,20 @@ FAILING = strip(ROOT / "recurrent_state" / "char_lm.py")
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[httpx.Client]:
-    """The composed service, ready."""
+def docker() -> Iterator[str]:
+    """Address of a daemon that has the images of `compose.yaml`."""
     composing.compose_command()
     with engine.daemon() as address:
-        composing.build_bases(address)
-        with composing.composed(address) as base, httpx.Client(base_url=base, timeout=90) as client:
-            eventually(lambda: _ready(client), seconds=180)
-            yield client
+        composing.build_images(address)
+        yield address
+
+
+@pytest.fixture(scope="module")
+def service(docker: str) -> Iterator[httpx.Client]:
+    """The composed service, ready."""
+    with composing.composed(docker) as base, httpx.Client(base_url=base, timeout=90) as client:
+        eventually(lambda: _ready(client), seconds=180)
+        yield client
 
 
 def _ready(client: httpx.Client) -> bool:
@@ -54,3 +63,18 @@ def test_what_is_ready_says_where_it_runs(service: httpx.Client) -> None:
         "postgresql",
         "container",
     )
+
+
+def test_the_jail_holds_in_a_container(docker: str) -> None:
+    with composing.jailing(docker) as socket:
+        eventually(socket.exists, seconds=60)
+        readiness, result = asyncio.run(_run(LauncherClient(socket)))
+    assert (readiness.ready, readiness.backend) == (True, "jail"), readiness.reason
+    assert result.status == "raised", result.reason
+    assert result.raised
+    assert result.raised.type == "RuntimeError"
+    assert {"landlock", "seccomp", "pid-namespace", "no-network"} <= set(result.walls)
+
+
+async def _run(box: LauncherClient) -> tuple[Readiness, RunResult]:
+    return await box.readiness(), await box.run(Job(files={"train.py": FAILING}))
