@@ -60,6 +60,9 @@ def _own_daemon() -> Iterator[str]:
                 yield address
             finally:
                 process.terminate()
+                process.wait()
+                for mounted in Path(scratch).glob("exec/netns/*"):  # of containers on the host's
+                    subprocess.run(["umount", mounted], check=True)
 
 
 def _last_line(path: Path) -> str:

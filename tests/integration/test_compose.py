@@ -51,7 +51,8 @@ def test_a_verified_patch(service: httpx.Client) -> None:
     found = service.get(link).json()
     assert found["verdict"] == "confirmed", found["summary"]
     assert found["causes"][0]["pattern"] == "recurrent-state"
-    checks = {check["name"]: check["status"] for check in found["patches"][0]["checks"]}
+    verification = found["patches"][0]["verification"]
+    checks = {check["name"]: check["status"] for check in verification["checks"]}
     assert checks["reproduced"] == checks["runs"] == checks["learns"] == "passed", checks
     assert found["run"]["backend"] == "container"
 
