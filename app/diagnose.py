@@ -16,8 +16,9 @@ from app.clock import Clock
 from app.mend import Mended, mend
 from app.reader import Reader
 from app.reproduce import Observation, as_observed, explain, observe
+from app.sandboxes import session_of
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
-from sandbox.protocol import Sandbox
+from sandbox.protocol import Sandbox, Session
 
 
 class Progress(Protocol):
@@ -44,15 +45,16 @@ async def diagnose(
         case = await read_case(request, reader)
     if request.run == "never":
         sandbox = None
-    await progress.stage("reproducing", 0, 1, "Running the script")
-    with clock.stage("reproduce"):
-        seen = await observe(case, sandbox)
-    with clock.stage("read"):
-        causes = await explain(case, seen, reader)
-    for cause in causes:
-        await progress.cause(report.cause(cause, case))
-    with clock.stage("verify"):
-        mended = await _mend(case, seen, causes, sandbox, reader, progress)
+    async with session_of(sandbox) as session:
+        await progress.stage("reproducing", 0, 1, "Running the script")
+        with clock.stage("reproduce"):
+            seen = await observe(case, session)
+        with clock.stage("read"):
+            causes = await explain(case, seen, reader)
+        for cause in causes:
+            await progress.cause(report.cause(cause, case))
+        with clock.stage("verify"):
+            mended = await _mend(case, seen, causes, session, reader, progress)
     return report.findings(case, seen, mended, clock)
 
 
@@ -60,13 +62,13 @@ async def _mend(
     case: Case,
     seen: Observation,
     causes: list[Explained],
-    sandbox: Sandbox | None,
+    session: Session | None,
     reader: Reader,
     progress: Progress,
 ) -> Mended:
     """Try the candidates, telling each patch as it is settled."""
-    sandbox = as_observed(sandbox, case, seen)
-    mended = await mend(case, seen, causes, sandbox, reader, progress.stage)
+    session = as_observed(session, case, seen)
+    mended = await mend(case, seen, causes, session, reader, progress.stage)
     for patch in report.patches(case, mended):
         await progress.patch(patch)
         await asyncio.sleep(0)

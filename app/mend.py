@@ -14,7 +14,7 @@ from app.reader import Reader, ReadingLimit
 from app.reproduce import Observation, project_of
 from app.verify import Original, Trial, held_fixed, try_out
 from app.witness import observed
-from sandbox.protocol import Sandbox
+from sandbox.protocol import Session
 
 MAX_ROUNDS = 3
 MAX_CANDIDATES = 8
@@ -36,24 +36,24 @@ async def mend(
     case: Case,
     seen: Observation,
     causes: list[Explained],
-    sandbox: Sandbox | None,
+    session: Session | None,
     reader: Reader,
     stage: Stage,
 ) -> Mended:
     """Try the candidates of all causes. Where none can be run they are returned untried."""
     candidates = _distinct(causes)
     run = seen.run
-    if sandbox is None or run is None or not seen.from_run or not candidates:
+    if session is None or run is None or not seen.from_run or not candidates:
         return Mended(causes, untried=candidates)
     await stage("verifying", 0, len(candidates), f"Trying {len(candidates)} patches")
     files, entry = case.project.files, case.project.entry
-    held = await held_fixed(files, entry, run, sandbox, case.time_limit_s)
+    held = await held_fixed(files, entry, run, session, case.time_limit_s)
     original = Original(files, entry, run, held, case.time_limit_s)
     mended = Mended(causes)
     project = project_of(case, seen)
     evidence: Sequence[Evidence] = seen.evidence
     for round_ in range(MAX_ROUNDS):
-        trials = await try_out(original, candidates, sandbox)
+        trials = await try_out(original, candidates, session)
         mended.trials += trials
         await stage("verifying", len(trials), len(trials), f"Tried {len(mended.trials)} patches")
         if any(trial.status == "passed" for trial in trials) or round_ == MAX_ROUNDS - 1:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from analyzers.notebook_text import Notebook
-from sandbox.protocol import Job, Readiness, RunResult, Sandbox
+from sandbox.protocol import Job, RunResult, Session
 
 
 class InOrder:
-    """A sandbox that runs the cells of one notebook, patched or not, in the given order."""
+    """A session that runs the cells of one notebook, patched or not, in the given order."""
 
-    def __init__(self, sandbox: Sandbox, notebook: Notebook, order: tuple[int, ...]) -> None:
-        self._sandbox = sandbox
+    def __init__(self, session: Session, notebook: Notebook, order: tuple[int, ...]) -> None:
+        self._session = session
         self._notebook = notebook
         self._order = order
 
@@ -20,10 +20,4 @@ class InOrder:
             spans = self._notebook.spans(job.files[job.entry], self._order)
         except KeyError as lost:
             return RunResult(status="unavailable", reason=f"cell {lost} is not in the script")
-        return await self._sandbox.run(job.model_copy(update={"spans": spans}))
-
-    async def readiness(self) -> Readiness:
-        return await self._sandbox.readiness()
-
-    async def close(self) -> None:
-        await self._sandbox.close()
+        return await self._session.run(job.model_copy(update={"spans": spans}))

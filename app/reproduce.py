@@ -14,8 +14,10 @@ from app.case import READING_LIMIT_S, Case
 from app.reader import Reader, ReadingLimit
 from app.replay import InOrder
 from app.witness import merged, observed
-from sandbox.protocol import Job, RunResult, Sandbox
+from sandbox.protocol import Job, RunResult, Session
 from sandbox.records import Trace
+
+TRUST_IN_SUSPICION = 0.7
 
 
 @dataclass(frozen=True)
@@ -42,18 +44,18 @@ class Observation:
         return self.run is not None and self.run.status == "finished"
 
 
-async def observe(case: Case, sandbox: Sandbox | None) -> Observation:
+async def observe(case: Case, session: Session | None) -> Observation:
     """Reproduce in the sandbox; or take the user's own trace; or stay with the reading."""
     predicted = case.reading.evidence
     if case.problem is not None:
         return Observation(None, case.trace, _own(case) or (), case.problem)
     if case.trace is not None and (own := _own(case)):
-        return await _beside_own(case, own, sandbox)
-    if sandbox is None:
+        return await _beside_own(case, own, session)
+    if session is None:
         return Observation(None, None, _relevant(case), "it was not run")
     if not case.runnable:
         return Observation(None, None, _relevant(case), "there is no script to run")
-    run, order = await _reproduced(case, sandbox)
+    run, order = await _reproduced(case, session)
     seen = observed(run.trace) if run.trace is not None else ()
     evidence = merged(seen, predicted)
     if not evidence and run.status not in ("finished", "stopped"):
@@ -61,21 +63,21 @@ async def observe(case: Case, sandbox: Sandbox | None) -> Observation:
     return Observation(run, run.trace, evidence, order=order)
 
 
-def as_observed(sandbox: Sandbox | None, case: Case, seen: Observation) -> Sandbox | None:
-    """The sandbox, running a notebook's cells in the order that showed the error."""
-    if sandbox is None or case.notebook is None or not seen.order:
-        return sandbox
-    return InOrder(sandbox, case.notebook, seen.order)
+def as_observed(session: Session | None, case: Case, seen: Observation) -> Session | None:
+    """The session, running a notebook's cells in the order that showed the error."""
+    if session is None or case.notebook is None or not seen.order:
+        return session
+    return InOrder(session, case.notebook, seen.order)
 
 
-async def _reproduced(case: Case, sandbox: Sandbox) -> tuple[RunResult, tuple[int, ...]]:
+async def _reproduced(case: Case, session: Session) -> tuple[RunResult, tuple[int, ...]]:
     """The run from top to bottom; where that does not show the error that a notebook's user saw,
     the run in an order of cells that does, with this order."""
-    first = await _traced(case, sandbox)
+    first = await _traced(case, session)
     if case.notebook is None or not _awaited(case) or _shows(first, case):
         return first, ()
     for order in case.notebook.replays:
-        run = await _traced(case, InOrder(sandbox, case.notebook, order))
+        run = await _traced(case, InOrder(session, case.notebook, order))
         if _shows(run, case):
             return run, order
     return first, ()
@@ -94,21 +96,21 @@ def _shows(run: RunResult, case: Case) -> bool:
     return family_and_hint(part)[0] == case.traceback.family
 
 
-async def _traced(case: Case, sandbox: Sandbox) -> RunResult:
-    run = await _run(case, sandbox, "trace")
+async def _traced(case: Case, session: Session) -> RunResult:
+    run = await _run(case, session, "trace")
     trace = run.trace
     if trace is not None and (trace.inplace is not None or trace.missing is not None):
-        run = await _run_for_changes(case, run, sandbox)
+        run = await _run_for_changes(case, run, session)
     return run
 
 
 async def _beside_own(
-    case: Case, own: tuple[Evidence, ...], sandbox: Sandbox | None
+    case: Case, own: tuple[Evidence, ...], session: Session | None
 ) -> Observation:
     """The evidence of the user's own run. Where the script raises the same here, without the
     user's data and device, its patches can be checked here too."""
-    if sandbox is not None and case.runnable:
-        run = await _traced(case, sandbox)
+    if session is not None and case.runnable:
+        run = await _traced(case, session)
         if run.trace is not None and any(type(p) is type(own[0]) for p in observed(run.trace)):
             return Observation(run, case.trace, own)
     return Observation(None, case.trace, own, "the trace is from a run of yours")
@@ -119,8 +121,8 @@ def _own(case: Case) -> tuple[Evidence, ...]:
     return merged(observed(case.trace), case.reading.evidence) if case.trace else ()
 
 
-async def _run(case: Case, sandbox: Sandbox, mode: str) -> RunResult:
-    return await sandbox.run(
+async def _run(case: Case, session: Session, mode: str) -> RunResult:
+    return await session.run(
         Job.model_validate(
             {
                 "files": dict(case.project.files),
@@ -133,9 +135,9 @@ async def _run(case: Case, sandbox: Sandbox, mode: str) -> RunResult:
     )
 
 
-async def _run_for_changes(case: Case, first: RunResult, sandbox: Sandbox) -> RunResult:
+async def _run_for_changes(case: Case, first: RunResult, session: Session) -> RunResult:
     """A second, slower run that logs which line changed a stale tensor, or lost a graph."""
-    second = await _run(case, sandbox, "inplace")
+    second = await _run(case, session, "inplace")
     if second.trace is None or first.trace is None:
         return first
     found = {
@@ -148,9 +150,11 @@ async def _run_for_changes(case: Case, first: RunResult, sandbox: Sandbox) -> Ru
 
 
 def _relevant(case: Case) -> tuple[Evidence, ...]:
-    """What reading predicts, those pieces first that the traceback points to."""
+    """What reading predicts, or else suspects, those pieces first that the traceback points to."""
     lines = {frame.line for frame in case.traceback.frames} if case.traceback else set()
-    return tuple(sorted(case.reading.evidence, key=lambda piece: _failing_line(piece) not in lines))
+    reading = case.reading
+    pieces = (*reading.suspected, *reading.evidence)
+    return tuple(sorted(pieces, key=lambda piece: _failing_line(piece) not in lines))
 
 
 def _failing_line(piece: Evidence) -> int | None:
@@ -172,6 +176,14 @@ async def explain(case: Case, seen: Observation, reader: Reader) -> list[Explain
         return []
     try:
         project = project_of(case, seen)
-        return await reader.call(classify, project, seen.evidence, timeout=READING_LIMIT_S)
+        causes = await reader.call(classify, project, seen.evidence, timeout=READING_LIMIT_S)
     except ReadingLimit:
         return []
+    if not is_suspected(case, seen):
+        return causes
+    return [replace(cause, confidence=cause.confidence * TRUST_IN_SUSPICION) for cause in causes]
+
+
+def is_suspected(case: Case, seen: Observation) -> bool:
+    """Whether the evidence only says what would explain the error."""
+    return not seen.from_run and bool(case.reading.suspected)

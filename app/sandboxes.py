@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager, nullcontext
+
 from app.settings import Settings, listed
 from sandbox.client import EmbeddedSandbox, LauncherClient
-from sandbox.protocol import Readiness, Sandbox
+from sandbox.protocol import Readiness, Sandbox, Session
 
 
 def open_sandbox(settings: Settings) -> Sandbox | None:
@@ -19,6 +21,11 @@ def open_sandbox(settings: Settings) -> Sandbox | None:
     missing = listed(settings.sandbox_allow_missing)
     options = [word for wall in missing for word in ("--allow-missing", wall)]
     return EmbeddedSandbox(settings.sandbox, [*options, "--concurrency", str(settings.workers)])
+
+
+def session_of(sandbox: Sandbox | None) -> AbstractAsyncContextManager[Session | None]:
+    """For the runs of one diagnosis; without a sandbox there is nothing to run in."""
+    return nullcontext() if sandbox is None else sandbox.session()
 
 
 async def readiness_of(sandbox: Sandbox | None) -> Readiness:

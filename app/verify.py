@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from analyzers.classify import Candidate
 from app import checks
 from app.schemas import Check, CheckStatus
-from sandbox.protocol import Job, RunResult, Sandbox
+from sandbox.protocol import Job, RunResult, Session
 from sandbox.records import Trace
 
 PATIENCE_S = 0.6  # a run past the failing point goes on for so long, then has shown enough
@@ -89,10 +89,10 @@ class Trial:
 
 
 async def held_fixed(
-    files: Mapping[str, str], entry: str, run: RunResult, sandbox: Sandbox, time_limit_s: float
+    files: Mapping[str, str], entry: str, run: RunResult, session: Session, time_limit_s: float
 ) -> RunResult:
     """The original once more, with parameters held fixed and every graph kept."""
-    return await sandbox.run(
+    return await session.run(
         Job(
             files=dict(files),
             entry=entry,
@@ -110,20 +110,20 @@ def _enough(calls: int) -> int:
 
 
 async def try_out(
-    original: Original, candidates: Sequence[Candidate], sandbox: Sandbox
+    original: Original, candidates: Sequence[Candidate], session: Session
 ) -> list[Trial]:
     """Run every candidate, best first; the launcher bounds how many run at once."""
-    trials = await asyncio.gather(*(_trial(original, c, sandbox) for c in candidates))
+    trials = await asyncio.gather(*(_trial(original, c, session) for c in candidates))
     ordered = sorted(trials, key=lambda trial: trial.order)
     for trial in ordered:
         if trial.status == "passed":
-            await _run_plain(original, trial, sandbox)
+            await _run_plain(original, trial, session)
             if trial.status == "passed":
                 break
     return sorted(ordered, key=lambda trial: trial.order)
 
 
-async def _trial(original: Original, candidate: Candidate, sandbox: Sandbox) -> Trial:
+async def _trial(original: Original, candidate: Candidate, session: Session) -> Trial:
     files = {**original.files, **candidate.files}
     job = Job(
         files=files,
@@ -133,7 +133,7 @@ async def _trial(original: Original, candidate: Candidate, sandbox: Sandbox) -> 
         patience_s=PATIENCE_S,
         time_limit_s=original.time_limit_s,
     )
-    result = await sandbox.run(job)
+    result = await session.run(job)
     minimal, lines = checks.minimal(original.files, candidate.files)
     trial = Trial(candidate, result, lines=lines, gradients=candidate.gradients)
     trial.checks = [
@@ -149,7 +149,7 @@ async def _trial(original: Original, candidate: Candidate, sandbox: Sandbox) -> 
     if trial.status == "passed":
         fixed = None
         if original.reference is not None or original.steps_before is not None:
-            fixed = await sandbox.run(job.model_copy(update={"frozen_steps": True}))
+            fixed = await session.run(job.model_copy(update={"frozen_steps": True}))
         trial.checks += _compared(original, trial, fixed)
         trial.checks += [checks.fresh(result.trace), checks.bounded(result.trace)]
         trial.kept = _nodes_kept(fixed or result)
@@ -220,13 +220,13 @@ def _not_compared(why: str) -> Check:
     return Check(name="same_gradient", status="not_run", detail=why)
 
 
-async def _run_plain(original: Original, trial: Trial, sandbox: Sandbox) -> None:
+async def _run_plain(original: Original, trial: Trial, session: Session) -> None:
     """A last run without the tracer: what the user will see. Nothing counts its calls, so where
     the traced run was stopped, this one gets the time that the other took."""
     limit = original.time_limit_s
     if trial.run.status != "finished":
         limit = min(limit, trial.run.duration_s + PATIENCE_S)
-    result = await sandbox.run(
+    result = await session.run(
         Job(
             files={**original.files, **trial.candidate.files},
             entry=original.entry,

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 import sandbox
-from sandbox.protocol import Job, Readiness, RunResult
+from sandbox.protocol import Job, Readiness, RunResult, Session
 from sandbox.wire import WireError, hand_over, pack_json, read_json
 
 _ENDING_S = 10.0
 
 
-async def _ask(connection: tuple[asyncio.StreamReader, asyncio.StreamWriter], what: Any) -> Any:
+_Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def _ask(connection: _Connection, what: Any) -> Any:
     """One request, one answer; closing early, as cancelling does, ends the run."""
+    try:
+        return await _answer(connection, what)
+    finally:
+        connection[1].close()
+
+
+async def _answer(connection: _Connection, what: Any) -> Any:
+    """The answer to a request, on a connection that stays open; raises `WireError`."""
     reader, writer = connection
     try:
         writer.write(pack_json(what))
@@ -26,15 +39,13 @@ async def _ask(connection: tuple[asyncio.StreamReader, asyncio.StreamWriter], wh
         answer = await read_json(reader)
     except ConnectionError as error:
         raise WireError("the launcher went away") from error
-    finally:
-        writer.close()
     if "error" in answer:
         raise WireError(answer["error"])
     return answer
 
 
 class _Connects(Protocol):
-    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]: ...
+    async def connect(self) -> _Connection: ...
 
 
 class _Client:
@@ -42,19 +53,21 @@ class _Client:
 
     async def run(self: _Connects, job: Job) -> RunResult:
         """Run one job. One that a dying launcher took with it is tried once more."""
-        request = {"ask": "run", "job": job.model_dump()}
-        reason = ""
-        for _ in range(2):
-            try:
-                return RunResult.model_validate(await _ask(await self._connect(), request))
-            except (WireError, OSError) as error:
-                reason = f"the sandbox launcher cannot be reached: {error}"
-        return RunResult(status="unavailable", reason=reason)
+        return await _run(self, job, None)
+
+    @contextlib.asynccontextmanager
+    async def session(self: _Connects) -> AsyncIterator[Session]:
+        """For the runs of one request. Nothing is asked of the launcher before the first one."""
+        held = _HeldSession(self)
+        try:
+            yield held
+        finally:
+            held.let_go()
 
     async def readiness(self: _Connects) -> Readiness:
         """Which walls are up, from a real process within; never raises."""
         try:
-            return Readiness.model_validate(await _ask(await self._connect(), _READINESS))
+            return Readiness.model_validate(await _ask(await self.connect(), _READINESS))
         except (WireError, OSError) as error:
             reason = f"the sandbox launcher cannot be reached: {error}"
             return Readiness(ready=False, backend="", reason=reason)
@@ -77,13 +90,58 @@ class _Client:
 _READINESS = {"ask": "readiness"}
 
 
+async def _run(client: _Connects, job: Job, session: str | None) -> RunResult:
+    request = {"ask": "run", "job": job.model_dump(), "session": session}
+    reason = ""
+    for _ in range(2):
+        try:
+            return RunResult.model_validate(await _ask(await client.connect(), request))
+        except (WireError, OSError) as error:
+            reason = f"the sandbox launcher cannot be reached: {error}"
+    return RunResult(status="unavailable", reason=reason)
+
+
+class _HeldSession:
+    """A session with a launcher, which lasts for as long as a connection stays open.
+
+    One that a dying launcher took with it is asked for anew. Where none can be had, runs go by
+    themselves.
+    """
+
+    def __init__(self, client: _Connects) -> None:
+        self._client = client
+        self._name: str | None = None
+        self._connection: _Connection | None = None
+        self._opening = asyncio.Lock()
+
+    async def run(self, job: Job) -> RunResult:
+        async with self._opening:
+            if self._connection is None or self._connection[0].at_eof():
+                await self._open()
+        return await _run(self._client, job, self._name)
+
+    async def _open(self) -> None:
+        self.let_go()
+        try:
+            self._connection = await self._client.connect()
+            self._name = (await _answer(self._connection, {"ask": "session"}))["session"]
+        except (WireError, OSError):
+            self.let_go()
+
+    def let_go(self) -> None:
+        if self._connection is not None:
+            self._connection[1].close()
+        self._name = self._connection = None
+
+
 class LauncherClient(_Client):
     """Runs jobs through the launcher that serves the UNIX socket at `path`."""
 
     def __init__(self, path: Path | str) -> None:
         self._path = str(path)
 
-    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def connect(self) -> _Connection:
+        """A fresh connection to the launcher; raises `OSError`."""
         return await asyncio.open_unix_connection(self._path)
 
 
@@ -113,7 +171,8 @@ class EmbeddedSandbox(_Client):
         running = self._process is not None and self._process.returncode is None
         return self._process.pid if self._process and running else None
 
-    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def connect(self) -> _Connection:
+        """A fresh connection to the launcher; raises `OSError`."""
         ours, theirs = socket.socketpair()
         async with self._starting:
             try:

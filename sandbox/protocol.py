@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -97,10 +98,20 @@ class Readiness(BaseModel):
     reason: str | None = None
 
 
-class Sandbox(Protocol):
-    """One place to run jobs. Cancelling the awaiting task ends the run."""
+class Session(Protocol):
+    """Runs jobs that belong together. Cancelling the awaiting task ends the run."""
 
     async def run(self, job: Job) -> RunResult: ...
+
+
+class Sandbox(Session, Protocol):
+    """One place to run jobs, each by itself or several in a session."""
+
+    def session(self) -> AbstractAsyncContextManager[Session]:
+        """For the runs of one request: they may share what is dear to make, and nobody else may.
+
+        Each of them finds everything as if it were the first.
+        """
 
     async def readiness(self) -> Readiness: ...
 

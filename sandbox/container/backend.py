@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
-from dataclasses import asdict
+from collections.abc import AsyncIterator
 
-from sandbox.collect import run_result
 from sandbox.container.engine import Engine, EngineError, Shape
 from sandbox.container.guesthouse import Guesthouse
+from sandbox.container.session import NAME, ContainerSession
 from sandbox.environment import ENVIRONMENT
 from sandbox.protocol import Job, Readiness, RunResult
 from sandbox.readiness import PROBE, judge
 from sandbox.walls.limits import Limits
-from sandbox.watch.outcome import Outcome
 from sandbox.wire import WireError
-
-NAME = "container"
 
 
 class Containers:
-    """Runs each job in a container of its own."""
+    """Runs each session in a container of its own, and a job that belongs to none in another."""
 
-    name = NAME
+    abreast = 1
 
     def __init__(
         self,
@@ -49,32 +47,17 @@ class Containers:
 
     async def run(self, job: Job) -> RunResult:
         """Run one job; `unavailable` when no container can be had or a wall does not stand."""
-        try:
-            outcome = await self.outcome(job)
-        except (WireError, TimeoutError) as error:
-            outcome = Outcome("unavailable", reason=str(error) or "the container did not get warm")
-        return run_result(job, outcome, NAME)
+        async with self.session() as session:
+            return await session.run(job)
 
-    async def outcome(self, job: Job, *, probe: bool = False) -> Outcome:
-        """Run a job, or the probe instead of it; raises `WireError` when nothing can run."""
-        limits = Limits.of(
-            job.time_limit_s,
-            min(job.memory_mib, self._shape.limits.memory_mib),
-            job.output_bytes,
-            tasks_by_user=False,
-        )
-        request = {
-            "job": job.model_dump(),
-            "limits": asdict(limits),
-            "probe": probe,
-            "allow_missing": self._allow_missing,
-        }
-        house = await self._open()
-        guest = await house.take()
+    @contextlib.asynccontextmanager
+    async def session(self) -> AsyncIterator[ContainerSession]:
+        """A container to itself from the first run on; runs go one after the other."""
+        session = ContainerSession(self._open, self._shape.limits, self._allow_missing)
         try:
-            return await guest.run(request)
+            yield session
         finally:
-            house.leave(guest)
+            session.close()
 
     async def _open(self) -> Guesthouse:
         async with self._opening:
@@ -89,7 +72,8 @@ class Containers:
     async def readiness(self) -> Readiness:
         """Start a real container and have a process look at its walls from within."""
         try:
-            outcome = await self.outcome(PROBE, probe=True)
+            async with self.session() as session:
+                outcome = await session.outcome(PROBE, probe=True)
         except (WireError, TimeoutError) as error:
             return Readiness(ready=False, backend=NAME, reason=str(error))
         return judge(outcome, NAME, self._allow_missing)

@@ -1,7 +1,12 @@
 """Pid 1 of a container: `python -P -m sandbox.container.guest ENTRY`.
 
-Gets warm, says `{"ready": true}` or `{"refused": [wall, reason]}` as a frame on standard output,
-reads one request from standard input, and answers with one packed `Outcome`.
+Gets warm and says `{"ready": true}` or `{"refused": [wall, reason]}` as a frame on standard output.
+Reads a request from standard input, answers with one packed `Outcome`, takes away what the run
+left, and says `{"ready": true}` again, or `{"worn": reason}` and ends: one run after the other.
+
+Scripts run as the user that this process has. They cannot harm it: the kernel keeps from pid 1 all
+signals that it has no handler for, its memory is closed (not dumpable) and shared with nobody, and
+what else they may set from without is compared with what it was.
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ import signal
 import sys
 from typing import NoReturn
 
+from sandbox.container.room import Room
 from sandbox.walls import libc, probe
 from sandbox.walls.errors import WallError
 from sandbox.watch.outcome import Outcome
@@ -22,23 +28,30 @@ from sandbox.wire import WireError, pack, pack_json, receive_frame
 
 _INPUT, _OUTPUT = 0, 1
 _PR_SET_CHILD_SUBREAPER = 36
-# What the engine was asked for; each is looked at before the script may start.
+# What the engine was asked for; each is looked at before a script may start.
 _STANDING = ["pid-namespace", "no-network", "read-only-root", "tmpfs", "pids-limit"]
 
 
 def main(entry: str) -> None:
-    """Serve one request, then end; an input that ends first ends this too."""
+    """Serve requests until a run leaves a doubt, or the input ends."""
     try:
         run_job = _warm(entry)
+        room = Room.emptied()
     except Exception as error:
         _say(pack_json({"refused": ["interpreter", repr(error)]}))
         return
-    _say(pack_json({"ready": True}))
-    try:
-        request = Request.from_json(receive_frame(_INPUT))
-    except WireError:
-        return
-    _say(pack(_run(request, run_job).pack()))
+    _close_oneself()
+    doubt: str | None = None
+    while doubt is None:
+        _say(pack_json({"ready": True}))
+        try:
+            request = Request.from_json(receive_frame(_INPUT))
+        except WireError:
+            return
+        outcome = _run(request, run_job)
+        _say(pack(outcome.pack()))
+        doubt = _doubt(outcome) or room.restored()
+    _say(pack_json({"worn": doubt}))
 
 
 def _warm(entry: str) -> RunJob:
@@ -47,6 +60,21 @@ def _warm(entry: str) -> RunJob:
     run_job: RunJob = getattr(importlib.import_module(module), function)
     prepare()
     return run_job
+
+
+def _close_oneself() -> None:
+    """Have no handler that a signal could reach, no memory that can be read or written."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    libc.prctl(libc.PR_SET_DUMPABLE, 0)
+
+
+def _doubt(outcome: Outcome) -> str | None:
+    """Why nothing else may run after this run, however well it is tidied up."""
+    if outcome.ending != "exited":
+        return f"a run ended {outcome.ending}"
+    if "landlock" not in outcome.walls:
+        return "a run could write to more than its own directories"
+    return None
 
 
 def _run(request: Request, run_job: RunJob) -> Outcome:
@@ -60,7 +88,6 @@ def _run(request: Request, run_job: RunJob) -> Outcome:
         os.close(_OUTPUT)
         _reaper(request, run_job, inner)
     inner.close()
-    libc.prctl(libc.PR_SET_DUMPABLE, 0)
     started = Started(pid, os.pidfd_open(pid), _kill, frozenset({os.getpid(), pid}), outer)
     return Watcher(started, request.limits, _INPUT).until_end()
 
@@ -68,6 +95,7 @@ def _run(request: Request, run_job: RunJob) -> Outcome:
 def _reaper(request: Request, run_job: RunJob, ends: Ends) -> NoReturn:
     code = EXIT_BROKEN
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
         code = reap(request, run_job, ends, _STANDING)
     except WallError as error:

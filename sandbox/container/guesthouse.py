@@ -1,9 +1,8 @@
-"""Containers waiting for a job: started ahead, used once, replaced in the background."""
+"""Containers waiting for a session: started ahead, used for one, replaced in the background."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import struct
 from typing import Any
@@ -13,6 +12,7 @@ from sandbox.watch.outcome import Outcome
 from sandbox.wire import WireError, pack_json, read_frame
 
 _WARM_UP_S = 180.0
+_TIDYING_S = 10.0
 _STREAM_HEADER = struct.Struct(">BxxxI")
 _STDOUT = 1
 _KEPT_STDERR = 4096
@@ -57,13 +57,21 @@ class Guest:
         return not self._listening.done()
 
     async def run(self, request: dict[str, Any]) -> Outcome:
-        """Its one run; raises `WireError` when the container goes away instead of answering."""
+        """Run a job; raises `WireError` when the container goes away instead of answering."""
         try:
             self._writer.write(pack_json(request))
             await self._writer.drain()
             return Outcome.unpack(await read_frame(self._said))
         except (ConnectionError, ValueError) as error:
             raise WireError(str(error)) from error
+
+    async def fit(self) -> bool:
+        """Whether the container is, after a run, as it was before: to be asked once for each."""
+        try:
+            async with asyncio.timeout(_TIDYING_S):
+                return "ready" in json.loads(await read_frame(self._said))
+        except (WireError, TimeoutError):
+            return False
 
     async def remove(self) -> None:
         self._listening.cancel()
@@ -72,7 +80,7 @@ class Guest:
 
     async def _listen(self) -> None:
         """Sort the engine's mixture of the two output streams."""
-        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+        try:
             while True:
                 header = await self._reader.readexactly(_STREAM_HEADER.size)
                 stream, length = _STREAM_HEADER.unpack(header)
@@ -81,7 +89,10 @@ class Guest:
                     self._said.feed_data(data)
                 else:
                     self._complaints = (self._complaints + data)[-_KEPT_STDERR:]
-        self._said.feed_eof()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass  # it has ended
+        finally:
+            self._said.feed_eof()
 
 
 class Guesthouse:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
 import sys
+from collections.abc import AsyncIterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import sandbox
 from sandbox.collect import run_result
@@ -116,7 +118,7 @@ class Zygote:
 class Jail:
     """Runs jobs in jails forked from a warm zygote, which it replaces when dead or worn."""
 
-    name = NAME
+    abreast = None
 
     def __init__(
         self,
@@ -139,6 +141,11 @@ class Jail:
         except (WireError, TimeoutError) as error:
             outcome = Outcome("unavailable", reason=str(error) or "the zygote did not get warm")
         return run_result(job, outcome, NAME)
+
+    @contextlib.asynccontextmanager
+    async def session(self) -> AsyncIterator[Self]:
+        """Nothing of its own: every run has fresh walls anyway, and they may go side by side."""
+        yield self
 
     async def outcome(self, job: Job, *, probe: bool = False) -> Outcome:
         """Run a job, or the probe instead of it; raises `WireError` when nothing can run."""

@@ -26,7 +26,7 @@ async def launch(chosen: Options) -> None:
     if chosen.parent is not None:
         _follow(chosen.parent, done)
     runner = backend.make(chosen)
-    server = Server(runner, slots=chosen.slots, queue=chosen.queue)
+    server = Server(runner, slots=chosen.slots, sessions=chosen.places, queue=chosen.queue)
     try:
         async with _listening(server, chosen, done):
             await done.wait()

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from sandbox.launcher.options import Options
 from sandbox.protocol import Sandbox
 
 
-def make(options: Options) -> Sandbox:
+class Backend(Sandbox, Protocol):
+    """A sandbox as the launcher drives it.
+
+    `abreast`: how many runs of one session go side by side; None: as many as there are slots.
+    """
+
+    @property
+    def abreast(self) -> int | None: ...
+
+
+def make(options: Options) -> Backend:
     """The backend that `options` names. Importing one does not need the other's libraries."""
     if options.backend == "container":
         from sandbox.container.backend import Containers

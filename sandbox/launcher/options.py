@@ -20,6 +20,7 @@ class Options:
     parent: int | None = None
     group: str | None = None
     concurrency: int = 0
+    sessions: int = 0
     queue: int = 64
     allow_missing: frozenset[str] = frozenset()
     runs_per_parent: int = 200
@@ -33,6 +34,11 @@ class Options:
         """How many runs go on at once: as asked for, else one for each core."""
         return self.concurrency or len(os.sched_getaffinity(0))
 
+    @property
+    def places(self) -> int:
+        """How many sessions are held at once: while one is thought over, another may run."""
+        return self.sessions or 2 * self.slots
+
 
 def parse(arguments: list[str] | None = None) -> Options:
     """Read the command line; ends the process with a message when it is wrong."""
@@ -44,7 +50,8 @@ def parse(arguments: list[str] | None = None) -> Options:
     parser.add_argument("--group", help="group that may connect; otherwise only the owner may")
     parser.add_argument("--backend", choices=["jail", "container"], default="jail")
     parser.add_argument("--concurrency", type=int, default=0, help="runs at once; 0: the cores")
-    parser.add_argument("--queue", type=int, default=64, help="runs that may wait")
+    parser.add_argument("--sessions", type=int, default=0, help="sessions at once; 0: two a slot")
+    parser.add_argument("--queue", type=int, default=64, help="runs, and sessions, that may wait")
     parser.add_argument(
         "--allow-missing",
         action="append",

@@ -1,37 +1,52 @@
-"""Serving runs: one request a connection, so many at once, so many waiting, no more."""
+"""Serving runs and sessions: one request a connection; so many at once, so many waiting."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
-from sandbox.protocol import Job, RunResult, Sandbox
+from sandbox.launcher.backend import Backend
+from sandbox.launcher.gate import BusyError, Gate
+from sandbox.protocol import Job, RunResult, Session
 from sandbox.wire import WireError, pack_json, read_json
 
 
-class Server:
-    """Answers `{"ask": "run", "job": …}` with a `RunResult`, `{"ask": "readiness"}` in kind.
+@dataclass(frozen=True)
+class Lane:
+    """A session that a client holds, and the runs of it that are under way."""
 
-    A client that goes away ends its run.
+    session: Session
+    gate: Gate
+
+
+class Server:
+    """Answers requests of clients. One that goes away ends its run, or its session.
+
+    `{"ask": "readiness"}` is answered with a `Readiness`;
+    `{"ask": "session"}` with `{"session": NAME}`, which lasts for as long as the connection does;
+    `{"ask": "run", "job": …}` with a `RunResult`. With `"session": NAME` it is a run of that one;
+    where this launcher knows of none, it runs alone.
     """
 
-    def __init__(self, backend: Sandbox, *, slots: int, queue: int) -> None:
+    def __init__(self, backend: Backend, *, slots: int, sessions: int, queue: int) -> None:
         self._backend = backend
-        self._slots = asyncio.Semaphore(slots)
-        self._room = slots + queue
-        self._held = 0
+        self._abreast = backend.abreast or slots
+        self._queue = queue
+        self._runs = Gate("runs", places=slots, queue=queue)
+        self._sessions = Gate("sessions", places=sessions, queue=queue)
+        self._lanes: dict[str, Lane] = {}
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection to its end."""
         try:
             request = await read_json(reader)
-            answer = await _unless_gone(self._answer(request), reader)
-            if answer is not None:
-                writer.write(pack_json(answer))
-                await writer.drain()
+            await _unless_gone(self._answer(request, writer), reader)
         except (WireError, ConnectionError):
             pass  # nobody is left to be told
         finally:
@@ -39,36 +54,65 @@ class Server:
             with contextlib.suppress(ConnectionError):
                 await writer.wait_closed()
 
-    async def _answer(self, request: Any) -> dict[str, Any]:
+    async def _answer(self, request: Any, writer: asyncio.StreamWriter) -> None:
         match request:
             case {"ask": "readiness"}:
-                return (await self._backend.readiness()).model_dump()
+                await _say(writer, (await self._backend.readiness()).model_dump())
+            case {"ask": "session"}:
+                await self._hold(writer)
             case {"ask": "run", "job": job}:
-                return (await self._run(job)).model_dump()
-        return {"error": "ask for a run or for readiness"}
+                lane = self._lanes.get(str(request.get("session")))
+                await _say(writer, (await self._run(job, lane)).model_dump())
+            case _:
+                await _say(writer, {"error": "ask for a run, a session or readiness"})
 
-    async def _run(self, fields: Any) -> RunResult:
+    async def _hold(self, writer: asyncio.StreamWriter) -> None:
+        """Hold a session until its client goes, at which this is cancelled."""
+        try:
+            async with self._sessions.passing(), self._lane() as name:
+                await _say(writer, {"session": name})
+                await asyncio.Event().wait()
+        except BusyError as error:
+            await _say(writer, {"error": str(error)})
+
+    @contextlib.asynccontextmanager
+    async def _lane(self) -> AsyncIterator[str]:
+        name = secrets.token_hex(16)
+        async with self._backend.session() as session:
+            gate = Gate("runs of one session", places=self._abreast, queue=self._queue)
+            self._lanes[name] = Lane(session, gate)
+            try:
+                yield name
+            finally:
+                del self._lanes[name]
+
+    async def _run(self, fields: Any, lane: Lane | None) -> RunResult:
+        """Run a job; a session's runs take its turns first, so that they hold up no others."""
         try:
             job = Job.model_validate(fields)
         except ValidationError as error:
             return RunResult(status="unavailable", reason=f"not a job: {error}")
-        if self._held >= self._room:
-            return RunResult(status="unavailable", reason="busy: too many runs are waiting")
-        self._held += 1
         try:
-            async with self._slots:
-                return await self._backend.run(job)
-        finally:
-            self._held -= 1
+            turn = lane.gate.passing() if lane else contextlib.nullcontext()
+            async with turn, self._runs.passing():
+                return await (lane.session if lane else self._backend).run(job)
+        except BusyError as error:
+            return RunResult(status="unavailable", reason=str(error))
 
 
-async def _unless_gone(work: Any, reader: asyncio.StreamReader) -> dict[str, Any] | None:
-    """The result of `work`, or None, with `work` cancelled, when the client goes first."""
+async def _say(writer: asyncio.StreamWriter, answer: dict[str, Any]) -> None:
+    writer.write(pack_json(answer))
+    await writer.drain()
+
+
+async def _unless_gone(work: Coroutine[Any, Any, None], reader: asyncio.StreamReader) -> None:
+    """Do `work`; it is cancelled when the client goes first."""
     working = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(reader.read(1))
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        return working.result() if working.done() else None
+        if working.done():
+            working.result()
     finally:
         for task in (working, leaving):
             task.cancel()

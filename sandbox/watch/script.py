@@ -62,11 +62,11 @@ class Ends:
 def reap(request: Request, run_job: RunJob, ends: Ends, standing: list[str]) -> int:
     """Fork the script, wait for it and for all orphans meanwhile; report its exit code."""
     began = time.monotonic()
+    # Nothing within may read or write the memory of this process.
+    libc.prctl(libc.PR_SET_DUMPABLE, 0)
     script = os.fork()
     if script == 0:
         run_script(request, run_job, ends, standing, began)
-    # Nothing within may read or write the memory of this process.
-    libc.prctl(libc.PR_SET_DUMPABLE, 0)
     while True:
         pid, status = os.wait()
         if pid == script:
@@ -84,6 +84,7 @@ def run_script(
     """
     code = EXIT_BROKEN
     try:
+        libc.prctl(libc.PR_SET_DUMPABLE, 1)  # its own files in /proc are its own
         _arrange_descriptors(ends)
         walls = standing + _confine(request)
         _write_files(request.job["files"])

@@ -82,7 +82,9 @@ class Watcher:
         while not self._step():
             self._check()
         os.waitpid(self._run.pid, 0)
-        return self._concluded()
+        outcome = self._concluded()
+        self._let_go()
+        return outcome
 
     def _step(self) -> bool:
         """Handle what has happened within a tick; true once the run has ended."""
@@ -189,6 +191,13 @@ class Watcher:
             if not self._peek():
                 return
             self._hear()
+
+    def _let_go(self) -> None:
+        """Close all that this watch was handed: the process may watch further runs."""
+        self._run.ends.close()
+        for handle in (self._run.process, self._proc, *self._scratch):
+            if handle is not None:
+                os.close(handle)
 
     def _peek(self) -> bool:
         return bool(self._run.ends.reports.recv(1, socket.MSG_PEEK))

@@ -1,0 +1,83 @@
+"""The runs of one request, one after the other in one container."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+
+from sandbox.collect import run_result
+from sandbox.container.guesthouse import Guest, Guesthouse
+from sandbox.protocol import Job, RunResult
+from sandbox.walls.limits import Limits
+from sandbox.watch.outcome import Outcome
+from sandbox.wire import WireError
+
+NAME = "container"
+
+
+class ContainerSession:
+    """Keeps a container from run to run; after one that leaves any doubt it takes another."""
+
+    def __init__(
+        self, house: Callable[[], Awaitable[Guesthouse]], limits: Limits, allow_missing: list[str]
+    ) -> None:
+        self._open_house = house
+        self._limits = limits
+        self._allow_missing = allow_missing
+        self._house: Guesthouse | None = None
+        self._guest: Guest | None = None
+        self._over = False
+
+    async def run(self, job: Job) -> RunResult:
+        """Run one job; `unavailable` when no container can be had or a wall does not stand."""
+        try:
+            outcome = await self.outcome(job)
+        except (WireError, TimeoutError) as error:
+            outcome = Outcome("unavailable", reason=str(error) or "the container did not get warm")
+        return run_result(job, outcome, NAME)
+
+    async def outcome(self, job: Job, *, probe: bool = False) -> Outcome:
+        """Run a job, or the probe instead of it; raises `WireError` when nothing can run.
+
+        One at a time. Cancelling the awaiting task ends the container with the run.
+        """
+        limits = Limits.of(
+            job.time_limit_s,
+            min(job.memory_mib, self._limits.memory_mib),
+            job.output_bytes,
+            tasks_by_user=False,
+        )
+        request = {
+            "job": job.model_dump(),
+            "limits": asdict(limits),
+            "probe": probe,
+            "allow_missing": self._allow_missing,
+        }
+        guest = await self._fit_guest()
+        try:
+            outcome = await guest.run(request)
+        except BaseException:
+            self._leave()
+            raise
+        if outcome.ending != "exited" or self._over:
+            self._leave()
+        return outcome
+
+    async def _fit_guest(self) -> Guest:
+        if self._guest is not None and await self._guest.fit():
+            return self._guest
+        self._leave()
+        self._house = await self._open_house()
+        self._guest = await self._house.take()
+        return self._guest
+
+    def close(self) -> None:
+        """End the session, with a run that it may have in hand."""
+        self._over = True
+        self._leave()
+
+    def _leave(self) -> None:
+        """Give up the container, if there is one; it is removed in the background."""
+        if self._guest is not None and self._house is not None:
+            self._house.leave(self._guest)
+        self._guest = None
