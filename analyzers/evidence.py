@@ -154,9 +154,13 @@ Evidence = GraphReuse | InplaceChange | MissingGraph | SilentFault
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What reading found. `incomplete` lists what was not followed, and why."""
+    """What reading found. `incomplete` lists what was not followed, and why. `suspected`:
+    what would explain the error that was given, where nothing in `evidence` does. `sources`: what
+    walks reach that learns, as the script calls it: models, layers, leaves."""
 
     evidence: tuple[Evidence, ...] = ()
     incomplete: tuple[str, ...] = ()
     backward_lines: tuple[Place, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    suspected: tuple[Evidence, ...] = ()
+    sources: frozenset[str] = frozenset()

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from analyzers.evidence import Reading
+from analyzers.evidence import Evidence, GraphReuse, InplaceChange, MissingGraph, Reading
+from analyzers.fragments import UNMOVED, Fragment, unindented
 from analyzers.notebook import LineMap, NotANotebookError, is_notebook, stored_errors, to_project
 from analyzers.notebook_text import Notebook, notebook_text
 from analyzers.reading import read
@@ -15,11 +16,19 @@ from analyzers.replay import extra_runs, repeated, replays
 from analyzers.source import Project
 from analyzers.tracebacks import Frame, ParsedTraceback, parse
 
+_EXPLAINED_BY: dict[str, type[Evidence]] = {
+    "graph-reuse": GraphReuse,
+    "engine": GraphReuse,
+    "inplace": InplaceChange,
+    "no-grad": MissingGraph,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Examined:
     """What reading gives. `cells` maps a line of a notebook's script to `cell 4, line 3`;
-    `rerun` are the cells that the reading takes to have run more than once."""
+    `rerun` are the cells that the reading takes to have run more than once; `fragment` tells how
+    far the script was moved left."""
 
     files: dict[str, str]
     entry: str
@@ -30,6 +39,7 @@ class Examined:
     notebook: Notebook | None = None
     rerun: frozenset[str] = frozenset()
     recalled: bool = False
+    fragment: Fragment = UNMOVED
 
 
 def examine(script: str, filename: str, files: Mapping[str, str], traceback: str) -> Examined:
@@ -40,9 +50,11 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
     parsed = parse(traceback) if traceback.strip() else None
     if parsed is not None and not script.strip() and not files:
         return _recalled(parsed, filename)
-    project = Project({**files, filename: script}, filename)
-    problem = not_python(script, filename)
-    return Examined(dict(project.files), filename, parsed, _read(project, problem), problem)
+    fragment = unindented(script)
+    project = Project({**files, filename: fragment.text}, filename)
+    problem = not_python(fragment.text, filename)
+    reading = _read(project, problem, parsed)
+    return Examined(dict(project.files), filename, parsed, reading, problem, fragment=fragment)
 
 
 def _examine_notebook(
@@ -63,7 +75,7 @@ def _examine_notebook(
     project = Project({**files, entry: script}, entry, notebook=True, rerun=repeated(order))
     problem = not_python(script, entry)
     cells = {n: lines.cell_line(n) for n in range(1, script.count("\n") + 2)}
-    reading = _read(project, problem, extra_runs(order, lines))
+    reading = _read(project, problem, parsed, extra_runs(order, lines))
     notebook = replace(notebook_text(text, lines), replays=tuple(orders))
     return Examined(
         dict(project.files), entry, parsed, reading, problem, cells, notebook, project.rerun
@@ -82,9 +94,36 @@ def _recalled(parsed: ParsedTraceback, entry: str) -> Examined:
     return Examined(files, entry, parsed, reading, cells=cells, recalled=True)
 
 
-def _read(project: Project, problem: str | None, again: Sequence[tuple[int, int]] = ()) -> Reading:
-    blank = not project.files[project.entry].strip()
-    return Reading() if problem is not None or blank else read(project, again)
+def _read(
+    project: Project,
+    problem: str | None,
+    error: ParsedTraceback | None,
+    again: Sequence[tuple[int, int]] = (),
+) -> Reading:
+    """What reading predicts. An error of a kind that we know and that it does not predict is
+    explained by what may happen, or else by what the traceback itself says."""
+    if problem is not None or not project.files[project.entry].strip():
+        return Reading()
+    reading = read(project, again)
+    if error is None or error.family not in _EXPLAINED_BY or _explaining(reading, error):
+        return reading
+    suspected = _explaining(read(project, again, suspecting=True), error)
+    return replace(reading, suspected=suspected or _told_by(error, project))
+
+
+def _explaining(reading: Reading, error: ParsedTraceback) -> tuple[Evidence, ...]:
+    kind = _EXPLAINED_BY[error.family]
+    return tuple(piece for piece in reading.evidence if isinstance(piece, kind))
+
+
+def _told_by(error: ParsedTraceback, project: Project) -> tuple[Evidence, ...]:
+    """What the traceback alone says, where its lines are those of the script."""
+    own = [frame for frame in error.frames if not frame.is_library and frame.code.strip()]
+    if not own or any(project.code(project.entry, f.line) != f.code.strip() for f in own):
+        return ()
+    frames = tuple(f if f.is_library else replace(f, file=project.entry) for f in error.frames)
+    told = evidence_of(replace(error, frames=frames), project.entry)
+    return (told,) if told is not None else ()
 
 
 def _error_of(text: str, traceback: str) -> ParsedTraceback | None:

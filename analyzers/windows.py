@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.edits import Editor
-from analyzers.flow import value_of
+from analyzers.flow import reads, value_of, walk_scope
 from analyzers.pattern import Proposal
 from analyzers.source import Project, spelled
 from analyzers.stories import Story
@@ -70,3 +70,37 @@ def _begun_again(story: Story) -> str | None:
         ]
         return f"[({', '.join(parts)})]"
     return f"[{spelled(appended)}.detach()]"
+
+
+def emptied(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
+    """Empty a list behind the walk that used up its graphs, beside and in the manner of others
+    that are emptied there."""
+    place = story.reuse.freed.at
+    module = project.module(place.file)
+    walk = module.statement_at(place.line) if module is not None else None
+    holder = story.holder
+    if module is None or walk is None or holder is None or not holder.container.startswith("list"):
+        return
+    scope = module.scope_of(walk)
+    if not (story.name.startswith("self.") or reads(scope, story.name.partition(".")[0])):
+        return
+    after = walk_statement(module, walk)
+    line = f"{story.name}.clear()"
+    for statement in walk_scope(scope):
+        manner = _emptying(statement) if isinstance(statement, ast.stmt) else None
+        if manner is not None and statement.lineno > walk.lineno:
+            after, line = statement, manner.format(story.name)
+    edit = Editor(module).insert_after(after, line)
+    yield cut("empty-list", f"Empty `{story.name}` behind the backward", (edit,), rank)
+
+
+def _emptying(statement: ast.stmt) -> str | None:
+    """How a statement empties a list, with a place for another list's name."""
+    match statement:
+        case ast.Assign(targets=[ast.Name() | ast.Attribute()], value=ast.List(elts=[])):
+            return "{} = []"
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="clear"), args=[])):
+            return "{}.clear()"
+        case ast.Delete(targets=[ast.Subscript(slice=ast.Slice(lower=None, upper=None))]):
+            return "del {}[:]"
+    return None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from analyzers.evidence import Place, Reading
 from analyzers.examine import Examined, examine
+from analyzers.fragments import UNMOVED, Fragment
 from analyzers.notebook_text import Notebook
 from analyzers.source import Project
 from analyzers.tracebacks import ParsedTraceback
@@ -21,7 +22,8 @@ READING_LIMIT_S = 10.0
 class Case:
     """A request as the analyses see it. `problem` says why the source could not be read.
 
-    `cells` maps a line of a notebook's script to `cell 4, line 3`.
+    `cells` maps a line of a notebook's script to `cell 4, line 3`; `fragment` moves an indented
+    script's patches back to where it stood.
     """
 
     project: Project
@@ -32,6 +34,7 @@ class Case:
     problem: str | None = None
     cells: dict[int, str] = field(default_factory=dict)
     notebook: Notebook | None = None
+    fragment: Fragment = UNMOVED
 
     @property
     def runnable(self) -> bool:
@@ -76,4 +79,5 @@ async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
         read.problem,
         read.cells,
         read.notebook,
+        read.fragment,
     )

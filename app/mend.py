@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from analyzers.classify import Candidate, Explained, classify
 from analyzers.evidence import Evidence, GraphReuse
+from analyzers.reread import sound
 from analyzers.source import Project
 from app.case import READING_LIMIT_S, Case
 from app.checks import len_backwards
 from app.reader import Reader, ReadingLimit
-from app.reproduce import Observation, project_of
+from app.reproduce import Observation, is_suspected, project_of
 from app.verify import Original, Trial, held_fixed, try_out
 from app.witness import observed
 from sandbox.protocol import Session
@@ -44,7 +46,7 @@ async def mend(
     candidates = _distinct(causes)
     run = seen.run
     if session is None or run is None or not seen.from_run or not candidates:
-        return Mended(causes, untried=candidates)
+        return Mended(causes, untried=await _read_again(candidates, case, seen, reader))
     await stage("verifying", 0, len(candidates), f"Trying {len(candidates)} patches")
     files, entry = case.project.files, case.project.entry
     held = await held_fixed(files, entry, run, session, case.time_limit_s)
@@ -66,6 +68,23 @@ async def mend(
     mended.trials.sort(key=lambda trial: trial.order)
     mended.causes = _led_by_winner(mended)
     return mended
+
+
+async def _read_again(
+    candidates: list[Candidate], case: Case, seen: Observation, reader: Reader
+) -> list[Candidate]:
+    """Candidates that are not run, without those that reading shows to be no repair."""
+    if not candidates or case.project.notebook:
+        return candidates
+    try:
+        return await reader.call(
+            partial(sound, suspecting=is_suspected(case, seen)),
+            project_of(case, seen),
+            candidates,
+            timeout=READING_LIMIT_S,
+        )
+    except ReadingLimit:
+        return candidates
 
 
 def _distinct(causes: list[Explained]) -> list[Candidate]:

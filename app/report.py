@@ -152,13 +152,13 @@ def _tried(trial: Trial, case: Case) -> Patch:
 
 
 def _untried(candidate: Candidate, case: Case) -> Patch:
-    before = case.project.files
-    diffs = [
-        _diff(case, path, before.get(path, ""), text)
-        for path, text in sorted(candidate.files.items())
-    ]
     entry = case.project.entry
-    script = candidate.files.get(entry, before.get(entry, ""))
+    before, files = dict(case.project.files), dict(candidate.files)
+    for texts in (before, files):
+        if entry in texts:
+            texts[entry] = case.fragment.back(texts[entry])
+    diffs = [_diff(case, path, before.get(path, ""), text) for path, text in sorted(files.items())]
+    script = files.get(entry, before.get(entry, ""))
     return Patch(
         n=1,
         strategy=candidate.strategy,
@@ -166,9 +166,9 @@ def _untried(candidate: Candidate, case: Case) -> Patch:
         diff="".join(diffs),
         script=case.notebook.patched(script) if case.notebook is not None else script,
         snippet="\n\n".join(
-            snippet_of(before.get(path, ""), text) for path, text in sorted(candidate.files.items())
+            snippet_of(before.get(path, ""), text) for path, text in sorted(files.items())
         ),
-        files=[PatchedFile(path=p, content=t) for p, t in candidate.files.items() if p != entry],
+        files=[PatchedFile(path=p, content=t) for p, t in files.items() if p != entry],
         gradients=candidate.gradients,
         tradeoff=candidate.tradeoff,
         verification=Verification(status="not_run"),

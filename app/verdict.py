@@ -7,7 +7,7 @@ from analyzers.tracebacks import Part
 from analyzers.tracebacks.messages import classify
 from app.case import Case
 from app.checks import ending, len_backwards
-from app.reproduce import Observation
+from app.reproduce import Observation, is_suspected
 from app.schemas import Cause, Family, Patch, Verdict
 from sandbox.protocol import RunResult
 
@@ -74,6 +74,8 @@ def summary(
         return f"{told} A patch was run and checked: {best.title[:1].lower()}{best.title[1:]}."
     if case.project.recalled:
         return f"Perhaps: {told} Only a traceback was sent; the script would tell."
+    if decided == "likely" and is_suspected(case, seen):
+        return f"{told} This would explain the error; the fragment alone does not show it."
     if decided == "likely":
         return f"{told} This comes from reading the source{_because(seen)}."
     if best is not None and best.verification.status == "not_run":

@@ -45,6 +45,7 @@ from analyzers.source import Project
 from analyzers.stories import story_of
 from analyzers.telling import account, matched, story_in
 from analyzers.truncation import detach_at_boundary
+from analyzers.windows import emptied
 
 NAME = "stored-graph"
 FAMILY = "graph-reuse"
@@ -76,6 +77,7 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Detach what goes into the store; failing that, the store at the boundary."""
+    """Detach what goes into the store; failing that, empty the store or cut it at the boundary."""
     yield from detach_where_stored(story_in(match), project, rank=0)
+    yield from emptied(story_in(match), project, rank=3)
     yield from detach_at_boundary(story_in(match), project, rank=4)

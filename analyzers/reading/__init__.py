@@ -17,8 +17,13 @@ from analyzers.source import Project
 MAX_EVIDENCE = 16
 
 
-def read(project: Project, reruns: Iterable[tuple[int, int]] = ()) -> Reading:
+def read(
+    project: Project, reruns: Iterable[tuple[int, int]] = (), *, suspecting: bool = False
+) -> Reading:
     """What reading the whole project predicts.
+
+    `suspecting`: the project is a fragment that is known to fail, and its reading tells what may
+    happen rather than what surely does.
 
     `reruns`: spans of lines of the entry (first and last, 1-based) that run once more at its end:
     notebook cells that were run again.
@@ -33,20 +38,25 @@ def read(project: Project, reruns: Iterable[tuple[int, int]] = ()) -> Reading:
     }
     evidence: dict[object, Evidence] = {}
     walks: dict[Place, None] = {}
+    sources: set[str] = set()
     if roots.mentions_walks(project):
         models = roots.model_names(project)
         for arm in (0, 1):
-            machine = Machine(project, arm, models)
+            machine = Machine(project, arm, models, suspecting=suspecting)
             _run(machine, tuple(reruns))
             incomplete |= machine.incomplete
             walks |= machine.walk_places
+            sources |= machine.sources
             for key, found in machine.evidence.items():
                 evidence.setdefault(key, found)
             if not machine.undecided:
                 break
     lines = {(place.file, place.line): place for place in walks}
     return Reading(
-        tuple(evidence.values())[:MAX_EVIDENCE], tuple(incomplete), tuple(lines.values())
+        tuple(evidence.values())[:MAX_EVIDENCE],
+        tuple(incomplete),
+        tuple(lines.values()),
+        sources=frozenset(sources),
     )
 
 

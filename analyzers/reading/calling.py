@@ -5,7 +5,15 @@ from __future__ import annotations
 import ast
 
 from analyzers.evidence import Place
-from analyzers.reading import classes, container_methods, library, modules, tensors, unknowns
+from analyzers.reading import (
+    classes,
+    container_methods,
+    library,
+    modules,
+    suspicion,
+    tensors,
+    unknowns,
+)
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import MAX_CALLS, MAX_RECURSION, Machine, callable_kind
 from analyzers.reading.values import (
@@ -92,6 +100,8 @@ def call_at(
         return container_methods.method(machine, receiver, callee.name, args, path, frame)
     if isinstance(callee, Library) and callee.path == "builtins.super":
         return classes.super_value(frame)
+    if machine.suspecting and (grown := suspicion.grown(machine, node, callee, frame)) is not None:
+        return container_methods.method(machine, grown, "append", args, "", frame)
     line = frame.line
     value = machine.call(callee, args, kwargs, frame)
     frame.line = line

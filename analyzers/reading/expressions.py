@@ -67,7 +67,8 @@ def _elements(machine: Machine, nodes: list[ast.expr], frame: Frame) -> list[Val
 
 @expression(ast.List)
 def _list(machine: Machine, node: ast.List, frame: Frame) -> Value:
-    return Sequence(_elements(machine, node.elts, frame))
+    others_fill = machine.suspecting and not node.elts
+    return Sequence(_elements(machine, node.elts, frame), open_=others_fill)
 
 
 @expression(ast.Tuple)

@@ -27,9 +27,15 @@ def train(machine: Machine, cls: Class, frame: Frame) -> None:
         if not isinstance(instance, Instance) or _walks_itself(instance):
             continue
         for _ in range(STEPS):
-            loss = _loss(machine.call(method, [instance], {}, frame))
-            if loss is not None and loss.node is not None:
-                _walk(machine, loss, method)
+            walk_returned(machine, method, machine.call(method, [instance], {}, frame))
+
+
+def walk_returned(machine: Machine, method: Function, returned: Value) -> None:
+    """What a trainer does with the loss that a step returns to it; nothing for other methods."""
+    if method.name in TRAINERS:
+        loss = _loss(returned)
+        if loss is not None and loss.node is not None:
+            _walk(machine, loss, method)
 
 
 def _walks_itself(instance: Instance) -> bool:

@@ -60,13 +60,16 @@ class Machine:
         project: Project,
         arm: int = 0,
         model_names: frozenset[str] = frozenset(),
+        *,
+        suspecting: bool = False,
     ) -> None:
         lines = sum(text.count("\n") for text in project.files.values())
         steps = min(STEPS + STEPS_PER_LINE * lines, MAX_STEPS)
         self.project = project
         self.arm = arm
         self.steps = steps
-        self.tape = Tape(steps * 4)
+        self.tape = Tape(steps * 4, suspecting=suspecting)
+        self.suspecting = suspecting
         self.depth = 0
         self.active: list[ast.AST] = []
         self.facts: dict[ast.AST, Facts] = {}
@@ -75,6 +78,7 @@ class Machine:
         self.incomplete: dict[str, None] = {}
         self.evidence: dict[object, Evidence] = {}
         self.walk_places: dict[Place, None] = {}
+        self.sources: set[str] = set()
         self.assumed: dict[object, bool] = {}
         self.undecided = False
         self.writes: set[object] = set()

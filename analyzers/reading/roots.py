@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from analyzers.reading import calling, classes, frameworks, importing
+from analyzers.reading import calling, classes, frameworks, importing, suspicion
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, OutOfBudgetError
 from analyzers.reading.values import Class, Function, Instance, Unknown, Value
@@ -41,7 +41,10 @@ def run(machine: Machine, reruns: tuple[tuple[int, int], ...] = ()) -> None:
     for path in project.modules:
         importing.module_frame(machine, path, path.removesuffix(".py").replace("/", "."))
     for frame in list(machine.modules.values()):
-        _uncalled(machine, frame)
+        if machine.suspecting:
+            suspicion.live(machine, frame, _call_alone)
+        else:
+            _uncalled(machine, frame)
 
 
 def _run_again(machine: Machine, first: int, last: int) -> None:
@@ -76,18 +79,19 @@ def _speaks_of_walks(function: Function) -> bool:
 
 def _call_alone(
     machine: Machine, function: Function, first: list[Unknown | Instance], frame: Frame
-) -> None:
-    """Call a function with arguments of which nothing is known."""
+) -> Value:
+    """What a function returns for arguments of which nothing is known."""
     machine.assumed.clear()
     machine.grad = True
     left = machine.steps
     machine.steps = min(left, STEPS_ALONE)
     given = machine.steps
     try:
-        calling.call_function(machine, function, list(first), {}, frame)
+        return calling.call_function(machine, function, list(first), {}, frame)
     except OutOfBudgetError:
         machine.gave_up(f"{function.name}: too long to follow to its end")
         machine.active.clear()
+        return Unknown()
     finally:
         machine.steps = left - (given - max(machine.steps, 0))
 

@@ -40,7 +40,8 @@ class Found:
 class Tape:
     """Counts walks and moments, and turns what walks meet into evidence."""
 
-    def __init__(self, budget: int) -> None:
+    def __init__(self, budget: int, *, suspecting: bool = False) -> None:
+        self.suspecting = suspecting
         self.moment = 0
         self.walks: list[Walk] = []
         self.budget = budget
@@ -103,7 +104,7 @@ class Tape:
             found.entered[node] = child
             found.live.append(node)
             self.budget -= 1
-            parents = _followed(node, certain)
+            parents = node.parents if self.suspecting else _followed(node, certain)
             todo.extend((parent, node) for parent in parents)
             if self.budget <= 0:
                 found.complete = False

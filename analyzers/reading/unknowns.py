@@ -38,7 +38,8 @@ def call_unknown(
     parents = operators.graphs(values)
     if callee.node is not None:
         parents = (callee.node, *parents)
-    if callee.origin[:1].isupper() and not any(parent.strong for parent in parents):
+    certain = machine.suspecting or any(parent.strong for parent in parents)
+    if callee.origin[:1].isupper() and not (parents and certain):
         made = Unknown(callee.origin)
         made.built = True
         return made

@@ -52,6 +52,7 @@ def run(machine: Machine, roots: tuple[Node, ...], visit: Visit) -> Found:
     walk, found = machine.tape.walk(roots, visit)
     if not found.complete:
         machine.gave_up("a graph too large to walk")
+    machine.sources |= _sources(found)
     reuse = machine.tape.reuse(walk, found)
     machine.writes.add(("walk", _line(visit.at)))
     if reuse is not None and roots[0].lazy and reuse.freed.at.line == visit.at.line:
@@ -68,6 +69,13 @@ def run(machine: Machine, roots: tuple[Node, ...], visit: Visit) -> Found:
     machine.tape.free(walk, found)
     silent.after_walk(machine, walk, found)
     return found
+
+
+def _sources(found: Found) -> set[str]:
+    """Where the gradients of a walk arrive: at leaves, and in whatever is called that is no
+    operation on tensors."""
+    learning = {leaf.op for leaf in found.leaves if leaf.trainable}
+    return learning | {node.op for node in found.live if ops.op(node.op) is ops.UNKNOWN}
 
 
 def _line(place: Place) -> tuple[str, int]:

@@ -1,0 +1,78 @@
+"""Fragments of a program that is known to fail: the parts not sent are taken to do their share.
+
+A careful reading follows only what a fragment itself makes certain, and often finds nothing. Where
+the error is known, its explanation is sought among what may happen: functions that nothing calls
+are called in turn, several times over as training would, whatever may carry a graph carries it,
+and an object that is appended to is a list.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from analyzers.reading import assigning, classes, frameworks
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine
+from analyzers.reading.values import Class, Function, Instance, Sequence, Unknown, Value
+
+ROUNDS = 3
+
+Call = Callable[[Machine, Function, list[Unknown | Instance], Frame], Value]
+
+
+def live(machine: Machine, frame: Frame, call: Call) -> None:
+    """Call what nothing calls, in the order it is written, `ROUNDS` times over. `call` enters
+    one function."""
+    calls = list(_uncalled(machine, frame))
+    for _ in range(ROUNDS):
+        for function, first in calls:
+            machine.assumed.clear()
+            returned = call(machine, function, first, frame)
+            frameworks.walk_returned(machine, function, returned)
+
+
+def _uncalled(
+    machine: Machine, frame: Frame
+) -> Iterator[tuple[Function, list[Unknown | Instance]]]:
+    """Functions with their `self`: one object for all methods of a class, and one for methods
+    that were sent without their class."""
+    lone = Unknown("self")
+    for value in list(frame.names.values()):
+        if isinstance(value, Function) and value.frame is frame:
+            if id(value.definition) not in machine.entered:
+                yield value, [lone] if _is_method(value) else []
+        elif isinstance(value, Class) and value.frame is frame:
+            yield from _methods(machine, value, frame)
+
+
+def _methods(
+    machine: Machine, cls: Class, frame: Frame
+) -> Iterator[tuple[Function, list[Unknown | Instance]]]:
+    if classes.is_autograd_function(cls) or cls.engine:
+        return
+    methods = [value for value in cls.attrs.values() if isinstance(value, Function)]
+    own = [m for m in methods if _is_method(m) and not m.name.startswith("__")]
+    if any(id(method.definition) in machine.entered for method in own):
+        return
+    instance = classes.instantiate(machine, cls, [], {}, frame)
+    if isinstance(instance, Instance):
+        for method in own:
+            yield method, [instance]
+
+
+def _is_method(function: Function) -> bool:
+    arguments = function.definition.args.args
+    return bool(arguments) and arguments[0].arg == "self" and "property" not in function.tags
+
+
+def grown(machine: Machine, call: ast.Call, callee: Value, frame: Frame) -> Sequence | None:
+    """The list that an unknown object turns out to be when something is appended to it."""
+    target = call.func
+    if not isinstance(callee, Unknown) or not isinstance(target, ast.Attribute):
+        return None
+    if target.attr != "append" or not isinstance(target.value, ast.Name | ast.Attribute):
+        return None
+    grown = Sequence([], open_=True)
+    assigning.assign(machine, target.value, grown, frame)
+    return grown

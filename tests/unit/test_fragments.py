@@ -1,0 +1,122 @@
+"""Parts of a program that is known to fail: moved left, suspected, and patched where they stood."""
+
+from __future__ import annotations
+
+from textwrap import dedent, indent
+
+import pytest
+
+from analyzers.classify import Explained, classify
+from analyzers.examine import examine
+from analyzers.fragments import unindented
+from analyzers.reading import read
+from analyzers.reread import sound
+from analyzers.source import Project
+
+ERROR = "RuntimeError: Trying to backward through the graph a second time"
+TOTAL = """\
+total = 0
+for x, y in loader:
+    total += loss_fn(net(x), y)
+    opt.zero_grad()
+    total.backward()
+    opt.step()
+"""
+METHOD = """\
+def training_step(self, batch, batch_idx):
+    z, self.memory = self.encoder(batch, self.memory)
+    return self.head(z).mean()
+"""
+AGENT = """\
+class Agent:
+    def act(self, obs):
+        dist = Categorical(self.policy(obs))
+        action = dist.sample()
+        self.log_probs.append(dist.log_prob(action))
+        return action
+
+    def learn(self):
+        loss = 0
+        for r, log_prob in zip(self.rewards, self.log_probs):
+            loss = loss - r * log_prob
+        loss.backward()
+        self.optimizer.step()
+        self.rewards = []
+"""
+
+
+def explained(script: str, error: str = ERROR) -> list[Explained]:
+    examined = examine(script, "train.py", {}, error)
+    assert examined.problem is None
+    assert examined.reading.evidence == ()
+    return classify(Project(examined.files), examined.reading.suspected)
+
+
+@pytest.mark.parametrize(
+    ("script", "pattern", "line", "carrier"),
+    [
+        (TOTAL, "accumulated-loss", 3, "total"),
+        (METHOD, "recurrent-state", 2, "self.memory"),
+        (AGENT, "stored-graph", 5, "self.log_probs"),
+    ],
+)
+def test_a_known_error_is_explained(script: str, pattern: str, line: int, carrier: str) -> None:
+    first = explained(script)[0]
+    assert (first.pattern, first.location.line) == (pattern, line)
+    assert first.carrier is not None
+    assert first.carrier.name == carrier
+
+
+@pytest.mark.parametrize("script", [TOTAL, METHOD, AGENT])
+def test_nothing_is_suspected_without_an_error(script: str) -> None:
+    reading = examine(script, "train.py", {}, "").reading
+    assert (reading.evidence, reading.suspected) == ((), ())
+
+
+def test_an_error_of_another_kind_is_not_explained_by_a_reuse() -> None:
+    error = (
+        "RuntimeError: a leaf Variable that requires grad is being used in an in-place operation."
+    )
+    assert explained(TOTAL, error) == []
+
+
+def test_a_traceback_speaks_where_reading_finds_nothing() -> None:
+    script = "def update(p, lr):\n    p -= lr * p.grad\n"
+    error = dedent("""\
+        Traceback (most recent call last):
+          File "fit.py", line 2, in update
+            p -= lr * p.grad
+        RuntimeError: a leaf Variable that requires grad is being used in an in-place operation.
+    """)
+    assert [(c.pattern, c.location.line) for c in explained(script, error)][:1] == [
+        ("inplace-leaf", 2)
+    ]
+    assert explained("x = 1\n" + script, error) == []  # its lines are not those of the traceback
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_an_indented_fragment_is_moved_left_and_back(cut: bool) -> None:
+    sent = indent(TOTAL, " " * 8)
+    sent = sent.lstrip() if cut else sent
+    if cut:
+        sent = "total = 0\n" + indent(TOTAL.partition("\n")[2], " " * 8)
+    fragment = unindented(sent)
+    assert fragment.text == TOTAL
+    assert fragment.back(fragment.text) == sent
+    longer = fragment.text.replace("    opt.step()\n", "    opt.step()\n    n += 1\n")
+    assert fragment.back(longer).endswith("            opt.step()\n            n += 1\n")
+
+
+@pytest.mark.parametrize("text", ["", TOTAL, "  (", "\tif x:\n y", "   \n"])
+def test_other_text_stays_as_it_is(text: str) -> None:
+    assert unindented(text).text == text
+
+
+def test_patches_that_cannot_be_run_leave_what_learns_learning() -> None:
+    project = Project({"train.py": AGENT})
+    evidence = read(project, suspecting=True).evidence
+    candidates = classify(project, evidence)[0].candidates
+    kept = sound(project, candidates, suspecting=True)
+    assert kept[0].strategy == "empty-list"
+    assert "self.log_probs = []" in kept[0].files["train.py"]
+    assert any(c.strategy.startswith("detach") for c in candidates if c not in kept)
