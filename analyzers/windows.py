@@ -87,9 +87,9 @@ def emptied(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
     after = walk_statement(module, walk)
     line = f"{story.name}.clear()"
     for statement in walk_scope(scope):
-        manner = _emptying(statement) if isinstance(statement, ast.stmt) else None
-        if manner is not None and statement.lineno > walk.lineno:
-            after, line = statement, manner.format(story.name)
+        if isinstance(statement, ast.stmt) and statement.lineno > walk.lineno:
+            if (manner := _emptying(statement)) is not None:
+                after, line = statement, manner.format(story.name)
     edit = Editor(module).insert_after(after, line)
     yield cut("empty-list", f"Empty `{story.name}` behind the backward", (edit,), rank)
 
