@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from analyzers.edits import Edit, Editor, apply, statement_first_line
 from analyzers.flow import walk_scope
 from analyzers.source import Module
+from analyzers.trees import walk
 
 
 def text_with(editor: Editor, node: ast.AST, edits: Iterable[Edit]) -> str:
@@ -39,7 +40,7 @@ def wrapped(
 ) -> Edit | None:
     """Adjacent statements under a header such as `with torch.no_grad():`, with edits inside them
     made on the way. None where their lines hold other statements or strings of several lines."""
-    if any(_spans_lines(node) for statement in statements for node in ast.walk(statement)):
+    if any(_spans_lines(node) for statement in statements for node in walk(statement)):
         return None
     if len({statement_first_line(s) for s in statements}) < len(statements):
         return None
@@ -86,7 +87,7 @@ def _spans_lines(node: ast.AST) -> bool:
 
 def unwrapped(editor: Editor, block: ast.With) -> tuple[Edit, ...] | None:
     """The statements of a `with`, without it."""
-    if any(_spans_lines(node) for node in ast.walk(block)) or len(block.items) != 1:
+    if any(_spans_lines(node) for node in walk(block)) or len(block.items) != 1:
         return None
     indent = editor.indent_of(block)
     lines: list[str] = []
@@ -104,7 +105,7 @@ def unwrapped(editor: Editor, block: ast.With) -> tuple[Edit, ...] | None:
 
 def indentation(module: Module) -> str:
     """One step of indentation, as the script has it."""
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if isinstance(node, ast.FunctionDef | ast.For | ast.If | ast.With | ast.ClassDef):
             outer = module.lines[node.lineno - 1]
             inner = module.lines[node.body[0].lineno - 1]

@@ -9,6 +9,7 @@ from analyzers.detaching import starts_as_none
 from analyzers.flow import bindings, names_read, own_expressions, value_of, walk_scope
 from analyzers.source import Loop, spelled
 from analyzers.spots import Spot
+from analyzers.trees import walk
 
 
 def carried_names(loop: Loop, roots: set[str]) -> list[str]:
@@ -76,13 +77,13 @@ def _starts_as_tuple(scope: ast.AST, name: str) -> bool:
         isinstance(node, ast.Assign)
         and spelled(node.targets[0]) == name
         and isinstance(node.value, ast.Tuple)
-        for node in ast.walk(scope)
+        for node in walk(scope)
     )
 
 
 def _is_mapping(scope: ast.AST, name: str) -> bool:
     """Whether the scope reads the name by keys, or unpacks it into a dictionary."""
-    for node in ast.walk(scope):
+    for node in walk(scope):
         match node:
             case ast.Subscript(value=held, slice=ast.Constant(value=str())):
                 found = spelled(held) == name

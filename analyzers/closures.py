@@ -21,6 +21,7 @@ from analyzers.pattern import Proposal
 from analyzers.rewrite import copy_into, move_into
 from analyzers.source import Module, Project, Scope, spelled
 from analyzers.stories import Story
+from analyzers.trees import walk
 
 
 def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
@@ -96,7 +97,7 @@ def _lambda_for_partial(
 ) -> Iterator[Proposal]:
     """`partial(closure, loss)` becomes `lambda: closure(forward(...))`: calls make the loss."""
     for module in project.modules.values():
-        for call in ast.walk(module.tree):
+        for call in walk(module.tree):
             if not isinstance(call, ast.Call) or called_name(call) != "partial" or not call.args:
                 continue
             if spelled(call.args[0]) != closure.name:
@@ -134,7 +135,7 @@ def _only_definition(
     made = [s for s in definitions(scope, argument.id) if isinstance(s, ast.Assign)]
     reads = [
         node
-        for node in ast.walk(scope)
+        for node in walk(scope)
         if isinstance(node, ast.Name)
         and node.id == argument.id
         and isinstance(node.ctx, ast.Load)
@@ -150,7 +151,7 @@ def _returned_by_step(
     """Edits that keep the moved names readable behind `optimizer.step(closure)`: its return value
     is the loss. None where other moved names are read outside of the closure."""
     made = {name for statement in chain for name in bound_in(statement)}
-    inside = set(ast.walk(closure)) | {n for s in chain for n in ast.walk(s)}
+    inside = set(walk(closure)) | {n for s in chain for n in walk(s)}
     read = {
         node.id
         for node in walk_scope(scope)
@@ -163,7 +164,7 @@ def _returned_by_step(
         return ()
     returned = {
         spelled(node.value)
-        for node in ast.walk(closure)
+        for node in walk(closure)
         if isinstance(node, ast.Return) and node.value is not None
     }
     if read != returned:

@@ -21,6 +21,7 @@ from analyzers.rewrite import statements_of, steps
 from analyzers.source import Project, Scope, spelled
 from analyzers.stories import Story
 from analyzers.targets import helper_targets, maker_called_inside, target_calls
+from analyzers.trees import walk
 
 
 def meant_as_constant(story: Story) -> float:
@@ -49,7 +50,7 @@ def _kept_for_later(story: Story) -> bool:
     """Whether the loop binds the carrier behind the walk: not for this pass, for the next."""
     shared = story.shared
     assert shared is not None
-    inside = set(ast.walk(story.loop)) if story.loop is not None else set()
+    inside = set(walk(story.loop)) if story.loop is not None else set()
     bound = [s for _, scope, s in story.binders if scope is shared.scope and s in inside]
     return bool(bound) and all(s.lineno > shared.freed_line for s in bound)
 
@@ -78,7 +79,7 @@ def _weighs_log_probability(story: Story) -> bool:
         name
         for statement in statements_of(shared.scope)
         if (value := value_of(statement)) is not None
-        and any(isinstance(n, ast.Attribute) and n.attr == "log_prob" for n in ast.walk(value))
+        and any(isinstance(n, ast.Attribute) and n.attr == "log_prob" for n in walk(value))
         for name in bindings(statement)
     }
     for node in walk_scope(shared.scope):
@@ -134,7 +135,7 @@ def _in_helpers(story: Story, rank: int) -> Iterator[Proposal]:
         editor = Editor(target.module)
         edits = tuple(
             editor.append_to(node, ".detach()")
-            for node in ast.walk(target.function)
+            for node in walk(target.function)
             if isinstance(node, ast.Name)
             and node.id == target.parameter
             and isinstance(node.ctx, ast.Load)
@@ -174,7 +175,7 @@ def _read_by(statement: ast.stmt, function: str) -> Iterator[ast.AST]:
         if not function:
             yield node
         elif isinstance(node, ast.Call) and called_name(node) == function:
-            yield from ast.walk(node)
+            yield from walk(node)
 
 
 _NO_GRAPH = ("detach", "shape", "size", "item", "dtype", "device")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from analyzers.evidence import GraphReuse, Holder
 from analyzers.source import Project, spelled
+from analyzers.trees import walk
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ def idiom_for(reuse: GraphReuse, project: Project) -> Idiom:
     if reuse.engine == "torch":
         return TORCH
     for module in project.modules.values():
-        for node in ast.walk(module.tree):
+        for node in walk(module.tree):
             if isinstance(node, ast.ClassDef) and node.name == reuse.engine_class:
                 return _engine_idiom(node, module.tree)
     return TORCH
@@ -51,9 +52,9 @@ def _engine_idiom(engine: ast.ClassDef, tree: ast.Module) -> Idiom:
 
 def _attribute_holding(init: ast.FunctionDef, argument: str) -> str | None:
     """The attribute that the constructor stores its first argument in."""
-    for node in ast.walk(init):
+    for node in walk(init):
         if isinstance(node, ast.Assign) and any(
-            isinstance(n, ast.Name) and n.id == argument for n in ast.walk(node.value)
+            isinstance(n, ast.Name) and n.id == argument for n in walk(node.value)
         ):
             for target in node.targets:
                 if isinstance(target, ast.Attribute):
@@ -64,7 +65,7 @@ def _attribute_holding(init: ast.FunctionDef, argument: str) -> str | None:
 def _flags(name: str, init: ast.FunctionDef, tree: ast.Module) -> list[str]:
     """The true flags that the script passes when it makes a tracked leaf (`autograd=True`)."""
     known = {argument.arg for argument in [*init.args.args, *init.args.kwonlyargs]}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call) and spelled(node.func) == name:
             flags = [
                 f"{keyword.arg}=True"
@@ -113,7 +114,7 @@ def _comprehension(name: str, kinds: list[str], idiom: Idiom, level: int) -> str
 
 def starts_as_none(scope: ast.AST, name: str) -> bool:
     """Whether the name may still be None when the loop begins."""
-    for node in ast.walk(scope):
+    for node in walk(scope):
         if isinstance(node, ast.Assign) and any(spelled(t) == name for t in node.targets):
             if isinstance(node.value, ast.Constant) and node.value.value is None:
                 return True

@@ -8,23 +8,27 @@ from functools import cache
 from typing import Literal
 
 from analyzers.source import FUNCTIONS, Loop, Module, assigned, spelled, target_names
-from analyzers.trees import children, walk
+from analyzers.trees import children, remembered, walk
 
 STORING_METHODS = frozenset(
     {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push"}
 )
 
 
-def walk_scope(scope: ast.AST) -> Iterator[ast.AST]:
+@remembered
+def walk_scope(scope: ast.AST) -> Sequence[ast.AST]:
     """The nodes of a scope in source order, inner functions and classes left out."""
+    found: list[ast.AST] = []
     todo = children(scope)[::-1]
     while todo:
         node = todo.pop()
-        yield node
+        found.append(node)
         if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             todo += children(node)[::-1]
+    return found
 
 
+@remembered
 def bindings(statement: ast.stmt) -> list[str]:
     """Names and attribute paths that a statement itself binds, with walrus targets; for a store
     into a container (`xs[i] = y`, `xs.append(y)`) the container's name too."""

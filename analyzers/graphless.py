@@ -12,6 +12,7 @@ from analyzers.leaves import rebinds
 from analyzers.pattern import Carrier, Match
 from analyzers.source import Project
 from analyzers.spots import Spot, carrier_of, names_held, spot
+from analyzers.trees import walk
 
 Kind = Literal[
     "detached", "non-scalar", "rebound", "nonleaf", "unused", "flat-input", "numpy", "deepcopy"
@@ -74,7 +75,7 @@ def rebinding(evidence: MissingGraph, project: Project) -> Spot | None:
 def _by_gradient(statement: ast.stmt) -> bool:
     value = value_of(statement)
     return value is not None and any(
-        isinstance(node, ast.Attribute) and node.attr == "grad" for node in ast.walk(value)
+        isinstance(node, ast.Attribute) and node.attr == "grad" for node in walk(value)
     )
 
 

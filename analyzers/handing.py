@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from analyzers.evidence import Place
 from analyzers.flow import bindings, called_name, names_read, value_of, walk_scope
 from analyzers.source import Module, Project, spelled, target_names
+from analyzers.trees import walk
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Handing:
 
 def handings(project: Project, region: ast.AST, name: str) -> Iterator[Handing]:
     """Where the region hands the tensor called `name` to a method of the script that keeps it."""
-    for call in ast.walk(region):
+    for call in walk(region):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
             continue
         for position, argument in enumerate(call.args):
@@ -39,7 +40,7 @@ def handings(project: Project, region: ast.AST, name: str) -> Iterator[Handing]:
 
 def _methods(project: Project, name: str) -> Iterator[tuple[Module, ast.FunctionDef]]:
     for module in project.modules.values():
-        for owner in ast.walk(module.tree):
+        for owner in walk(module.tree):
             if isinstance(owner, ast.ClassDef):
                 for method in owner.body:
                     if isinstance(method, ast.FunctionDef) and method.name == name:
@@ -78,7 +79,7 @@ def _given(statement: ast.stmt) -> set[str]:
     value = value_of(statement)
     if value is None or any(
         isinstance(node, ast.Call) and called_name(node) in ("detach", "item") and not node.args
-        for node in ast.walk(value)
+        for node in walk(value)
     ):
         return set()
     return names_read(value)

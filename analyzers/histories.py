@@ -12,6 +12,7 @@ from analyzers.flow import bindings, called_name, mentions, stored_into, value_o
 from analyzers.pattern import Proposal
 from analyzers.source import FUNCTIONS, Module, Project, spelled
 from analyzers.spots import Spot, names_held
+from analyzers.trees import walk
 
 
 def stores_of(fault: SilentFault, project: Project) -> list[Spot]:
@@ -28,7 +29,7 @@ def stores_of(fault: SilentFault, project: Project) -> list[Spot]:
 
 def _scopes(module: Module) -> Iterator[ast.AST]:
     yield module.tree
-    yield from (node for node in ast.walk(module.tree) if isinstance(node, FUNCTIONS[:2]))
+    yield from (node for node in walk(module.tree) if isinstance(node, FUNCTIONS[:2]))
 
 
 def _stores(module: Module, scope: ast.AST, name: str, seen: Place | None) -> Iterator[Spot]:
@@ -96,7 +97,7 @@ def _handed(store: Spot, suffix: str, roots: set[str], project: Project) -> Iter
     if not isinstance(scope, FUNCTIONS[:2]):
         return
     for module in project.modules.values():
-        for call in ast.walk(module.tree):
+        for call in walk(module.tree):
             if isinstance(call, ast.Call) and called_name(call) == scope.name:
                 given = [*call.args, *(keyword.value for keyword in call.keywords)]
                 for value in given:

@@ -20,6 +20,7 @@ from analyzers.flow import (
 from analyzers.pattern import Proposal
 from analyzers.source import Module, Project, spelled
 from analyzers.spots import Spot, names_held, root_of, spot
+from analyzers.trees import walk
 
 MAX_SOURCES = 2
 
@@ -53,7 +54,7 @@ def is_derivative(question: Question) -> bool:
     """Whether what is differentiated is a gradient itself, which may well be constant."""
     value = value_of(question.outputs)
     return value is not None and any(
-        isinstance(node, ast.Call) and called_name(node) == "grad" for node in ast.walk(value)
+        isinstance(node, ast.Call) and called_name(node) == "grad" for node in walk(value)
     )
 
 
@@ -77,7 +78,7 @@ def _sources(question: Question) -> list[ast.expr]:
     found: list[ast.expr] = []
     for statement in definitions(question.where.scope, question.wanted):
         value = value_of(statement)
-        for node in ast.walk(value) if value is not None else ():
+        for node in walk(value) if value is not None else ():
             if isinstance(node, ast.Name | ast.Attribute | ast.Tuple | ast.List | ast.Subscript):
                 if isinstance(node.ctx, ast.Load) and not _is_called(question.where.module, node):
                     found.append(node)
@@ -87,7 +88,7 @@ def _sources(question: Question) -> list[ast.expr]:
 def _alike(value: ast.expr, source: ast.expr) -> list[ast.expr]:
     """The parts of an expression that are spelled as the source is."""
     wanted = ast.dump(source)
-    return [n for n in ast.walk(value) if isinstance(n, ast.expr) and ast.dump(n) == wanted]
+    return [n for n in walk(value) if isinstance(n, ast.expr) and ast.dump(n) == wanted]
 
 
 def _is_called(module: Module, node: ast.expr) -> bool:
@@ -112,14 +113,14 @@ class Unread:
 
 def unread_by(question: Question, project: Project) -> Unread | None:
     """The function that the wanted tensor is given to, and which does not look at it."""
-    for call in ast.walk(question.outputs):
+    for call in walk(question.outputs):
         if not isinstance(call, ast.Call):
             continue
         at = next((i for i, a in enumerate(call.args) if spelled(a) == question.wanted), None)
         if at is None:
             continue
         for module in project.modules.values():
-            for node in ast.walk(module.tree):
+            for node in walk(module.tree):
                 if isinstance(node, ast.FunctionDef) and node.name in (
                     called_name(call),
                     "forward",
@@ -134,13 +135,13 @@ def _reads(function: ast.FunctionDef, name: str) -> bool:
     return any(
         isinstance(node, ast.Name) and node.id == name
         for statement in function.body
-        for node in ast.walk(statement)
+        for node in walk(statement)
     )
 
 
 def read_it(unread: Unread, rank: int = 0) -> Iterator[Proposal]:
     """The unread argument in place of another one that is listed twice in a row."""
-    for node in ast.walk(unread.function):
+    for node in walk(unread.function):
         if not isinstance(node, ast.List | ast.Tuple) or not isinstance(node.ctx, ast.Load):
             continue
         for before, after in zip(node.elts, node.elts[1:], strict=False):

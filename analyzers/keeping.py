@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from analyzers.flow import called_name, names_read, own_expressions, value_of
 from analyzers.source import spelled
+from analyzers.trees import walk
 
 _KEEPING_CALLS = frozenset({"cat", "concat", "stack", "vstack", "hstack", "roll", "where"})
 _KEEPING_METHODS = frozenset({"index_copy", "scatter", "index_put", "lerp", "roll", "clone", "mul"})
@@ -69,7 +70,7 @@ def _may_hold(factor: ast.expr) -> bool:
     """Whether a factor may itself be computed by a model."""
     return any(
         isinstance(node, ast.Call) and called_name(node) not in ("len", "float", "int")
-        for node in ast.walk(factor)
+        for node in walk(factor)
     )
 
 
@@ -92,7 +93,7 @@ def fresh_names(value: ast.AST, is_carrier: Callable[[str], bool]) -> set[str]:
 
 
 def _kept_operands(value: ast.AST, is_carrier: Callable[[str], bool]) -> Iterator[ast.AST]:
-    for node in ast.walk(value):
+    for node in walk(value):
         if isinstance(node, ast.Call) and called_name(node) in _KEEPING_CALLS:
             for argument in node.args:
                 elements = (
@@ -106,7 +107,7 @@ def _kept_operands(value: ast.AST, is_carrier: Callable[[str], bool]) -> Iterato
                 yield node.func.value
         if is_average(node, is_carrier) and isinstance(node, ast.BinOp):
             for side in (node.left, node.right):
-                yield from (n for n in ast.walk(side) if is_carrier(spelled(n)))
+                yield from (n for n in walk(side) if is_carrier(spelled(n)))
 
 
 def _unsliced(node: ast.expr) -> ast.expr:
@@ -119,7 +120,7 @@ def queued(value: ast.expr, is_carrier: Callable[[str], bool]) -> bool:
     """Whether the value is the old one with something put on: a queue made of tensors."""
     return any(
         isinstance(node, ast.Call) and called_name(node) in ("cat", "concat", "stack", "roll")
-        for node in ast.walk(value)
+        for node in walk(value)
     ) and any(True for _ in _kept_operands(value, is_carrier))
 
 
@@ -149,7 +150,7 @@ def _plain_factor(product: ast.BinOp) -> ast.expr | None:
         if isinstance(side, ast.BinOp) and isinstance(side.left, ast.Constant):
             return side
     for side in (product.left, product.right):
-        if not any(isinstance(n, ast.Call) for n in ast.walk(side)):
+        if not any(isinstance(n, ast.Call) for n in walk(side)):
             return side
     return None
 

@@ -13,6 +13,7 @@ from analyzers.flow import mentions, value_of
 from analyzers.pattern import Proposal
 from analyzers.source import Module, Project, Scope, spelled
 from analyzers.stories import Story
+from analyzers.trees import walk
 from analyzers.truncation import cut
 
 
@@ -60,7 +61,7 @@ def _may_store(scope: Scope) -> bool:
 def _in_loop(story: Story, scope: Scope, statement: ast.stmt) -> bool:
     if story.shared is None or scope is not story.shared.scope or story.loop is None:
         return True
-    return statement in set(ast.walk(story.loop))
+    return statement in set(walk(story.loop))
 
 
 def _within_segment(story: Story, scope: Scope, statement: ast.stmt) -> bool:
@@ -95,7 +96,7 @@ def _binds(statement: ast.stmt, name: str) -> bool:
     return any(
         isinstance(node, ast.expr) and spelled(node) == name
         for target in getattr(statement, "targets", [])
-        for node in ast.walk(target)
+        for node in walk(target)
     )
 
 
@@ -153,7 +154,7 @@ def _old_part_edits(
     for name in _names(story):
         if not mentions(value, name):
             continue
-        for node in ast.walk(value):
+        for node in walk(value):
             if isinstance(node, ast.Name | ast.Attribute) and spelled(node) == name:
                 holder = _renamed(story, name)
                 if holder is None or holder.path == name:

@@ -16,6 +16,7 @@ from analyzers.handing import Handing, handings
 from analyzers.pattern import Boundary, Carrier
 from analyzers.recordtypes import is_named_tuple_field
 from analyzers.source import Loop, Module, Project, Scope, spelled, target_names
+from analyzers.trees import walk
 
 _SUBSCRIPTS = re.compile(r"(\[[^\[\]]*\])+$")
 
@@ -205,7 +206,7 @@ class Lifetime:
         return {
             name.partition("[")[0]
             for module in self.project.modules.values()
-            for node in ast.walk(module.tree)
+            for node in walk(module.tree)
             if isinstance(node, ast.stmt)
             for name in bindings(node)
             if "." in name
@@ -295,7 +296,7 @@ class Lifetime:
         shared = self.shared
         if shared is None or shared.module is not module or not shared.loops:
             return True
-        return statement in set(ast.walk(shared.loops[0]))
+        return statement in set(walk(shared.loops[0]))
 
     def _scopes(self, holder: Holder) -> Iterator[tuple[Module, Scope, str]]:
         """Where the holder's name is bound, most likely first."""

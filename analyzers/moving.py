@@ -19,6 +19,7 @@ from analyzers.pattern import Proposal
 from analyzers.rewrite import copy_into, head_of, move_into
 from analyzers.source import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.stories import Story
+from analyzers.trees import walk
 
 _DATA = ("rand", "randn", "zeros", "ones", "tensor", "arange", "linspace", "randint", "randperm")
 
@@ -29,7 +30,7 @@ def built_by_a_module(story: Story) -> bool:
         value = value_of(statement)
         if value is None:
             continue
-        for node in ast.walk(value):
+        for node in walk(value):
             if isinstance(node, ast.Call) and node.args and _calls_an_object(story.project, node):
                 if any(not _is_parameter(story, argument) for argument in node.args):
                     return True
@@ -46,7 +47,7 @@ def _forward_in_loop(story: Story) -> bool:
         and not (isinstance(node.func, ast.Name) and hasattr(builtins, node.func.id))
         and not any(mentions(argument, story.name) for argument in node.args)
         for statement in story.loop.body
-        for node in ast.walk(statement)
+        for node in walk(statement)
     )
 
 
@@ -74,7 +75,7 @@ def _is_constructed(project: Project, name: str) -> bool:
         and called_name(value)[:1].isupper()
         and not _is_record(project, called_name(value))
         for module in project.modules.values()
-        for node in ast.walk(module.tree)
+        for node in walk(module.tree)
         if isinstance(node, ast.stmt)
     )
 
@@ -86,13 +87,13 @@ def _is_record(project: Project, name: str) -> bool:
         and node.name == name
         and any("dataclass" in spelled(decorator) for decorator in node.decorator_list)
         for module in project.modules.values()
-        for node in ast.walk(module.tree)
+        for node in walk(module.tree)
     )
 
 
 def _is_parameter(story: Story, argument: ast.expr) -> bool:
     """Whether an argument is itself a parameter: a leaf that the script made to be learnt."""
-    if any(isinstance(n, ast.Attribute) and n.attr == "weight" for n in ast.walk(argument)):
+    if any(isinstance(n, ast.Attribute) and n.attr == "weight" for n in walk(argument)):
         return True
     name = spelled(argument)
     return any(
@@ -104,10 +105,10 @@ def _is_parameter(story: Story, argument: ast.expr) -> bool:
                 called_name(inner) in ("Parameter", "requires_grad_")
                 or any(k.arg == "requires_grad" for k in inner.keywords)
             )
-            for inner in ast.walk(value)
+            for inner in walk(value)
         )
         for module in story.project.modules.values()
-        for node in ast.walk(module.tree)
+        for node in walk(module.tree)
         if isinstance(node, ast.stmt)
     )
 
@@ -150,7 +151,7 @@ def _made_by_calls(story: Story, module: Module, scope: Scope, loop: ast.stmt) -
     return {
         name
         for statement in _in_front(module, scope, loop)
-        if any(isinstance(n, ast.Call) and called_name(n) in makers for n in ast.walk(statement))
+        if any(isinstance(n, ast.Call) and called_name(n) in makers for n in walk(statement))
         for name in bindings(statement)
     }
 
@@ -226,7 +227,7 @@ def _in_front(module: Module, scope: Scope, before: ast.stmt) -> Iterator[ast.st
 
 def bound_in(statement: ast.stmt) -> list[str]:
     """Names that a statement, or any statement in its body, binds."""
-    return [n for s in ast.walk(statement) if isinstance(s, ast.stmt) for n in bindings(s)]
+    return [n for s in walk(statement) if isinstance(s, ast.stmt) for n in bindings(s)]
 
 
 def _rebound_in(chain: Sequence[ast.stmt]) -> set[str]:
@@ -238,13 +239,13 @@ def _rebound_in(chain: Sequence[ast.stmt]) -> set[str]:
 def _makes_graph(scope: Scope, statement: ast.stmt) -> bool:
     """Whether the statement depends on a model or a parameter, as far as the text can tell."""
     value: ast.AST = value_of(statement) or statement
-    for node in ast.walk(value):
+    for node in walk(value):
         if not isinstance(node, ast.Call):
             continue
         name = called_name(node)
         if name[:1].isupper() or name in _DATA or name in ("to", "cuda", "manual_seed", "load"):
             return False
-    if not any(isinstance(node, ast.Call | ast.BinOp | ast.Tuple) for node in ast.walk(value)):
+    if not any(isinstance(node, ast.Call | ast.BinOp | ast.Tuple) for node in walk(value)):
         return False
     return any(
         _is_learned(scope, name)
@@ -268,7 +269,7 @@ def _is_learned(scope: Scope, name: str, depth: int = 6) -> bool:
     if not definitions:
         return not name[:1].isupper()  # an argument or a global may be a model
     for value in definitions:
-        for node in ast.walk(value):
+        for node in walk(value):
             if isinstance(node, ast.Call) and (
                 (called_name(node)[:1].isupper() and "Data" not in called_name(node))
                 or called_name(node) == "requires_grad_"
@@ -285,14 +286,14 @@ def _is_learned(scope: Scope, name: str, depth: int = 6) -> bool:
 
 
 def _only_data(value: ast.expr) -> bool:
-    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+    calls = [node for node in walk(value) if isinstance(node, ast.Call)]
     return bool(calls) and all(called_name(call) in _DATA for call in calls)
 
 
 def read_between(scope: Scope, chain: Sequence[ast.stmt], loop: ast.AST) -> bool:
     """Whether anything between the chain and the loop reads what the chain makes."""
     made = {name for statement in chain for name in bound_in(statement)}
-    inside = set(ast.walk(loop)) | {n for s in chain for n in ast.walk(s)}
+    inside = set(walk(loop)) | {n for s in chain for n in walk(s)}
     line = getattr(loop, "lineno", 0)
     return any(
         isinstance(node, ast.Name)

@@ -9,6 +9,7 @@ from analyzers.evidence import Place
 from analyzers.flow import called_name, definitions, names_read, value_of, walk_scope
 from analyzers.source import FUNCTIONS, Module, Project
 from analyzers.spots import Spot, assignments_to
+from analyzers.trees import walk
 
 MAX_STATEMENTS = 60
 
@@ -51,12 +52,12 @@ def _flowing_into(scope: ast.AST, wanted: set[str]) -> list[ast.stmt]:
 
 def _callees(statement: ast.stmt, project: Project) -> Iterator[tuple[Module, ast.AST]]:
     """The project's functions that a statement calls: by name, or as the call of an object."""
-    for call in ast.walk(statement):
+    for call in walk(statement):
         if not isinstance(call, ast.Call):
             continue
         name = called_name(call)
         for module in project.modules.values():
-            for node in ast.walk(module.tree):
+            for node in walk(module.tree):
                 if isinstance(node, FUNCTIONS[:2]) and node.name == name:
                     yield module, node
         yield from _methods_called(ast.unparse(call.func), project)
@@ -70,7 +71,7 @@ def _methods_called(name: str, project: Project) -> Iterator[tuple[Module, ast.A
         if isinstance(assignment.value, ast.Call)
     }
     for module in project.modules.values():
-        for node in ast.walk(module.tree):
+        for node in walk(module.tree):
             if isinstance(node, ast.ClassDef) and node.name in made:
                 for method in node.body:
                     if isinstance(method, FUNCTIONS[:2]) and method.name in ("forward", "__call__"):

@@ -20,6 +20,7 @@ from analyzers.pattern import Proposal
 from analyzers.rewrite import head_of, move_into
 from analyzers.source import FUNCTIONS, Module, Project, spelled
 from analyzers.stories import Story, fills_cache
+from analyzers.trees import walk
 
 _CACHES = ("lru_cache", "cache", "cached_property")
 
@@ -61,7 +62,7 @@ def _into_reader(story: Story) -> Iterator[Proposal]:
             continue
         readers = {
             module.scope_of(node)
-            for node in ast.walk(module.tree)
+            for node in walk(module.tree)
             if isinstance(node, ast.Name)
             and node.id == story.name
             and isinstance(node.ctx, ast.Load)
@@ -86,7 +87,7 @@ def _without_guard(story: Story) -> Iterator[Proposal]:
         if guard is None or guard.orelse:
             continue
         editor = Editor(module)
-        if statement not in set(ast.walk(guard)):
+        if statement not in set(walk(guard)):
             edit = editor.delete(guard)
             yield _proposal("no-cache", f"Compute `{story.name}` each time", (edit,))
             continue
@@ -204,4 +205,4 @@ def _property(editor: Editor, attribute: str, chain: list[ast.stmt], value: ast.
 
 def called_in(node: ast.AST, name: str) -> bool:
     """Whether a call of this name stands in the node."""
-    return any(isinstance(n, ast.Call) and called_name(n) == name for n in ast.walk(node))
+    return any(isinstance(n, ast.Call) and called_name(n) == name for n in walk(node))

@@ -13,6 +13,7 @@ from analyzers.pattern import Proposal
 from analyzers.rewrite import calls_named
 from analyzers.source import FUNCTIONS, Module, Project, spelled
 from analyzers.spots import Spot
+from analyzers.trees import walk
 
 
 def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -27,7 +28,7 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
         if isinstance(parent, FUNCTIONS[:2]):
             yield from _undecorated(where.editor, parent, rank)
     for module in project.modules.values():
-        for node in ast.walk(module.tree):
+        for node in walk(module.tree):
             if isinstance(node, ast.Expr) and _switches_off(node.value):
                 yield from _scoped(module, node, rank)
 
@@ -99,7 +100,7 @@ def walked_again(where: Spot, rank: int = 0) -> Iterator[Proposal]:
 def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
     """New modules behind the loop that freezes parameters; else without that loop."""
     for module in project.modules.values():
-        for loop in ast.walk(module.tree):
+        for loop in walk(module.tree):
             if isinstance(loop, ast.For) and _freezes(loop):
                 yield from _thaw(Editor(module), loop, rank)
 
@@ -113,7 +114,7 @@ def _freezes(loop: ast.For) -> bool:
         )
         or (isinstance(node, ast.Call) and spelled(node).endswith("requires_grad_(False)"))
         for statement in loop.body
-        for node in ast.walk(statement)
+        for node in walk(statement)
     )
 
 

@@ -6,6 +6,7 @@ import ast
 
 from analyzers.flow import called_name
 from analyzers.source import Project, spelled
+from analyzers.trees import walk
 
 
 def _records(project: Project, field: str) -> list[ast.ClassDef]:
@@ -13,7 +14,7 @@ def _records(project: Project, field: str) -> list[ast.ClassDef]:
     return [
         node
         for module in project.modules.values()
-        for node in ast.walk(module.tree)
+        for node in walk(module.tree)
         if isinstance(node, ast.ClassDef)
         and any(isinstance(s, ast.AnnAssign) and spelled(s.target) == field for s in node.body)
     ]
@@ -38,8 +39,8 @@ def is_named_tuple_field(project: Project, field: str) -> bool:
         and called_name(node) == "namedtuple"
         and any(
             isinstance(inner, ast.Constant) and field in str(inner.value).replace(",", " ").split()
-            for inner in ast.walk(node)
+            for inner in walk(node)
         )
         for module in project.modules.values()
-        for node in ast.walk(module.tree)
+        for node in walk(module.tree)
     )

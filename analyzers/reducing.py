@@ -11,6 +11,7 @@ from analyzers.flow import call_on_line, called_name, definitions, value_of, wal
 from analyzers.pattern import Proposal
 from analyzers.rewrite import with_keyword
 from analyzers.spots import Spot
+from analyzers.trees import walk
 
 
 def reduced(where: Spot) -> Iterator[Proposal]:
@@ -45,7 +46,7 @@ def _derivative(where: Spot, call: ast.Call, tensor: ast.expr) -> Iterator[Propo
 def _conventions(where: Spot) -> list[str]:
     """`mean` and `sum`, the one that the script uses for its losses first."""
     means = sums = 0
-    for node in ast.walk(where.module.tree):
+    for node in walk(where.module.tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             means += node.func.attr == "mean"
             sums += node.func.attr == "sum" and not node.args

@@ -14,6 +14,7 @@ from analyzers.pattern import Proposal
 from analyzers.rewrite import copy_into, move_into
 from analyzers.source import Module, Project
 from analyzers.stories import Story
+from analyzers.trees import walk
 
 _RANDOM = frozenset(
     {"rand", "randn", "rand_like", "randn_like", "randint", "randperm", "normal", "multinomial"}
@@ -80,10 +81,10 @@ def _is_random(project: Project, chain: Sequence[ast.stmt]) -> bool:
     drawn = any(
         isinstance(node, ast.Call) and called_name(node) in _RANDOM
         for statement in chain
-        for node in ast.walk(statement)
+        for node in walk(statement)
     )
     return drawn or any(
         isinstance(node, ast.Call) and "dropout" in called_name(node).lower()
         for module in project.modules.values()
-        for node in ast.walk(module.tree)
+        for node in walk(module.tree)
     )

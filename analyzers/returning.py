@@ -14,6 +14,7 @@ from analyzers.pattern import Proposal
 from analyzers.rewrite import steps, top_level_in, unused_name
 from analyzers.source import FUNCTIONS, Module, Project, spelled
 from analyzers.stories import Story
+from analyzers.trees import walk
 
 _NUMBERS = ("item", "float", "detach", "data")
 
@@ -168,11 +169,11 @@ def _returning(helper: Helper) -> tuple[Edit, ...] | None:
 
 def _called_once(project: Project, name: str, statement: ast.stmt) -> bool:
     """Whether no other statement of the project calls the function."""
-    inside = set(ast.walk(statement))
+    inside = set(walk(statement))
     return not any(
         isinstance(node, ast.Call) and called_name(node) == name and node not in inside
         for module in project.modules.values()
-        for node in ast.walk(module.tree)
+        for node in walk(module.tree)
     )
 
 

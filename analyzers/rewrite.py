@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from analyzers.edits import Edit, Editor
 from analyzers.flow import bindings, called_name, names_read, walk_scope, walked
 from analyzers.source import Loop, Module, Scope, spelled
+from analyzers.trees import walk
 
 
 def unused_name(module: Module, wanted: str) -> str:
     """The name, with a number behind it if the script uses it already."""
-    taken = {node.id for node in ast.walk(module.tree) if isinstance(node, ast.Name)}
+    taken = {node.id for node in walk(module.tree) if isinstance(node, ast.Name)}
     name, number = wanted, 2
     while name in taken:
         name, number = f"{wanted}_{number}", number + 1
@@ -41,7 +42,7 @@ def with_keyword(editor: Editor, call: ast.Call, keyword: str, value: str = "Tru
 
 def calls_named(node: ast.AST, *names: str) -> list[ast.Call]:
     """Calls of these names, in source order."""
-    found = [n for n in ast.walk(node) if isinstance(n, ast.Call) and called_name(n) in names]
+    found = [n for n in walk(node) if isinstance(n, ast.Call) and called_name(n) in names]
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
 
@@ -118,7 +119,7 @@ def copy_into(editor: Editor, chain: Sequence[ast.stmt], head: ast.stmt) -> tupl
 
 def read_after(scope: Scope, statement: ast.stmt, names: set[str], skip: ast.AST) -> bool:
     """Whether the scope reads any of the names behind the statement, outside of `skip`."""
-    inside = {id(node) for node in ast.walk(skip)}
+    inside = {id(node) for node in walk(skip)}
     return any(
         isinstance(node, ast.Name)
         and isinstance(node.ctx, ast.Load)

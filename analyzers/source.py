@@ -102,14 +102,22 @@ class Module:
                 return block
         return [statement]
 
+    @cached_property
+    def _functions(self) -> dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]:
+        """The functions of the file by their plain names, outer ones first."""
+        found: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+        for node in self.nodes:
+            if isinstance(node, FUNCTIONS[:2]):
+                found.setdefault(node.name, []).append(node)
+        return found
+
     def function_named(self, qualname: str) -> Function | None:
         """The function with this name, by qualified name's last parts."""
         parts = [p for p in qualname.split(".") if p != "<locals>"]
-        for node in self.nodes:
-            if isinstance(node, FUNCTIONS[:2]) and node.name == parts[-1]:
-                owner = self.class_of(node)
-                if len(parts) < 2 or owner is None or owner.name == parts[-2]:
-                    return node
+        for node in self._functions.get(parts[-1], ()):
+            owner = self.class_of(node)
+            if len(parts) < 2 or owner is None or owner.name == parts[-2]:
+                return node
         return None
 
 
@@ -151,7 +159,16 @@ class Project:
 
 def spelled(node: ast.AST) -> str:
     """The expression as source, in one line."""
-    return ast.unparse(node)
+    return _dotted(node) or ast.unparse(node)
+
+
+def _dotted(node: ast.AST) -> str:
+    """`a.b.c`, the spelling most asked for; empty for anything else."""
+    last = ""
+    while isinstance(node, ast.Attribute):
+        last = f".{node.attr}{last}"
+        node = node.value
+    return node.id + last if isinstance(node, ast.Name) else ""
 
 
 def target_names(target: ast.AST) -> Iterator[str]:

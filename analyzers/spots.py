@@ -11,6 +11,7 @@ from analyzers.evidence import Holder, Place
 from analyzers.flow import called_name, walk_scope
 from analyzers.pattern import Carrier
 from analyzers.source import FUNCTIONS, Module, Project, Scope
+from analyzers.trees import walk
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def functions_calling(project: Project, name: str, depth: int = 5) -> set[str]:
         callers = {
             function.name
             for module in project.modules.values()
-            for function in ast.walk(module.tree)
+            for function in walk(module.tree)
             if isinstance(function, FUNCTIONS[:2]) and _calls(function, found)
         }
         if callers <= found:
@@ -90,9 +91,7 @@ def functions_calling(project: Project, name: str, depth: int = 5) -> set[str]:
 
 
 def _calls(node: ast.AST, names: set[str]) -> bool:
-    return any(
-        isinstance(inner, ast.Call) and called_name(inner) in names for inner in ast.walk(node)
-    )
+    return any(isinstance(inner, ast.Call) and called_name(inner) in names for inner in walk(node))
 
 
 def leading_to(project: Project, block: Sequence[ast.stmt], place: Place) -> ast.stmt | None:
@@ -117,7 +116,7 @@ def assignments_to(project: Project, name: str) -> Iterator[tuple[Module, ast.As
     """Assignments anywhere to a name or, for `self.x` or `model.x`, to that attribute."""
     last = name.rpartition(".")[2]
     for module in project.modules.values():
-        for node in ast.walk(module.tree):
+        for node in walk(module.tree):
             if isinstance(node, ast.Assign):
                 for target in node.targets:
                     is_name = isinstance(target, ast.Name) and target.id == name

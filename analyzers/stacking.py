@@ -14,6 +14,7 @@ from analyzers.rewrite import unused_name
 from analyzers.source import Loop, Scope, spelled
 from analyzers.spots import Spot
 from analyzers.stale import Stale
+from analyzers.trees import walk
 
 
 @dataclass
@@ -140,11 +141,11 @@ def _is_negative(index: ast.expr) -> bool:
 def _mentions(node: ast.AST, name: str) -> Iterator[ast.expr]:
     """Where the name stands: the indexed expression, or the bare name."""
     indexed: set[int] = set()
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, ast.Subscript) and spelled(inner.value) == name:
             indexed.add(id(inner.value))
             yield inner
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, ast.Name | ast.Attribute) and id(inner) not in indexed:
             if spelled(inner) == name:
                 yield inner
@@ -184,7 +185,7 @@ def _appended(
 
 
 def _read_behind(scope: Scope, loop: Loop, name: str) -> bool:
-    inside = {id(node) for node in ast.walk(loop)}
+    inside = {id(node) for node in walk(loop)}
     end = loop.end_lineno or loop.lineno
     return "." in name or any(
         isinstance(node, ast.Name)

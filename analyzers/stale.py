@@ -12,6 +12,7 @@ from analyzers.pattern import Carrier, Match
 from analyzers.rewrite import steps
 from analyzers.source import Loop, Project, spelled
 from analyzers.spots import Spot, names_held, spot
+from analyzers.trees import walk
 from analyzers.writes import Write, writes
 
 Nature = Literal["step", "state", "activation"]
@@ -113,7 +114,7 @@ class Stale:
 
     def _bound_before(self, loop: Loop, where: Spot, name: str) -> bool:
         """Whether the name gets its tensor outside of the loop only."""
-        inside = {id(node) for node in ast.walk(loop)}
+        inside = {id(node) for node in walk(loop)}
         binders = [
             node
             for node in walk_scope(where.scope)
@@ -147,6 +148,6 @@ def stale_in(match: Match) -> Stale:
 
 def _called(where: Spot) -> list[str]:
     """The names of the script's own objects that a statement calls, innermost call first."""
-    calls = [n for n in ast.walk(where.statement) if isinstance(n, ast.Call) and n.args]
+    calls = [n for n in walk(where.statement) if isinstance(n, ast.Call) and n.args]
     names = [spelled(c.func) for c in reversed(calls) if not isinstance(c.func, ast.Call)]
     return [n for n in names if n.partition(".")[0] not in ("torch", "F", "nn")]

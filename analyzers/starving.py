@@ -14,6 +14,7 @@ from analyzers.pattern import Carrier, Proposal
 from analyzers.recording import recording, switched_off_at
 from analyzers.source import FUNCTIONS, Project, Scope, spelled
 from analyzers.spots import Spot
+from analyzers.trees import walk
 from analyzers.uncutting import cuts_in, without_cut
 
 MAX_CUTS = 3
@@ -43,7 +44,7 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
 
 def _cuts_of(wanted: set[str], project: Project) -> Iterator[Cut]:
     for module in project.modules.values():
-        scopes: list[Scope] = [n for n in ast.walk(module.tree) if isinstance(n, FUNCTIONS[:2])]
+        scopes: list[Scope] = [n for n in walk(module.tree) if isinstance(n, FUNCTIONS[:2])]
         for scope in [*scopes, module.tree]:
             for statement, name in _flow(scope, wanted):
                 where = Spot(module, statement, Place(module.path, statement.lineno))
@@ -89,13 +90,13 @@ def _is_number(where: Spot) -> bool:
     value = value_of(where.statement)
     return value is not None and any(
         isinstance(node, ast.Call) and called_name(node) in ("item", "float", "tolist")
-        for node in ast.walk(value)
+        for node in walk(value)
     )
 
 
 def _samples(statement: ast.stmt) -> Iterator[ast.Call]:
     """Calls of `sample` on a distribution, through which no gradient goes."""
-    for node in ast.walk(statement):
+    for node in walk(statement):
         if isinstance(node, ast.Call) and called_name(node) == "sample":
             if isinstance(node.func, ast.Attribute):
                 yield node
@@ -122,7 +123,7 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
 def _with_torch(where: Spot) -> Iterator[Edit]:
     """`torch.exp` in place of `math.exp` around a value that is a tensor now."""
     math = alias(where.module, "math")
-    for node in ast.walk(where.statement):
+    for node in walk(where.statement):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if spelled(node.func.value) == math and cuts_in(ast.Expr(node)):
                 yield where.editor.replace(node.func.value, alias(where.module, "torch"))

@@ -21,6 +21,7 @@ from analyzers.flow import (
 )
 from analyzers.keeping import adds_up, fresh_names, interpolates, is_average, queued, sums
 from analyzers.source import FUNCTIONS, Module, Project, Scope, spelled
+from analyzers.trees import walk
 from analyzers.walks import SUMMING, Walks
 
 
@@ -46,7 +47,7 @@ class Story(Walks):
                     found.append((self.shared.module, self.shared.scope, node))
         known = {id(binder[2]) for binder in found}
         for module in self.project.modules.values():
-            for function in ast.walk(module.tree):
+            for function in walk(module.tree):
                 if isinstance(function, FUNCTIONS[:2]):
                     found += [
                         (module, function, node)
@@ -79,7 +80,7 @@ class Story(Walks):
         loop = self.loop
         for _, scope, statement in self.binders:
             if scope is self.shared.scope:
-                if loop is None or statement in set(ast.walk(loop)):
+                if loop is None or statement in set(walk(loop)):
                     return True
             elif getattr(scope, "name", "") not in ("__init__", "__post_init__", "reset", "setup"):
                 if not _only_when_missing(self.project, statement, self.attribute):
@@ -133,7 +134,7 @@ class Story(Walks):
         return [
             (module, module.scope_of(node), node)
             for module in (self.project.modules.values() if self._properties else ())
-            for node in ast.walk(module.tree)
+            for node in walk(module.tree)
             if isinstance(node, ast.stmt)
             and any("." in n and n.rpartition(".")[2] in self._properties for n in bindings(node))
         ]
@@ -244,7 +245,7 @@ def fills_cache(module: Module, statement: ast.stmt, attribute: str) -> ast.If |
         if isinstance(parent, FUNCTIONS):
             break
         if isinstance(parent, ast.If) and attribute in spelled(parent.test):
-            inside = any(statement is n for s in parent.body for n in ast.walk(s))
+            inside = any(statement is n for s in parent.body for n in walk(s))
             return parent if inside and not _asks_for_room(parent.test) else None
     for earlier in module.block_of(statement):
         if earlier is statement:
@@ -260,7 +261,7 @@ def _asks_for_room(test: ast.expr) -> bool:
     return any(
         isinstance(node, ast.Compare)
         and any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in node.ops)
-        for node in ast.walk(test)
+        for node in walk(test)
     )
 
 

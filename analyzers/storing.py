@@ -13,6 +13,7 @@ from analyzers.flow import called_name
 from analyzers.pattern import Proposal
 from analyzers.source import Module, Project, spelled
 from analyzers.spots import assignments_to, names_held, root_of, spot
+from analyzers.trees import walk
 
 _KEY = re.compile(r"\[['\"]([^'\"]+)['\"]\]$")
 
@@ -28,7 +29,7 @@ def stored_detached(
         title = f"Store {told} without its graph"
         yield Proposal("detach-when-stored", title, joined(edits), "same", "", rank)
     where = spot(project, at)
-    for node in ast.walk(where.statement) if where is not None else ():
+    for node in walk(where.statement) if where is not None else ():
         if where is not None and isinstance(node, ast.Call) and called_name(node) == "deepcopy":
             if node.args and spelled(node.args[0]) in names:
                 text = where.editor.text_of(node.args[0])
@@ -76,7 +77,7 @@ def _is_own(store: ast.Assign) -> bool:
     """Whether a store to `self.x` reads nothing but the object's own attributes."""
     target = store.targets[0]
     own = isinstance(target, ast.Attribute) and spelled(target.value) == "self"
-    names = [n for n in ast.walk(store.value) if isinstance(n, ast.Name) and n.id != "self"]
+    names = [n for n in walk(store.value) if isinstance(n, ast.Name) and n.id != "self"]
     return own and all(name.id in ("torch", "F", "nn") for name in names)
 
 
@@ -97,7 +98,7 @@ def _as_property(
         yield editor.insert_before(maker, *lines, "")
         return
     yield rewritten(editor, [maker], lines)
-    for node in ast.walk(owner):
+    for node in walk(owner):
         if isinstance(node, ast.Expr) and spelled(node.value) == f"self.{maker.name}()":
             yield editor.delete(node)
 
@@ -120,7 +121,7 @@ def _entries(key: str, project: Project) -> Iterator[Edit]:
     """What dictionaries of the project are given under a key."""
     for module in project.modules.values():
         editor = Editor(module)
-        for node in ast.walk(module.tree):
+        for node in walk(module.tree):
             if isinstance(node, ast.Dict):
                 for given, value in zip(node.keys, node.values, strict=True):
                     if isinstance(given, ast.Constant) and given.value == key:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from analyzers.flow import bindings, called_name, names_read, value_of, walk_scope
 from analyzers.source import Module, Project, spelled
 from analyzers.stories import Story, sources
+from analyzers.trees import walk
 
 
 def maker_called_inside(story: Story) -> bool:
@@ -17,7 +18,7 @@ def maker_called_inside(story: Story) -> bool:
         return False
     makers: set[str] = set()
     for _, scope, statement in story.binders:
-        if statement not in set(ast.walk(story.loop)):
+        if statement not in set(walk(story.loop)):
             names = sources(scope, ast.Pass(), names_read(value_of(statement) or statement))
             for other in walk_scope(scope):
                 if isinstance(other, ast.Assign) and (
@@ -102,7 +103,7 @@ def _siblings(story: Story) -> set[str]:
 def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[str]:
     """What is called like a model in the node, and in the script's functions that it calls."""
     found: set[str] = set()
-    for call in ast.walk(node):
+    for call in walk(node):
         if isinstance(call, ast.Call):
             if _is_model_call(call):
                 found.add(spelled(call.func))

@@ -1,13 +1,38 @@
-"""Walking syntax trees, quickly: analyses ask about the same few thousand nodes many times."""
+"""Walking syntax trees, quickly: analyses ask about the same few thousand nodes many times.
+
+Trees are never changed once they are parsed, so answers about a node can be kept with it.
+"""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar
 
 _PLAIN = frozenset(
     {"arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "level", "module"}
     | {"simple", "type_comment"}
 )
+
+N = TypeVar("N", bound=ast.AST)
+T = TypeVar("T")
+
+
+def remembered(question: Callable[[N], T]) -> Callable[[N], T]:
+    """A question about a node that is answered once; the answer is kept with the node, for all
+    who ask: it must not be changed."""
+    key = f"{question.__module__}.{question.__name__}"
+
+    @wraps(question)
+    def answer(node: N) -> T:
+        kept = node.__dict__
+        if key not in kept:
+            kept[key] = question(node)
+        known: T = kept[key]
+        return known
+
+    return answer
 
 
 _FIELDS: dict[type, tuple[str, ...]] = {}
@@ -34,8 +59,16 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def walk(node: ast.AST) -> list[ast.AST]:
-    """The node and all below it, breadth first: outer nodes come before inner ones."""
+    """The node and all below it, breadth first: outer nodes come before inner ones. Not to be
+    changed: for statements the list is kept."""
+    return _statement(node) if isinstance(node, ast.stmt | ast.mod) else _below(node)
+
+
+def _below(node: ast.AST) -> list[ast.AST]:
     found = [node]
     for outer in found:
         found += children(outer)
     return found
+
+
+_statement = remembered(_below)

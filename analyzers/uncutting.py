@@ -14,6 +14,7 @@ from analyzers.origins import behind
 from analyzers.pattern import Gradients, Proposal
 from analyzers.source import Module, Project, spelled
 from analyzers.spots import Spot, names_held
+from analyzers.trees import walk
 
 _ENDING_METHODS = frozenset({"item", "detach", "numpy", "tolist", "cpu"})
 _TENSOR_MAKERS = frozenset({"tensor", "as_tensor", "Tensor", "FloatTensor", "from_numpy"})
@@ -55,7 +56,7 @@ def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:
     """The expressions that cut, outermost first; the parts of a chain only once."""
     found: list[ast.Attribute | ast.Call] = []
     inside: set[int] = set()
-    for node in ast.walk(statement):
+    for node in walk(statement):
         if id(node) not in inside and isinstance(node, ast.Attribute | ast.Call) and _cuts_at(node):
             found.append(node)
             arguments = node.args if isinstance(node, ast.Call) else []

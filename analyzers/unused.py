@@ -14,6 +14,7 @@ from analyzers.pattern import Proposal
 from analyzers.rewrite import head_of, with_keyword
 from analyzers.source import FUNCTIONS, Module, Project, target_names
 from analyzers.spots import names_held, spot
+from analyzers.trees import walk
 
 
 def zeros_for_unused(evidence: MissingGraph, project: Project, rank: int = 2) -> Iterator[Proposal]:
@@ -58,7 +59,7 @@ def gradless_skipped(evidence: MissingGraph, project: Project, rank: int = 0) ->
     scope = next((p for p in where.module.ancestors(where.statement) if _is_scope(p)), None)
     edits = [
         edit
-        for node in ast.walk(scope or where.module.tree)
+        for node in walk(scope or where.module.tree)
         for edit in _guarded(where.module, where.editor, node)
     ]
     if edits:
@@ -91,7 +92,7 @@ def _reads_gradient(node: ast.AST, name: str) -> bool:
         and inner.attr == "grad"
         and isinstance(inner.value, ast.Name)
         and inner.value.id == name
-        for inner in ast.walk(node)
+        for inner in walk(node)
     )
 
 
@@ -100,5 +101,5 @@ def _has_guard(node: ast.AST, name: str) -> bool:
         isinstance(inner, ast.Compare)
         and any(isinstance(op, ast.Is | ast.IsNot) for op in inner.ops)
         and _reads_gradient(inner, name)
-        for inner in ast.walk(node)
+        for inner in walk(node)
     )

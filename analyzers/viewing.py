@@ -13,6 +13,7 @@ from analyzers.pattern import Proposal
 from analyzers.rewrite import unused_name
 from analyzers.source import FUNCTIONS, Loop, Project, spelled, target_names
 from analyzers.spots import Spot
+from analyzers.trees import walk
 from analyzers.writes import writes
 
 
@@ -133,11 +134,11 @@ def record_view(
         value = value_of(node)
         called = called_name(value) if isinstance(value, ast.Call) else ""
         for module in project.modules.values():
-            for block in ast.walk(module.tree):
+            for block in walk(module.tree):
                 if not isinstance(block, ast.With) or "no_grad" not in spelled(block.items[0]):
                     continue
                 scope = module.scope_of(block)
-                inside = node in set(ast.walk(block))
+                inside = node in set(walk(block))
                 helper = isinstance(scope, FUNCTIONS[:2]) and scope.name == called
                 owner = Spot(module, block, where.place)
                 edits = unwrapped(owner.editor, block) if inside or helper else None

@@ -19,6 +19,7 @@ from analyzers.flow import (
 from analyzers.lifetimes import Lifetime
 from analyzers.rewrite import steps
 from analyzers.source import Loop, spelled, target_names
+from analyzers.trees import walk
 
 SUMMING = ("Add", "Stack", "Cat", "Sum", "Mean")
 
@@ -74,7 +75,7 @@ class Walks(Lifetime):
             and self.name
             and spelled(node.value) == self.name
             and names_read(node.slice) & targets
-            for node in ast.walk(loop)
+            for node in walk(loop)
         )
 
     def _made_per_sample(self, name: str) -> bool:
@@ -91,7 +92,7 @@ class Walks(Lifetime):
                 return True
             if value is not None and any(
                 isinstance(inner, ast.Subscript) and spelled(inner.value) == self.name
-                for inner in ast.walk(value)
+                for inner in walk(value)
             ):
                 return True
         return False

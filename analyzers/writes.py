@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from analyzers.flow import called_name, own_expressions
 from analyzers.source import spelled
+from analyzers.trees import walk
 
 # Methods with a trailing underscore that write no values.
 _NOT_WRITING = frozenset({"requires_grad_", "detach_", "share_memory_", "retain_grad_"})
@@ -64,7 +65,7 @@ def writes(statement: ast.stmt) -> Iterator[Write]:
         yield Write(statement.target, statement)
     if isinstance(statement, ast.Assign):
         for target in statement.targets:
-            for part in [target, *ast.walk(target)]:
+            for part in [target, *walk(target)]:
                 if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
                     yield Write(part, statement)
     for node in own_expressions(statement):

@@ -38,6 +38,7 @@ from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
 from analyzers.stories import Story, story_of
 from analyzers.telling import account, matched, story_in
+from analyzers.trees import walk
 from analyzers.truncation import detach_at_boundary
 
 NAME = "higher-order"
@@ -74,7 +75,7 @@ def _near_inner_update(story: Story, place: Place) -> bool:
     scope = module.scope_of(statement)
     inner = [
         node
-        for node in ast.walk(scope)
+        for node in walk(scope)
         if isinstance(node, ast.Call)
         and any(
             k.arg == "create_graph"

@@ -44,6 +44,7 @@ from analyzers.source import Project, Scope, target_names
 from analyzers.stories import Story, story_of
 from analyzers.telling import account, matched, story_in
 from analyzers.totals import walk_this_loss
+from analyzers.trees import walk
 from analyzers.truncation import detach_at_boundary
 from analyzers.windows import cut_window
 
@@ -78,7 +79,7 @@ def _hands_on_gradients(story: Story) -> bool:
         and bool(node.args)
         and _gradient_like(node.args[0], scope)
         for scope in _walking_scopes(story)
-        for node in ast.walk(scope)
+        for node in walk(scope)
     )
 
 
@@ -105,20 +106,20 @@ def _has_state(story: Story) -> bool:
             for target in node.targets
             for name in target_names(target)
         )
-        for node in ast.walk(story.loop)
+        for node in walk(story.loop)
     )
 
 
 def _gradient_like(argument: ast.expr, scope: Scope) -> bool:
-    if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(argument)):
+    if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(argument)):
         return True
     if not isinstance(argument, ast.Name):
         return False
     return any(
         isinstance(node, ast.Assign)
         and any(isinstance(t, ast.Name) and t.id == argument.id for t in node.targets)
-        and any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(node.value))
-        for node in ast.walk(scope)
+        and any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(node.value))
+        for node in walk(scope)
     )
 
 
@@ -128,9 +129,7 @@ def _windowed(story: Story) -> bool:
         return False
     return any(
         isinstance(parent, ast.If)
-        and any(
-            isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in ast.walk(parent.test)
-        )
+        and any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in walk(parent.test))
         for parent in story.shared.module.ancestors(story.shared.reached)
     )
 
