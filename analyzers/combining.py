@@ -9,7 +9,7 @@ from analyzers.blocks import joined
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import Visit
 from analyzers.flow import backward_calls, bindings, call_on_line, called_name, names_read, walked
-from analyzers.lifetimes import Shared, taken_from
+from analyzers.lifetimes import taken_from
 from analyzers.pattern import Proposal
 from analyzers.rewrite import (
     calls_named,
@@ -19,6 +19,7 @@ from analyzers.rewrite import (
     unused_name,
     with_keyword,
 )
+from analyzers.shared_frame import Shared
 from analyzers.source import Loop, Module, Project, spelled
 from analyzers.stories import Story
 

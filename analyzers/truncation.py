@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from analyzers.detaching import LEAF, Idiom, detached, idiom_for, starts_as_none
 from analyzers.edits import Edit, Editor
 from analyzers.flow import backward_calls, called_name, declared_outer, reads, value_of
-from analyzers.lifetimes import Shared
 from analyzers.members import cut_fields, cut_layers
 from analyzers.pattern import Proposal
 from analyzers.rewrite import head_of
+from analyzers.shared_frame import Shared
 from analyzers.source import Module, Project, Scope
 from analyzers.stories import Story
 

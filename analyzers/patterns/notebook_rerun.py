@@ -52,9 +52,9 @@ from dataclasses import replace
 
 from analyzers.cells import Cell
 from analyzers.evidence import Evidence, Place
-from analyzers.lifetimes import Shared
 from analyzers.pattern import Boundary, Match, Proposal
 from analyzers.rerunning import forward_into_cell, statements_in
+from analyzers.shared_frame import Shared
 from analyzers.source import Module, Project
 from analyzers.stories import Story, story_of
 from analyzers.telling import account, matched, story_in
