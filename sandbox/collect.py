@@ -89,14 +89,15 @@ def read_trace(data: bytes) -> tuple[Trace, list[str]]:
     """Validated records of a run, counting what was not one; and signs of forgery."""
     trace = Trace()
     doubts: list[str] = []
-    for line in data.splitlines():
-        if not line.strip():
-            continue
+    lines = [line for line in data.splitlines() if line.strip()]
+    for line in lines:
         record = _parse(line)
         if record is None:
             trace.rejected += 1
         elif not _add(trace, record):
             doubts.append(f"more than one {record.t!r} record")
+    if trace.ended is not None and trace.ended.records not in (None, len(lines)):
+        doubts.append("records were added or are lost")
     return trace, doubts[:16]
 
 

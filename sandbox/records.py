@@ -293,6 +293,7 @@ class Ended(Record):
     peak_memory_mib: float = 0.0
     truncated: list[Text] = Field([], max_length=16)
     tampered: list[Text] = Field([], max_length=16)
+    records: Count | None = Field(None, description="how many were written, this one included")
 
 
 class Trace(BaseModel):

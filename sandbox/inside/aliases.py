@@ -12,7 +12,8 @@ import torch
 
 from .engine import Call
 from .frames import Json
-from .holders import Name, Search
+from .holders import Search
+from .names import Name
 from .parameters import Known, Parameters
 
 CALLS = 16  # at which kept gradients are looked for

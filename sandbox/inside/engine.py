@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 import torch.autograd.graph
@@ -16,6 +16,7 @@ import torch.autograd.graph
 from . import frames
 from .frames import Json
 from .graph import Root, Walk, executed, roots_of
+from .parameters import Known
 from .stamps import Clock, Stamps
 
 _autograd: Any = torch.autograd  # its entry to the engine is private
@@ -26,6 +27,8 @@ class Call:
     """One walk over a graph: who asked for it, and what it walks.
 
     `walk` is what the engine runs, and `result` what it gave back, known once it has run.
+    `names` are those of the tensor walked, `received` the parameters that the walk gave a
+    gradient; observers fill them in for those who come after them.
     """
 
     n: int
@@ -38,6 +41,7 @@ class Call:
     inputs: tuple[Any, ...]
     roots: list[Root]
     names: list[str] = field(default_factory=list)
+    received: list[Known] = field(default_factory=list)
     walk: Walk = field(default_factory=Walk)
     result: Any = None
     _record: Json | None = None
@@ -59,14 +63,18 @@ class Call:
         return {**self._record, "root": self.names[:8]}
 
 
-class Observer(Protocol):
-    """Something that looks at calls. Its own errors never reach the script."""
+class Observer:
+    """Something that looks at calls, and overrides what it wants to hear of. Its own errors never
+    reach the script."""
 
-    def before(self, call: Call) -> None: ...
+    def before(self, call: Call) -> None:
+        """The engine is about to run."""
 
-    def after(self, call: Call) -> None: ...
+    def after(self, call: Call) -> None:
+        """The engine has run."""
 
-    def failed(self, call: Call, error: Exception) -> None: ...
+    def failed(self, call: Call, error: Exception) -> None:
+        """The engine, or what it ran, has raised."""
 
 
 class Stopped(BaseException):
@@ -87,11 +95,16 @@ class Engine:
     enough: Callable[[int], bool] = lambda visits: False
     notes: list[str] = field(default_factory=list)
     _original: Any = None
+    _listeners: dict[str, list[Any]] = field(default_factory=dict)
     _per_line: Counter[tuple[str, int]] = field(default_factory=Counter)
     _thread: threading.local = field(default_factory=threading.local)
 
     def install(self) -> None:
         """Take the place of the function through which torch enters its engine."""
+        for what in ("before", "after", "failed"):
+            inherited = getattr(Observer, what)
+            hearing = [o for o in self.observers if getattr(type(o), what) is not inherited]
+            self._listeners[what] = [getattr(observer, what) for observer in hearing]
         self._original = _autograd.graph._engine_run_backward
         _autograd.graph._engine_run_backward = self.run
         _autograd._engine_run_backward = self.run
@@ -111,8 +124,7 @@ class Engine:
     def _watched(
         self, call: Call, outputs: Sequence[Any], args: tuple[Any, ...], kwargs: Json
     ) -> Any:
-        for observer in self.observers:
-            self._tell(observer, "before", call)
+        self._tell("before", call)
         if self.keep_graphs:
             args = (args[0], True, *args[2:])
         if not call.create_graph:
@@ -121,8 +133,7 @@ class Engine:
             result = self._original(outputs, *args, **kwargs)
         except Exception as error:
             call.walk = executed(call.roots, call.inputs)
-            for observer in self.observers:
-                self._tell(observer, "failed", call, error)
+            self._tell("failed", call, error)
             Clock.visits += 1
             raise
         finally:
@@ -130,8 +141,7 @@ class Engine:
         call.walk = executed(call.roots, call.inputs)
         call.result = result
         Clock.visits += 1
-        for observer in self.observers:
-            self._tell(observer, "after", call)
+        self._tell("after", call)
         return result
 
     def _begin(self, outputs: Sequence[Any], args: tuple[Any, ...], kwargs: Json) -> Call:
@@ -150,13 +160,14 @@ class Engine:
             roots=roots_of(outputs),
         )
 
-    def _tell(self, observer: Observer, what: str, *news: Any) -> None:
-        try:
-            getattr(observer, what)(*news)
-        except Exception as error:
-            note = f"{type(observer).__name__}.{what}: {type(error).__name__}: {error}"
-            if len(self.notes) < 8 and note not in self.notes:
-                self.notes.append(note)
+    def _tell(self, what: str, *news: Any) -> None:
+        for listener in self._listeners[what]:
+            try:
+                listener(*news)
+            except Exception as error:
+                note = f"{listener.__qualname__}: {type(error).__name__}: {error}"
+                if len(self.notes) < 8 and note not in self.notes:
+                    self.notes.append(note)
 
 
 def _is_traced(outputs: Sequence[Any]) -> bool:

@@ -1,17 +1,13 @@
 """Observes autograd engines that a script writes by hand.
 
 A class of the user that defines `backward` and whose instances hold others of their kind is such
-an engine: the instances held since before one was made are its parents, whatever the attribute
-is called. The story of a second walk is then told as for torch.
+an engine. The story of a second walk is then told as for torch.
 """
 
 from __future__ import annotations
 
 import builtins
-import itertools
 import sys
-import weakref
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import wraps
 from types import CodeType, FrameType, FunctionType
@@ -22,7 +18,9 @@ import torch
 from . import frames
 from .emitter import Emitter
 from .frames import Json
-from .holders import Name, Search, attributes
+from .holders import Search
+from .instances import LIMIT, Instances
+from .names import Name
 from .parameters import Parameters
 from .received import Received
 from .sampling import sampled
@@ -30,20 +28,6 @@ from .stamps import Clock
 
 _builtins: Any = builtins
 KEPT = 512
-_LIMIT = 100_000
-
-
-@dataclass
-class Made:
-    """What is known of one instance: when and where it was made, who walked it."""
-
-    number: int
-    after: int
-    at: Json | None
-    op: str
-    visited_by: int = 0
-    root_of: int = 0
-    reference: Any = None  # keeps its end noticed; strong where it cannot be weak
 
 
 @dataclass
@@ -64,10 +48,8 @@ class EngineWatch:
     def __init__(self, emitter: Emitter, parameters: Parameters) -> None:
         self._emitter = emitter
         self._parameters = parameters
-        self._made: dict[int, Made] = {}
-        self._numbers = itertools.count(1)
-        self._kinds: tuple[type, ...] = ()
-        self._codes: set[CodeType] = set()
+        self._instances = Instances()
+        self._codes: dict[int, CodeType] = {}  # of their methods, by id: codes are slow to hash
         self._freeing: dict[int, Walk] = {}
         self._per_line: dict[tuple[str, int], int] = {}
         self._walk: Walk | None = None
@@ -87,8 +69,9 @@ class EngineWatch:
         _builtins.__build_class__ = building
 
     def _observe(self, kind: type) -> None:
-        self._kinds = (*self._kinds, kind)
-        self._codes |= {f.__code__ for f in vars(kind).values() if isinstance(f, FunctionType)}
+        self._instances.kinds = (*self._instances.kinds, kind)
+        methods = [f.__code__ for f in vars(kind).values() if isinstance(f, FunctionType)]
+        self._codes |= {id(code): code for code in methods}
         owner: Any = kind
         if "__init__" in vars(kind):
             owner.__init__ = self._making(owner.__init__)
@@ -116,30 +99,19 @@ class EngineWatch:
         return staticmethod(wrapper)
 
     def _note(self, instance: Any, frame: FrameType | None) -> None:
-        if id(instance) in self._made:
+        if self._instances.of(instance) is not None:
             return
-        if not isinstance(instance, self._kinds):  # a decorator made the class anew
-            self._kinds = (*self._kinds, type(instance))
         outside = self._outside(frame)
         maker = frames.user_frame(frame)
-        made = Made(
-            number=next(self._numbers),
-            after=Clock.visits,
-            at=frames.place(outside) if outside is not None else None,
-            op=maker.f_code.co_name if maker is not None and maker is not outside else "",
-        )
-        key = id(instance)
-        try:
-            made.reference = weakref.ref(instance, lambda _: self._made.pop(key, None))
-        except TypeError:
-            made.reference = instance
-        self._made[key] = made
+        at = frames.place(outside) if outside is not None else None
+        op = maker.f_code.co_name if maker is not None and maker is not outside else ""
+        self._instances.add(instance, at, op)
 
     def _outside(self, frame: FrameType | None) -> FrameType | None:
         """The innermost user frame that is no method of an engine; else the outermost method."""
         last = None
         for last in frames.user_frames(frame):
-            if last.f_code not in self._codes:
+            if id(last.f_code) not in self._codes:
                 return last
         return last
 
@@ -166,12 +138,12 @@ class EngineWatch:
         outside = self._outside(frame)
         stack = frames.stack(outside)
         at: Json = stack[-1] if stack else {"file": "", "line": 0}
-        nodes = list(self._below(root))
+        nodes = list(self._instances.below(root))
         names: dict[int, list[Name]] = {}
         if len(nodes) > 1:
             line = (str(at["file"]), int(at["line"]))
             self._per_line[line] = self._per_line.get(line, 0) + 1
-            search = Search(lambda value: True, budget=2000, depth=4, kinds=self._kinds)
+            search = Search(lambda value: True, budget=2000, depth=4, kinds=self._instances.kinds)
             for name, value in search.around(outside):
                 names.setdefault(id(value), []).append(name)
         visit = {
@@ -182,40 +154,12 @@ class EngineWatch:
             "kind": "backward",
             "root": [name.path for name in names.get(id(root), [])][:8],
         }
-        leaves = [node for node in nodes if not any(True for _ in self._parents(node))]
-        leaves.sort(key=self._number)
         received = None
         if len(nodes) > 1:
-            numbered = {self._number(leaf): leaf for leaf in leaves}
-            received = Received(self._parameters, self._kinds, numbered, self._ids)
+            leaves = filter(self._instances.is_leaf, nodes)
+            numbered = {self._instances.number(leaf): leaf for leaf in leaves}
+            received = Received(self._parameters, self._instances.kinds, numbered, self._ids)
         return Walk(root, visit, nodes, names, root, received)
-
-    def _number(self, instance: Any) -> int:
-        made = self._made.get(id(instance))
-        return made.number if made is not None else 0
-
-    def _parents(self, instance: Any) -> Iterator[Any]:
-        """Instances of its kind that it holds and that are older than it."""
-        own = self._made.get(id(instance))
-        for _, value in attributes(instance):
-            held = value.values() if isinstance(value, dict) else value
-            for item in (
-                held if isinstance(held, list | tuple | set | type({}.values())) else [held]
-            ):
-                known = self._made.get(id(item)) if isinstance(item, self._kinds) else None
-                if known is not None and own is not None and known.number < own.number:
-                    yield item
-
-    def _below(self, root: Any) -> Iterator[Any]:
-        """The instance and everything it was made from, each once."""
-        seen, pending = {id(root)}, [root]
-        while pending and len(seen) < _LIMIT:
-            instance = pending.pop()
-            yield instance
-            for parent in self._parents(instance):
-                if id(parent) not in seen:
-                    seen.add(id(parent))
-                    pending.append(parent)
 
     def _done(self, walk: Walk) -> None:
         """Mark what was walked. A call over a lone instance is no walk over a graph."""
@@ -224,17 +168,17 @@ class EngineWatch:
         n = walk.visit["n"] = Clock.visits + 1
         oldest = n - 1
         for instance in walk.nodes:
-            made = self._made.get(id(instance))
-            if made is not None and any(True for _ in self._parents(instance)):
+            made = self._instances.of(instance)
+            if made is not None and not self._instances.is_leaf(instance):
                 oldest = min(oldest, made.after)
                 made.visited_by = made.visited_by or n
-        if (root := self._made.get(id(walk.root))) is not None:
+        if (root := self._instances.of(walk.root)) is not None:
             root.root_of = n
         self._tell(walk, "ok", n - 1 - oldest)
         Clock.visits += 1
         count, walk.nodes, walk.root, walk.received = len(walk.nodes), [], None, None
         self._freeing[n] = walk
-        if len(self._freeing) > KEPT or count >= _LIMIT:
+        if len(self._freeing) > KEPT or count >= LIMIT:
             del self._freeing[next(iter(self._freeing))]
 
     def _tell(self, walk: Walk, outcome: str, reach: int) -> None:
@@ -260,9 +204,10 @@ class EngineWatch:
             return
         self._told = True
         first = self._freeing[joins[0]["freed"]]
-        root = self._made.get(id(walk.root))
-        lines = [self._line(node) for node in walk.nodes if not self._visited(node)]
-        reused = [self._line(node) for node in walk.nodes if self._visited(node)]
+        root = self._instances.of(walk.root)
+        visited, line = self._instances.visited_by, self._instances.line
+        lines = [line(node) for node in walk.nodes if not visited(node)]
+        reused = [line(node) for node in walk.nodes if visited(node)]
         self._emitter.emit(
             {
                 "t": "reuse",
@@ -280,47 +225,33 @@ class EngineWatch:
         self._tell(walk, "raised", 0)
         Clock.visits += 1
 
-    def _visited(self, instance: Any) -> int:
-        made = self._made.get(id(instance))
-        return made.visited_by if made is not None else 0
-
-    def _line(self, instance: Any) -> tuple[str, int] | None:
-        made = self._made.get(id(instance))
-        return (made.at["file"], made.at["line"]) if made is not None and made.at else None
-
     def _joins(self, walk: Walk) -> list[Json]:
         """The edges from what is new to what an earlier call walked."""
+        visited, node = self._instances.visited_by, self._instances.node
         found = [
             (parent, consumer)
             for consumer in walk.nodes
-            if not self._visited(consumer)
-            for parent in self._parents(consumer)
-            if self._visited(parent) in self._freeing
+            if not visited(consumer)
+            for parent in self._instances.parents(consumer)
+            if visited(parent) in self._freeing
         ]
-        if self._visited(walk.root) in self._freeing:
+        if visited(walk.root) in self._freeing:
             found.append((walk.root, None))
         told: dict[tuple[int, int], Json] = {}
         for parent, consumer in found:
-            visit = self._visited(parent)
+            visit = visited(parent)
             now = [name.record("now") for name in walk.names.get(id(parent), [])]
             then = self._freeing[visit].names.get(id(parent), [])
             held = now + [name.record("freed") for name in then]
             told[id(parent), id(consumer)] = {
-                "new": self._node(consumer) if consumer is not None else None,
-                "old": self._node(parent),
-                "raising": self._node(walk.entered),
+                "new": node(consumer) if consumer is not None else None,
+                "old": node(parent),
+                "raising": node(walk.entered),
                 "freed": visit,
                 "holders": sorted(held, key=lambda h: len(h["path"]))[:32],
-                "freed_nodes": sum(1 for node in walk.nodes if self._visited(node)),
+                "freed_nodes": sum(1 for instance in walk.nodes if visited(instance)),
             }
         return list(told.values())
-
-    def _node(self, instance: Any) -> Json:
-        made = self._made.get(id(instance))
-        op = type(instance).__qualname__ + (f".{made.op}" if made is not None and made.op else "")
-        if made is None:
-            return {"op": op}
-        return {"op": op, "at": made.at, "made_after": made.after}
 
 
 def _may_be_engine(kind: type) -> bool:

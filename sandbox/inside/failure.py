@@ -5,8 +5,10 @@ from __future__ import annotations
 import linecache
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from types import FrameType, TracebackType
+from typing import Any
 
 from . import frames
 from .frames import Json
@@ -35,6 +37,18 @@ def show(error: BaseException) -> None:
         behind = [one.__cause__, one.__context__, *(getattr(one, "exceptions", None) or ())]
         pending += [other for other in behind if other is not None]
     sys.stderr.write("".join(told.format()))
+
+
+def shorten_warnings() -> None:
+    """Spell files in warnings as tracebacks do here, rather than by where they are installed."""
+    form: Any = warnings.formatwarning
+
+    def forming(message: Any, category: Any, file: str, number: int, line: Any = None) -> Any:
+        text = linecache.getline(file, number).strip() if line is None else line
+        return form(message, category, frames.file_name(file), number, text)
+
+    setting: Any = warnings
+    setting.formatwarning = forming
 
 
 def entries(traceback: TracebackType | None) -> Iterator[TracebackType]:

@@ -30,24 +30,39 @@ _STDLIB = tuple(
 )
 _roots: list[str] = [os.getcwd()]
 _launchers: set[str] = set()
-_owners: dict[CodeType, str] = {}
+_owners: dict[str, str] = {}  # by file: codes are slow to hash
 
 
-class Activation:
-    """One call of a user's function.
+class Mark:
+    """What is remembered of a frame: its last stamp, and the instruction and the time it is for.
 
     It rides on the frame as its trace function, which Python keeps per frame and never looks at
     unless a debugger is on: the only place where a mark on a frame can live and die with it.
     """
 
-    __slots__ = ("after", "number", "stamps")
+    __slots__ = ("instruction", "stamp", "time")
+
+    def __init__(self) -> None:
+        self.instruction = -1
+        self.time = -1
+        self.stamp: list[str] = []
+
+    def __call__(self, frame: FrameType, event: str, arg: Any) -> Mark:
+        return self
+
+
+class Activation(Mark):
+    """One call of a user's function, with the stamps of the present time."""
+
+    __slots__ = ("number", "since", "stamps")
     made = 0
     on_line: Callable[[FrameType], None] | None = None  # the fallback that follows lines
 
     def __init__(self) -> None:
+        super().__init__()
         Activation.made += 1
         self.number = Activation.made
-        self.after = -1
+        self.since = -1
         self.stamps: dict[object, Any] = {}
 
     def __call__(self, frame: FrameType, event: str, arg: Any) -> Activation:
@@ -76,14 +91,15 @@ def start_in(*roots: str, launcher: str | None = None) -> None:
     _roots[:] = [os.path.realpath(root) for root in roots]
     _owners.clear()
     file_name.cache_clear()
+    _works.cache_clear()
     _is_user_module_named.cache_clear()
 
 
 def owner(code: CodeType) -> str:
     """`user`, `library`, or `inner` for torch, the standard library and the tracer itself."""
-    found = _owners.get(code)
+    found = _owners.get(code.co_filename)
     if found is None:
-        found = _owners[code] = _owner_of(code.co_filename)
+        found = _owners[code.co_filename] = _owner_of(code.co_filename)
     return found
 
 
@@ -210,7 +226,7 @@ def libraries(frame: FrameType | None) -> list[str]:
         if owner(frame.f_code) == USER:
             names += below
             below = []
-        elif _works(frame.f_code):
+        elif _works(frame.f_code.co_filename):
             below.append(library_name(frame))
         frame = frame.f_back
     return names[:12][::-1]
@@ -229,16 +245,16 @@ def _is_plumbing(name: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _works(code: CodeType) -> bool:
-    """Whether the code belongs to a library and does more than pass calls on."""
-    name = file_name(code.co_filename)
+def _works(filename: str) -> bool:
+    """Whether the file belongs to a library and does more than pass calls on."""
+    name = file_name(filename)
     return not name.startswith("<") and not os.path.isabs(name) and not _is_plumbing(name)
 
 
 def maker(frame: FrameType | None) -> str | None:
     """The library frame below the user's line that did the work, plumbing aside."""
     while frame is not None and owner(frame.f_code) != USER:
-        if _works(frame.f_code):
+        if _works(frame.f_code.co_filename):
             return library_name(frame)
         frame = frame.f_back
     return None

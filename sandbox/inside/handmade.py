@@ -8,7 +8,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .changes import written
-from .engine import Call
+from .engine import Call, Observer
 from .frames import Json
 from .gradients import fingerprint
 from .graph import storage_of
@@ -37,7 +37,7 @@ class HeldStill(_Mode):  # type: ignore[misc]
         return func(*args, **kwargs)
 
 
-class HandSteps:
+class HandSteps(Observer):
     """Tells the gradients that a script without optimizers has gathered when it clears them.
 
     With `frozen`, leaves that have received a gradient are no longer written to.
@@ -74,9 +74,6 @@ class HandSteps:
         elif returned := self._returned(call):
             self._gathered = at, returned
             self._tell()
-
-    def failed(self, call: Call, error: Exception) -> None:
-        """A call that raised gave nothing."""
 
     def finish(self) -> None:
         """Tell what was gathered last, if it is gone by the end."""

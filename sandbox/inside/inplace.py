@@ -11,7 +11,7 @@ import torch
 from . import failure
 from .changes import ChangeLog
 from .emitter import Emitter
-from .engine import Call
+from .engine import Call, Observer
 from .frames import Json
 from .graph import Node, op_name, saved_names, storage_of
 from .holders import Search
@@ -23,7 +23,7 @@ _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
 _SHAPE = re.compile(r"\[[\w.]*Tensor \[([\d, ]*)\]\]")
 
 
-class InplaceWatch:
+class InplaceWatch(Observer):
     """Finds the stale tensor behind a failing backward; with a log, the lines that changed it."""
 
     def __init__(
@@ -34,12 +34,6 @@ class InplaceWatch:
         self._parameters = parameters
         self._log = log
         self._told = False
-
-    def before(self, call: Call) -> None:
-        """Nothing to see before an error."""
-
-    def after(self, call: Call) -> None:
-        """Nothing to see without an error."""
 
     def failed(self, call: Call, error: Exception) -> None:
         """Tell the first backward that found a saved tensor changed."""

@@ -11,10 +11,11 @@ import torch
 
 from . import failure, frames
 from .emitter import Emitter
-from .engine import Call
+from .engine import Call, Observer
 from .frames import Json
-from .holders import Name, Search
+from .holders import Search
 from .losses import Ended, LossLog
+from .names import Name
 from .operands import Spot, operands
 from .stamps import Stamps
 
@@ -30,7 +31,7 @@ NONLEAF_OPTIMIZED = "can't optimize a non-leaf"
 NONLEAF_GRAD = "The .grad attribute of a Tensor that is not a leaf"
 
 
-class MissingWatch:
+class MissingWatch(Observer):
     """Tells what the failing expression stood for, and where the graph was lost if known."""
 
     def __init__(self, emitter: Emitter, stamps: Stamps, log: LossLog | None) -> None:
@@ -52,12 +53,6 @@ class MissingWatch:
             show(message, category, *place, **more)
 
         warnings.showwarning = hearing
-
-    def before(self, call: Call) -> None:
-        """Nothing to see before an error."""
-
-    def after(self, call: Call) -> None:
-        """Nothing to see without an error."""
 
     def failed(self, call: Call, error: Exception) -> None:
         """Keep the call: its outputs and inputs are what the error is about."""
@@ -145,7 +140,7 @@ class MissingWatch:
         yield from direct
         search = Search(concerned, budget=5000, depth=4, deep=True, leaves=True)
         for name, value in named if not direct else []:
-            yield from search.inside(name, value, search.depth)
+            yield from search.inside(name, value)
         if self._call is not None:
             given = (*self._call.inputs, *self._call.outputs)
             seen = {id(tensor) for _, tensor in direct}

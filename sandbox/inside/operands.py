@@ -12,7 +12,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from .frames import activation, function_name
-from .holders import Name
+from .names import Name
 
 
 @dataclass(frozen=True)

@@ -58,13 +58,16 @@ class Parameters:
         self, tensors: list[torch.Tensor], frame: FrameType | None, optimizer: int | None = None
     ) -> list[Known]:
         """The parameters that these tensors are; new ones are numbered, named, and told."""
-        strangers = {id(t): t for t in tensors if self.find(t) is None}
-        names = names_of(strangers, frame) if strangers else {}
-        for key, tensor in strangers.items():
-            self._admit(tensor, names.get(key, ""))
-        met = [known for t in tensors if (known := self.find(t)) is not None]
-        for known in met:
-            if optimizer is not None and known.optimizer is None:
+        found = [self.find(t) for t in tensors]
+        if not all(found):
+            strangers = {id(t): t for t, known in zip(tensors, found, strict=True) if not known}
+            names = names_of(strangers, frame)
+            for key, tensor in strangers.items():
+                self._admit(tensor, names.get(key, ""))
+            found = [self.find(t) for t in tensors]
+        met = [known for known in found if known is not None]
+        for known in met if optimizer is not None else []:
+            if known.optimizer is None:
                 known.optimizer = optimizer
                 self._news[known.id] = known
         return met

@@ -11,8 +11,9 @@ from itertools import islice
 from types import FrameType
 from typing import Any
 
-from .holders import Search, attributes
+from .holders import Search
 from .parameters import Parameters, simpler
+from .parts import attributes
 
 LEAVES = 4096
 

@@ -8,10 +8,11 @@ from typing import Any
 import torch
 
 from .emitter import Emitter
-from .engine import Call
+from .engine import Call, Observer
 from .frames import Json
 from .graph import ACCUMULATE, VISITED, Node, edges, is_freed, op_name, says_reused, shape_at, walk
-from .holders import Name, Search
+from .holders import Search
+from .names import Name
 from .stamps import Stamps
 
 SERIAL, ROOT_OF = "serial", "root_of"
@@ -21,7 +22,7 @@ Key = tuple[int, int]
 Edge = tuple[Node | None, Node, int]  # the consumer, the producer, the producer's output
 
 
-class ReuseWatch:
+class ReuseWatch(Observer):
     """Remembers who freed what and which names outlived it; tells the story at the error."""
 
     def __init__(self, emitter: Emitter, stamps: Stamps) -> None:

@@ -31,7 +31,7 @@ from .silent import SilentWatch
 from .spans import Span, in_order
 from .stamps import Clock, Stamps
 from .steps import StepWatch
-from .tampering import Seals
+from .tampering import HiddenSteps, Seals
 from .visits import VisitWatch
 
 
@@ -46,6 +46,7 @@ class Session:
         self.engine: Engine | None = None
         self.silent: SilentWatch | None = None
         self.seals: Seals | None = None
+        self.hidden: HiddenSteps | None = None
         self.hand: HandSteps | None = None
         self._open = ExitStack()  # never closed: the script's last line is still seen
         self._clock = time.monotonic  # a script may replace it later
@@ -58,6 +59,8 @@ class Session:
         if self.job.get("seed", True):
             seed_everything()
         needs.watch_arguments(self.emitter)
+        if not self.job.get("launcher"):
+            failure.shorten_warnings()
         if self.job.get("stand_ins", True):
             self._stand_in()
         if self.job.get("mode", "trace") != "plain":
@@ -88,13 +91,17 @@ class Session:
                 "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
                 "truncated": self.engine.notes if self.engine else [],
                 "tampered": self._tampered(),
+                "records": self.emitter.written + 1,
             }
         )
         return code
 
     def _tampered(self) -> list[str]:
         """What the script did to the instruments, as far as it shows."""
-        return self.seals.broken() if self.seals is not None else []
+        found = self.emitter.meddled()
+        if self.seals is not None and self.hidden is not None:
+            found += [*self.hidden.found, *self.seals.broken()]
+        return found[:16]
 
     def _install(self) -> None:
         job, emitter, stamps = self.job, self.emitter, self.stamps
@@ -110,6 +117,8 @@ class Session:
             frozen=reference or bool(job.get("frozen_steps")),
         )
         self.steps.install()
+        self.hidden = HiddenSteps(self.steps)
+        self.hidden.install()
         EngineWatch(emitter, self.parameters).install()
         changes, losses = self._logs()
         self.inplace = InplaceWatch(emitter, stamps, self.parameters, changes)
@@ -120,6 +129,7 @@ class Session:
             self.inplace,
             self.missing,
             VisitWatch(emitter, stamps, self.parameters),
+            self.hidden,
         ]
         if not (reference or job.get("keep_graphs") or job.get("frozen_steps")):
             self.silent = SilentWatch(emitter, stamps, self.parameters)

@@ -10,10 +10,11 @@ import torch
 
 from .aliases import CALLS, Aliases
 from .emitter import Emitter
-from .engine import Call
+from .engine import Call, Observer
 from .frames import Json
 from .graph import walk
-from .holders import Name, Search
+from .holders import Search
+from .names import Name
 from .parameters import Known, Parameters
 from .stamps import Clock, Stamps
 from .starving import Starving
@@ -22,7 +23,7 @@ LOOKS = (3, 5, 7)  # passes of one line at which kept graphs are measured
 GROWTH = 4  # how often in a row something must grow
 
 
-class SilentWatch:
+class SilentWatch(Observer):
     """Measures graphs, gradients and steps; each kind of fault is told once."""
 
     def __init__(self, emitter: Emitter, stamps: Stamps, parameters: Parameters) -> None:
@@ -34,7 +35,7 @@ class SilentWatch:
         self._walked: dict[str, list[tuple[int, int]]] = defaultdict(list)
         self._aliases = Aliases(parameters)
         self._starving = Starving(parameters)
-        self._spent: dict[int, tuple[int, int] | None] = {}
+        self._spent: dict[int, tuple[int, int]] = {}
         self._candidates: set[int] = set()
         self._leftover: set[int] = set()
         self._chain: dict[int, tuple[int, int] | None] = {}
@@ -43,18 +44,16 @@ class SilentWatch:
     def before(self, call: Call) -> None:
         """Note which parameters still hold, untouched, a gradient that a step has used."""
         if call.kind == "backward" and Clock.steps:
+            known = self._parameters.known
             self._candidates = {
-                known.id
-                for known in self._parameters.known
-                if known.id in self._spent
-                and self._spent[known.id] == _gradient(known.tensor())
-                and _norm(known.tensor()) > 0
+                number
+                for number, spent in self._spent.items()
+                if spent == _gradient(known[number]) and _norm(known[number]) > 0
             }
-            self._leftover -= {
-                known.id
-                for known in self._parameters.known
-                if known.id in self._leftover
-                and self._chain.get(known.id) != _gradient(known.tensor())
+            self._leftover = {
+                number
+                for number in self._leftover
+                if self._chain[number] == _gradient(known[number])
             }
         if call.n <= CALLS and (aliased := self._aliases.look(call)) is not None:
             self._tell("aliased-grad", call=call, **aliased)
@@ -62,18 +61,15 @@ class SilentWatch:
     def after(self, call: Call) -> None:
         """Look for growth, and count what the optimizers' parameters received."""
         if call.kind == "backward":
-            leaves = [self._parameters.find(leaf.variable) for _, leaf in call.walk.leaves]
-            met = {known.id: known for known in leaves if known is not None}
-            self._leftover |= self._candidates & met.keys()
-            for key, known in met.items():
-                self._spent.pop(key, None)
-                self._chain[key] = _gradient(known.tensor())
+            for known in call.received:
+                self._spent.pop(known.id, None)
+                if known.id in self._candidates:
+                    self._leftover.add(known.id)
+                if known.id in self._leftover:
+                    self._chain[known.id] = _gradient(known)
         if call.iteration in LOOKS:
             self._measure_held(call)
         self._measure_walk(call)
-
-    def failed(self, call: Call, error: Exception) -> None:
-        """An exception is not silent."""
 
     def stepped(self, optimizer: int, owned: list[Known], at: Json | None) -> None:
         """Tell an optimizer that steps, again and again, on gradients of steps before."""
@@ -81,12 +77,12 @@ class SilentWatch:
         stale = [k for k in owned if k.id in self._leftover]
         self._leftover -= {known.id for known in stale}
         for known in owned:
-            if (spent := _gradient(known.tensor())) is not None:
+            if (spent := _gradient(known)) is not None:
                 self._spent[known.id] = spent
         if not stale:
             self._unzeroed[optimizer].clear()
             return
-        norms = [_norm(known.tensor()) for known in stale]
+        norms = [_norm(known) for known in stale]
         self._unzeroed[optimizer].append(sum(norm**2 for norm in norms) ** 0.5)
         if len(self._unzeroed[optimizer]) == GROWTH:
             names = [known.name for known in stale if known.name]
@@ -159,18 +155,19 @@ def _line(call: Call) -> str:
     return f"{at['file']}:{at['line']}"
 
 
-def _version(tensor: torch.Tensor) -> int:
-    return int(tensor._version)
+def _gradient(known: Known) -> tuple[int, int] | None:
+    """What identifies a parameter's gradient: the tensor, and how often it was written."""
+    gradient = _held(known)
+    return None if gradient is None else (id(gradient), gradient._version)
 
 
-def _gradient(tensor: torch.Tensor | None) -> tuple[int, int] | None:
-    """What identifies a gradient: the tensor, and how often it was written."""
-    if tensor is None or not tensor.is_leaf or tensor.grad is None:
-        return None
-    return id(tensor.grad), _version(tensor.grad)
-
-
-def _norm(tensor: torch.Tensor | None) -> float:
-    if tensor is None or not tensor.is_leaf or tensor.grad is None:
+def _norm(known: Known) -> float:
+    gradient = _held(known)
+    if gradient is None:
         return 0.0
-    return float(torch.linalg.vector_norm(tensor.grad.detach().double()))
+    return float(torch.linalg.vector_norm(gradient.detach().double()))
+
+
+def _held(known: Known) -> torch.Tensor | None:
+    tensor = known.tensor()
+    return tensor.grad if tensor is not None and tensor.is_leaf else None

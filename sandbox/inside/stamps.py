@@ -2,13 +2,14 @@
 
 Anomaly mode asks Python for a stack each time a node is made, in C++, for built-in operations,
 fused kernels and custom functions alike. Answered by a function that only looks for the user's
-line, that costs about a microsecond. Where a torch has no such hook, line events and sequence
+line, that costs less than a microsecond. Where a torch has no such hook, line events and sequence
 numbers stand in.
 """
 
 from __future__ import annotations
 
 import bisect
+import inspect
 import sys
 import threading
 from types import FrameType
@@ -16,10 +17,24 @@ from typing import Any
 
 import torch
 
-from .frames import INNER, LIBRARY, USER, Activation, Json, library_name, owner, place
+from .frames import (
+    INNER,
+    LIBRARY,
+    USER,
+    Activation,
+    Json,
+    Mark,
+    activation,
+    file_name,
+    function_name,
+    library_name,
+    owner,
+)
 from .frames import _owners as owners
 
 ORIGIN = "traceback_"  # the key under which torch keeps a node's stack
+SITES = 65_536  # kept at most
+_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 class Clock:
@@ -29,48 +44,102 @@ class Clock:
     steps = 0
 
 
+class Site:
+    """A place where nodes are made: a line of the user's, and the library's line below it."""
+
+    __slots__ = ("_codes", "at", "library", "shown")
+
+    def __init__(self, frame: FrameType | None, maker: FrameType | None) -> None:
+        self._codes = [f.f_code for f in (frame, maker) if f is not None]  # `_sites` has their ids
+        self.at: Json | None = None
+        self.library = library_name(maker) if maker is not None else None
+        self.shown = ['  File "<unknown>", line 0, in ?\n']
+        if frame is not None:
+            name, function = file_name(frame.f_code.co_filename), function_name(frame.f_code)
+            self.at = {"file": name, "line": frame.f_lineno or 0, "function": function}
+            self.shown = [f'  File "{name}", line {self.at["line"]}, in {function}\n']
+
+
 class Stamp(list[str]):
-    """What torch stores with a node: a printable stack, and for us the place itself."""
+    """What torch stores with a node: a printable stack, and for us the place and the time."""
 
-    __slots__ = ("after", "at", "library", "steps")
+    __slots__ = ("_frame", "_site", "after", "steps")
 
-    def __init__(self, at: Json | None, library: str | None) -> None:
-        where = at or {"file": "<unknown>", "line": 0, "function": "?"}
-        super().__init__(
-            [f'  File "{where["file"]}", line {where["line"]}, in {where["function"]}\n']
-        )
-        self.at = at
-        self.library = library
+    def __init__(self, site: Site, frame: int) -> None:
+        super().__init__(site.shown)
+        self._site = site
+        self._frame = frame
         self.after = Clock.visits
         self.steps = Clock.steps
 
+    @property
+    def at(self) -> Json | None:
+        """The user's line, with the number of the activation."""
+        return {**self._site.at, "frame": self._frame} if self._site.at is not None else None
+
+    @property
+    def library(self) -> str | None:
+        """The library's line that did the work."""
+        return self._site.library
+
+
+_sites: dict[tuple[int, int, int, int], Site] = {}
+
+
+def _site(frame: FrameType, maker: FrameType | None) -> Site:
+    below = (id(maker.f_code), maker.f_lasti) if maker is not None else (0, 0)
+    key = (id(frame.f_code), frame.f_lasti, *below)
+    site = _sites.get(key)
+    if site is None:
+        if len(_sites) >= SITES:
+            _sites.clear()
+        site = _sites[key] = Site(frame, maker)
+    return site
+
 
 def make_stamp() -> list[str]:
-    """The stamp of the node being made; called by torch from C++."""
-    frame: FrameType | None = sys._getframe(1)
+    """The stamp of the node being made; called by torch from C++.
+
+    One call of torch may make many nodes: while the innermost frame is at the same instruction,
+    everything further out is too, and the last stamp holds.
+    """
+    inner = sys._getframe().f_back
+    if inner is None:  # a thread of torch's own
+        return Stamp(Site(None, None), 0)
+    now = Clock.visits + Clock.steps
+    mark = inner.f_trace
+    if isinstance(mark, Mark) and mark.time == now and mark.instruction == inner.f_lasti:
+        return mark.stamp
+    stamp = _stamp(inner, now)  # which may have left a mark
+    mark = inner.f_trace
+    if mark is None and not inner.f_code.co_flags & _RESUMED:
+        mark = inner.f_trace = Mark()
+    if isinstance(mark, Mark):
+        mark.instruction, mark.time, mark.stamp = inner.f_lasti, now, stamp
+    return stamp
+
+
+def _stamp(frame: FrameType | None, now: int) -> Stamp:
+    """The stamp for the user's line that led to this frame: one a site while time stands."""
     maker = None
     while frame is not None:
         code = frame.f_code
-        whose = owners.get(code) or owner(code)
+        whose = owners.get(code.co_filename) or owner(code)
         if whose is USER:
             break
         if maker is None or (whose is LIBRARY and owner(maker.f_code) is INNER):
             maker = frame
         frame = frame.f_back
     if frame is None:
-        return Stamp(None, library_name(maker) if maker is not None else None)
-    mark = frame.f_trace
-    if type(mark) is not Activation:
-        return Stamp(place(frame), library_name(maker) if maker is not None else None)
-    now = Clock.visits + Clock.steps
-    if mark.after != now:
-        mark.after = now
+        return Stamp(Site(None, maker), 0)
+    site = _site(frame, maker)
+    mark = activation(frame)
+    if mark.since != now:
+        mark.since = now
         mark.stamps.clear()
-    key = frame.f_lasti if maker is None else (frame.f_lasti, maker.f_code)
-    stamp = mark.stamps.get(key)
+    stamp = mark.stamps.get(site)
     if stamp is None:
-        library = library_name(maker) if maker is not None else None
-        stamp = mark.stamps[key] = Stamp(place(frame), library)
+        stamp = mark.stamps[site] = Stamp(site, mark.number)
     return stamp
 
 
@@ -170,7 +239,7 @@ class _Lines:
         if before is not None and (not ends or ends[-1] < now):
             ends.append(now)
             stamps.append(before)
-        self._running[thread] = Stamp(place(frame), None)
+        self._running[thread] = Stamp(_site(frame, None), activation(frame).number)
 
     def of(self, node: Any) -> Stamp | None:
         """The stamp of the first range that ends behind the node's number."""

@@ -41,6 +41,7 @@ class StepWatch:
         self.gradients = gradients
         self.frozen = frozen
         self._numbers: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
+        self._met: list[weakref.ref[Optimizer]] = []
         self._versions: dict[int, list[int]] = {}
         self._read: dict[int, list[Json]] = {}
         self.on_step: list[OnStep] = []
@@ -61,6 +62,7 @@ class StepWatch:
     def _meet(self, optimizer: Optimizer) -> None:
         if optimizer not in self._numbers:
             self._numbers[optimizer] = self.made
+            self._met.append(weakref.ref(optimizer, self._met.remove))
             self.made += 1
             if self.frozen:
                 watch = self
@@ -72,6 +74,10 @@ class StepWatch:
         frame = frames.user_frame(sys._getframe(2))
         self._parameters.meet(_owned(optimizer), frame, self._numbers[optimizer])
         self._parameters.tell()
+
+    def optimizers(self) -> list[Optimizer]:
+        """Those that are alive."""
+        return [alive for known in self._met if (alive := known()) is not None]
 
     def _frozen_step(self, optimizer: Optimizer, closure: Any) -> Any:
         """Everything that a step does but changing values: the closure runs once."""
@@ -138,8 +144,9 @@ class StepWatch:
         if Clock.steps <= 2:
             self._parameters.name_again(frame)
             self._parameters.tell()
+        owned = self._parameters.meet(_owned(optimizer), None) if self.on_step else []
         for listener in self.on_step:
-            listener(number, self._parameters.meet(_owned(optimizer), None), at)
+            listener(number, owned, at)
         if sampled(Clock.steps):
             self.emit_step(number, at, gradients, changed)
 

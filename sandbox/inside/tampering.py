@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import functools
 import sys
-from dataclasses import dataclass
+import weakref
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 import torch.autograd.graph
 from torch.autograd.variable import Variable
 from torch.optim import Optimizer
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from . import frames
+from .engine import Call, Observer
+from .steps import StepWatch
 
 _MISSING = object()
 
@@ -57,6 +61,68 @@ class Seals:
         if any(sys.modules.get(name) is not module for name, module in self._modules.items()):
             found.append("it replaced modules of the tracer")
         return list(dict.fromkeys(found))[:16]
+
+
+@dataclass
+class Suspicion:
+    """An optimizer's own `step` that was never seen to lead to a real one."""
+
+    step: object
+    values: list[str]
+    changes: int = 0  # of its parameters, from one backward to the next
+
+
+@dataclass
+class HiddenSteps(Observer):
+    """Notices optimizers whose `step` a script replaced so that steps go unseen.
+
+    A `step` of the instance's own may well lead to that of the class: schedulers wrap it so. It
+    hides steps where the parameters change, again and again, and none is seen.
+    """
+
+    steps: StepWatch
+    found: list[str] = field(default_factory=list)
+    _leading: weakref.WeakKeyDictionary[Optimizer, object] = field(
+        default_factory=weakref.WeakKeyDictionary
+    )
+    _suspected: weakref.WeakKeyDictionary[Optimizer, Suspicion] = field(
+        default_factory=weakref.WeakKeyDictionary
+    )
+
+    def install(self) -> None:
+        """Hear of every step that torch makes."""
+        register_optimizer_step_post_hook(self._stepped)
+
+    def _stepped(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+        own = vars(optimizer).get("step")
+        if own is not None:
+            self._leading[optimizer] = own
+            self._suspected.pop(optimizer, None)
+
+    def before(self, call: Call) -> None:
+        """Compare the parameters of optimizers under suspicion with what they were."""
+        for optimizer in self.steps.optimizers():
+            own = vars(optimizer).get("step")
+            if own is not None and self._leading.get(optimizer) is not own:
+                self._look(optimizer, own)
+
+    def _look(self, optimizer: Optimizer, own: object) -> None:
+        whose, file = _maker(own)
+        if whose != frames.USER:
+            return
+        values = [
+            repr(float(parameter.detach().double().abs().sum()))
+            for group in optimizer.param_groups
+            for parameter in group["params"]
+        ]
+        suspicion = self._suspected.get(optimizer)
+        if suspicion is None or suspicion.step is not own:
+            self._suspected[optimizer] = Suspicion(own, values)
+            return
+        suspicion.changes += suspicion.values != values
+        suspicion.values = values
+        if suspicion.changes == 2:
+            self.found.append(f"it replaced an optimizer's step ({file}), and hid its steps")
 
 
 def _entries() -> list[tuple[str, Any, str]]:

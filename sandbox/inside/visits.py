@@ -4,49 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-
 from .emitter import Emitter
-from .engine import Call
+from .engine import Call, Observer
 from .frames import Json
-from .parameters import Known, Parameters
+from .parameters import Parameters
 from .sampling import sampled
 from .stamps import Clock, Stamps
 
 
-class VisitWatch:
+class VisitWatch(Observer):
     """Emits a `backward` record a call, all at first, a sample later, the failing one always."""
 
     def __init__(self, emitter: Emitter, stamps: Stamps, parameters: Parameters) -> None:
         self._emitter = emitter
         self._stamps = stamps
         self._parameters = parameters
-        self.lengths: dict[int, tuple[int, int]] = {}
-
-    def before(self, call: Call) -> None:
-        """Nothing to see yet."""
 
     def after(self, call: Call) -> None:
-        """Record the call, if it is one of the sample."""
-        received = self._receive(call)
+        """Find who received a gradient; record the call, if it is one of the sample."""
+        leaves = {id(leaf): leaf.variable for _, leaf in call.walk.leaves}
+        call.received = self._parameters.meet(list(leaves.values()), call.frame)
+        for known in call.received:
+            known.receipts += 1
         if sampled(call.n):
             self._parameters.tell()
-            self._emit(call, "ok", received)
+            self._emit(call, "ok")
 
     def failed(self, call: Call, error: Exception) -> None:
         """Record the call; who received what is unknown."""
-        self._emit(call, "raised", [])
+        self._emit(call, "raised")
 
-    def _receive(self, call: Call) -> list[Known]:
-        leaves: list[torch.Tensor] = list(
-            {id(leaf): leaf.variable for _, leaf in call.walk.leaves}.values()
-        )
-        known = self._parameters.meet(leaves, call.frame)
-        for one in known:
-            one.receipts += 1
-        return known
-
-    def _emit(self, call: Call, outcome: str, received: list[Known]) -> None:
+    def _emit(self, call: Call, outcome: str) -> None:
         begun = call.n - 1
         stamps = [stamp.after for node in call.walk.nodes if (stamp := self._stamps.of(node))]
         reach = begun - min(stamps, default=begun)
@@ -57,7 +45,7 @@ class VisitWatch:
                 "outcome": outcome,
                 "nodes": len(call.walk.nodes),
                 "reach": max(reach, 0),
-                "received": sorted({known.id for known in received}),
+                "received": sorted({known.id for known in call.received}),
                 "stale": self._stale(call)[:16],
             }
         )

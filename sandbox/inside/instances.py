@@ -1,0 +1,106 @@
+"""What is known of the instances of hand-written engines: where each was made, and from which.
+
+Those that an instance holds and that are older than it are its parents, whatever the attribute is
+called.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .frames import Json
+from .parts import attributes
+from .stamps import Clock
+
+LIMIT = 100_000
+_COLLECTIONS: tuple[type, ...] = (list, tuple, set, type({}.values()))
+
+
+@dataclass
+class Made:
+    """What is known of one instance: when and where it was made, who walked it."""
+
+    number: int
+    after: int
+    at: Json | None
+    op: str
+    visited_by: int = 0
+    root_of: int = 0
+    reference: Any = None  # keeps its end noticed; strong where it cannot be weak
+
+
+class Instances:
+    """Every instance alive of the `kinds` that are observed."""
+
+    def __init__(self) -> None:
+        self.kinds: tuple[type, ...] = ()
+        self._made: dict[int, Made] = {}
+        self._numbers = itertools.count(1)
+
+    def add(self, instance: Any, at: Json | None, op: str) -> None:
+        """Note one that is being made at a line, by a method of the user's or none (`""`)."""
+        if not isinstance(instance, self.kinds):  # a decorator made the class anew
+            self.kinds = (*self.kinds, type(instance))
+        made = Made(next(self._numbers), Clock.visits, at, op)
+        key = id(instance)
+        try:
+            made.reference = weakref.ref(instance, lambda _: self._made.pop(key, None))
+        except TypeError:
+            made.reference = instance
+        self._made[key] = made
+
+    def of(self, instance: Any) -> Made | None:
+        """What is known of it."""
+        return self._made.get(id(instance))
+
+    def number(self, instance: Any) -> int:
+        """The order of its making; 0 if that was not seen."""
+        made = self.of(instance)
+        return made.number if made is not None else 0
+
+    def visited_by(self, instance: Any) -> int:
+        """The first call that walked it; 0 if none has."""
+        made = self.of(instance)
+        return made.visited_by if made is not None else 0
+
+    def parents(self, instance: Any) -> Iterator[Any]:
+        """Instances of its kind that it holds and that are older than it."""
+        own = self.number(instance)
+        for _, value in attributes(instance):
+            held = value.values() if isinstance(value, dict) else value
+            for item in held if isinstance(held, _COLLECTIONS) else [held]:
+                known = self.number(item) if isinstance(item, self.kinds) else 0
+                if 0 < known < own:
+                    yield item
+
+    def is_leaf(self, instance: Any) -> bool:
+        """Whether it was made from no other."""
+        return not any(True for _ in self.parents(instance))
+
+    def below(self, root: Any) -> Iterator[Any]:
+        """The instance and everything it was made from, each once."""
+        seen, pending = {id(root)}, [root]
+        while pending and len(seen) < LIMIT:
+            instance = pending.pop()
+            yield instance
+            for parent in self.parents(instance):
+                if id(parent) not in seen:
+                    seen.add(id(parent))
+                    pending.append(parent)
+
+    def line(self, instance: Any) -> tuple[str, int] | None:
+        """The file and the line where it was made."""
+        made = self.of(instance)
+        return (made.at["file"], made.at["line"]) if made is not None and made.at else None
+
+    def node(self, instance: Any) -> Json:
+        """The instance as records tell a node."""
+        made = self.of(instance)
+        if made is None:
+            return {"op": type(instance).__qualname__}
+        op = type(instance).__qualname__ + (f".{made.op}" if made.op else "")
+        return {"op": op, "at": made.at, "made_after": made.after}

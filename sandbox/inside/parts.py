@@ -1,0 +1,183 @@
+"""What a value holds, one step down, and how each part is named."""
+
+from __future__ import annotations
+
+import functools
+import gc
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, CellType, FunctionType, GeneratorType, ModuleType
+from typing import Any
+
+import torch
+
+from .frames import activation, function_name, is_user_class, local_values
+from .names import Name
+
+Extend = Callable[[Name, Any, str], Name]  # from the whole's name, the key, the whole's class
+Part = tuple[Extend, Any, Any]  # how to name it, its key, itself
+
+LIGHT: frozenset[type] = frozenset(
+    {int, float, str, bool, bytes, complex, type(None), torch.dtype, torch.device}
+)
+Cached = type(functools.lru_cache(int))
+_CONTAINERS = frozenset({dict, OrderedDict, list, tuple, set})
+_OPEN = (
+    *(list, tuple, deque, dict, set, frozenset, GeneratorType),
+    *(torch.nn.Module, torch.Tensor),
+)
+_SKIPPED = (type, ModuleType)
+_HIDDEN = frozenset(  # what torch's own modules keep beside their parameters
+    {
+        *("_parameters", "_non_persistent_buffers_set"),
+        *("_flat_weights", "_flat_weight_refs", "_flat_weights_names", "_all_weights"),
+    }
+)
+_shut: dict[type, bool] = dict.fromkeys((*LIGHT, FunctionType, BuiltinFunctionType), True)
+
+
+def is_shut(kind: type) -> bool:
+    """Whether values of this class hold no tensors that a quick look would see: scalars, modules,
+    functions, and objects of library classes that are no containers."""
+    shut = _shut.get(kind)
+    if shut is None:
+        shut = _shut[kind] = is_empty(kind) or not (issubclass(kind, _OPEN) or is_user_class(kind))
+    return shut
+
+
+def is_empty(kind: type) -> bool:
+    """Whether values of this class hold no tensors at all, or none of their own."""
+    return kind in LIGHT or issubclass(kind, _SKIPPED)
+
+
+def parts(value: Any, deep: bool, leaves: bool) -> Iterator[Part]:
+    """What the value holds. `deep` looks into every object, functions and caches included;
+    `leaves` at the parameters of modules."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return ((Name.attribute, key, getattr(value, key)) for key in value._fields)
+    if isinstance(value, list | tuple | deque):
+        return ((Name.item, i, item) for i, item in _ends(value))
+    if isinstance(value, dict):
+        return ((Name.item, key, item) for key, item in list(value.items())[:64])
+    if isinstance(value, set | frozenset):
+        return ((Name.item, "…", item) for item in list(value)[:16])
+    if isinstance(value, torch.nn.Module):
+        return iter(()) if not leaves and _is_barren(value) else _of_module(value, leaves)
+    if isinstance(value, GeneratorType):
+        return _of_generator(value)
+    if deep and isinstance(value, FunctionType):
+        return _of_function(value)
+    if deep and isinstance(value, Cached):
+        return _of_cache(value)
+    if deep and isinstance(value, functools.partial):
+        return iter(((_plain, "args", value.args), (_plain, "keywords", value.keywords)))
+    if deep or is_user_class(type(value)):
+        return ((Name.attribute, key, held) for key, held in attributes(value))
+    return iter(())
+
+
+def _plain(name: Name, key: Any, _kind: str) -> Name:
+    """An attribute that no method calls `self.…`."""
+    return name.attribute(key)
+
+
+def _of_module(value: torch.nn.Module, leaves: bool) -> Iterator[Part]:
+    for key, held in list(vars(value).items()):
+        kind = type(held)
+        if kind in LIGHT or (kind in _CONTAINERS and not held):
+            continue
+        if key in ("_modules", "_buffers") or (leaves and key == "_parameters"):
+            for own, item in list(held.items()):
+                yield Name.attribute, own, item
+        elif key not in _HIDDEN and not key.endswith("_hooks"):
+            yield Name.attribute, key, held
+
+
+def _is_barren(module: torch.nn.Module) -> bool:
+    """Whether the module and its parts hold nothing but parameters: the usual, and quick to see."""
+    for key, held in vars(module).items():
+        kind = type(held)
+        if kind in LIGHT or (kind in _CONTAINERS and not held) or key in _HIDDEN:
+            continue
+        if key != "_modules" or not all(part is None or _is_barren(part) for part in held.values()):
+            return False
+    return True
+
+
+def _of_generator(value: GeneratorType[Any, Any, Any]) -> Iterator[Part]:
+    """The names of its frame, as the generator's own code spells them."""
+    frame = value.gi_frame
+    if frame is None:
+        return
+    scope, number = function_name(frame.f_code), activation(frame).number
+    for key, held in local_values(frame):
+        yield _in_scope(scope, "local", number), key, held
+
+
+def _of_function(value: FunctionType) -> Iterator[Part]:
+    """What hangs on a function: its attributes, defaults and closure."""
+    for key, held in list(vars(value).items()):
+        yield _plain, key, held
+    scope, code = function_name(value.__code__), value.__code__
+    if value.__defaults__:
+        arguments = code.co_varnames[: code.co_argcount]
+        for key, held in zip(arguments[::-1], value.__defaults__[::-1], strict=False):
+            yield _in_scope(scope, "local"), key, held
+    for key, cell in zip(code.co_freevars, value.__closure__ or (), strict=False):
+        if not _is_vacant(cell):
+            yield _in_scope(scope, "closure"), key, cell.cell_contents
+
+
+def _of_cache(value: Any) -> Iterator[Part]:
+    """What a function with a cache has returned so far; only the collector sees it."""
+    own = getattr(value, "__dict__", None)
+    for held in gc.get_referents(value):
+        if held is value.__wrapped__:
+            yield _same, "", held
+        elif type(held) is dict and held is not own:  # the results themselves, or links to them
+            for result in list(held.values())[:64]:
+                yield Name.result, "", result
+        elif not isinstance(held, type | dict):
+            yield Name.result, "", held
+
+
+def _same(name: Name, _key: Any, _kind: str) -> Name:
+    return name
+
+
+def _in_scope(scope: str, kind: str, number: int = 0) -> Extend:
+    """Names that begin anew in another function."""
+    return lambda _name, key, _kind: Name(scope, key, kind, number)
+
+
+def _is_vacant(cell: CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return True
+    return False
+
+
+def _ends(value: Any) -> list[tuple[int, Any]]:
+    """The first and last eight items; the last item is the one that scripts call `[-1]`."""
+    size = len(value)
+    numbers = list(range(size)) if size <= 16 else [*range(8), *range(size - 8, size)]
+    growing = not isinstance(value, tuple)
+    return [(-1 if growing and i == size - 1 and size > 1 else i, value[i]) for i in numbers]
+
+
+def attributes(value: Any) -> Iterator[tuple[str, Any]]:
+    """What an object keeps, in its dictionary and in slots."""
+    yield from list(getattr(value, "__dict__", {}).items())
+    for kind in type(value).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for key in (slots,) if isinstance(slots, str) else tuple(slots):
+            if not key.startswith("__") and (held := _slot(value, key)) is not None:
+                yield key, held
+
+
+def _slot(value: Any, key: str) -> Any:
+    try:
+        return object.__getattribute__(value, key)
+    except AttributeError:
+        return None
