@@ -6,11 +6,10 @@ hostile source to the server.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from analyzers.edits import EditConflict, apply
+from analyzers.edits import EditConflict, apply, leave_python
 from analyzers.evidence import Engine, Evidence, GraphReuse, How, Node, Place, Visit
 from analyzers.pattern import Boundary, Carrier, Gradients, Match, Pattern, Proposal, patterns
 from analyzers.recalled import confidence, explained
@@ -153,10 +152,12 @@ def patched(project: Project, proposal: Proposal) -> dict[str, str]:
     files: dict[str, str] = {}
     for path in {edit.path for edit in proposal.edits}:
         edits = [edit for edit in proposal.edits if edit.path == path]
+        module = project.module(path)
         try:
             text = apply(project.files[path], edits)
-            ast.parse(text)
-        except (EditConflict, SyntaxError, ValueError):
+        except EditConflict:
+            return {}
+        if module is None or not leave_python(module, edits, text):
             return {}
         if text != project.files[path]:
             files[path] = text

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from analyzers.source import Module
@@ -41,10 +41,7 @@ class Editor:
 
     def __init__(self, module: Module) -> None:
         self.module = module
-        self._raw = module.text.splitlines(keepends=True)
-        self._starts = [0]
-        for line in self._raw:
-            self._starts.append(self._starts[-1] + len(line))
+        self._raw, self._starts = module.raw_lines, module.line_starts
         self.newline = "\r\n" if self._raw and self._raw[0].endswith("\r\n") else "\n"
 
     def offset(self, line: int, column: int) -> int:
@@ -144,6 +141,21 @@ class Editor:
         indent = self.indent_of(statement)
         raw = self._raw[statement_first_line(statement) - 1 : statement.end_lineno]
         return [line.rstrip("\r\n").removeprefix(indent) for line in raw]
+
+
+def leave_python(module: Module, edits: Sequence[Edit], text: str) -> bool:
+    """Whether `text`, the module with these edits made, is Python. Only what was touched is
+    parsed: from the outermost statement before the first edit to the one behind the last."""
+    lines = [statement_first_line(statement) for statement in module.tree.body]
+    starts = [module.line_starts[line - 1] for line in lines]
+    first, last = min(e.start for e in edits), max(e.end for e in edits)
+    begin = max((start for start in starts if start < first), default=0)
+    end = min((start for start in starts if start > last), default=len(module.text))
+    try:
+        ast.parse(text[begin : end + len(text) - len(module.text)])
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def statement_first_line(statement: ast.stmt) -> int:

@@ -210,6 +210,20 @@ def definitions(scope: ast.AST, name: str) -> list[ast.stmt]:
     ]
 
 
+@remembered
+def feeding(scope: ast.AST) -> dict[str, list[tuple[ast.stmt, set[str]]]]:
+    """For each name that a scope's own assignments bind: those statements, each with the names
+    that its value reads."""
+    found: dict[str, list[tuple[ast.stmt, set[str]]]] = {}
+    for node in walk_scope(scope):
+        value = value_of(node) if isinstance(node, ast.stmt) else None
+        if isinstance(node, ast.stmt) and value is not None:
+            read = names_read(value)
+            for name in dict.fromkeys(bindings(node)):
+                found.setdefault(name, []).append((node, read))
+    return found
+
+
 def value_of(statement: ast.stmt) -> ast.expr | None:
     """What an assignment assigns."""
     if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):

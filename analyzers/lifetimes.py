@@ -15,7 +15,7 @@ from analyzers.pattern import Boundary, Carrier
 from analyzers.recordtypes import is_named_tuple_field
 from analyzers.shared_frame import SharedFrame
 from analyzers.source import Loop, Module, Scope, spelled, target_names
-from analyzers.trees import walk
+from analyzers.trees import remembered, walk
 
 _SUBSCRIPTS = re.compile(r"(\[[^\[\]]*\])+$")
 
@@ -105,21 +105,10 @@ class Lifetime(SharedFrame):
     def _bound_somewhere(self, path: str) -> bool:
         """Whether the project itself binds such an attribute; a library's object does it within,
         and then the object is what a person can name."""
-        last = "." + path.rpartition(".")[2]
-        if is_named_tuple_field(self.project, last[1:]):
+        last = path.rpartition(".")[2]
+        if is_named_tuple_field(self.project, last):
             return False  # cannot be bound; another object has an attribute of this name
-        return any(last in name[-len(last) :] for name in self._attributes_bound)
-
-    @cached_property
-    def _attributes_bound(self) -> set[str]:
-        return {
-            name.partition("[")[0]
-            for module in self.project.modules.values()
-            for node in walk(module.tree)
-            if isinstance(node, ast.stmt)
-            for name in bindings(node)
-            if "." in name
-        }
+        return any(last in _attributes_bound(m.tree) for m in self.project.modules.values())
 
     @cached_property
     def held(self) -> dict[str, Holder]:
@@ -205,7 +194,7 @@ class Lifetime(SharedFrame):
         shared = self.shared
         if shared is None or shared.module is not module or not shared.loops:
             return True
-        return statement in set(walk(shared.loops[0]))
+        return module.holds(shared.loops[0], statement)
 
     def _scopes(self, holder: Holder) -> Iterator[tuple[Module, Scope, str]]:
         """Where the holder's name is bound, most likely first."""
@@ -217,6 +206,18 @@ class Lifetime(SharedFrame):
                 yield module, function, holder.scope
         if self.shared is not None:
             yield self.shared.module, self.shared.module.tree, "<module>"
+
+
+@remembered
+def _attributes_bound(tree: ast.Module) -> set[str]:
+    """The names of all attributes that a file binds."""
+    paths = (
+        name.partition("[")[0]
+        for node in walk(tree)
+        if isinstance(node, ast.stmt)
+        for name in bindings(node)
+    )
+    return {path.rpartition(".")[2] for path in paths if "." in path}
 
 
 def taken_from(loop: Loop, name: str) -> str | None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from analyzers.cells import Cell, cells_in
 from analyzers.trees import children, walk
@@ -26,6 +27,16 @@ class Module:
         self.text = text
         self.tree = ast.parse(text)
         self.lines = text.splitlines()
+
+    @cached_property
+    def raw_lines(self) -> list[str]:
+        """The lines with their endings."""
+        return self.text.splitlines(keepends=True)
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The offset at which each line starts, and that of the end, in characters."""
+        return [0, *accumulate(len(line) for line in self.raw_lines)]
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
@@ -69,6 +80,10 @@ class Module:
         while (parent := self.parents.get(node)) is not None:
             yield parent
             node = parent
+
+    def holds(self, outer: ast.AST | None, node: ast.AST) -> bool:
+        """Whether one node is the other, or lies within it."""
+        return node is outer or any(parent is outer for parent in self.ancestors(node))
 
     def scope_of(self, node: ast.AST) -> Scope:
         """The function (or the module) whose names the node sees first."""
@@ -146,6 +161,11 @@ class Project:
                 except (SyntaxError, ValueError, RecursionError, MemoryError):
                     continue
         return parsed
+
+    @cached_property
+    def kept(self) -> dict[object, object]:
+        """What was found out about the project and is asked for again, by who found it out."""
+        return {}
 
     def module(self, path: str) -> Module | None:
         """The module of this path."""

@@ -14,14 +14,14 @@ from analyzers.evidence import GraphReuse
 from analyzers.flow import (
     bindings,
     declared_outer,
-    names_read,
+    feeding,
     value_of,
     walk_scope,
     walked,
 )
 from analyzers.keeping import adds_up, fresh_names, interpolates, is_average, queued, sums
-from analyzers.source import FUNCTIONS, Module, Project, Scope, spelled
-from analyzers.trees import walk
+from analyzers.source import FUNCTIONS, Function, Module, Project, Scope, spelled
+from analyzers.trees import remembered, walk
 from analyzers.walks import SUMMING, Walks
 
 
@@ -47,15 +47,13 @@ class Story(Walks):
                     found.append((self.shared.module, self.shared.scope, node))
         known = {id(binder[2]) for binder in found}
         for module in self.project.modules.values():
-            for function in walk(module.tree):
-                if isinstance(function, FUNCTIONS[:2]):
-                    found += [
-                        (module, function, node)
-                        for node in walk_scope(function)
-                        if isinstance(node, ast.stmt)
-                        and id(node) not in known
-                        and self._binds_elsewhere(function, node)
-                    ]
+            found += [
+                (module, function, node)
+                for function, node in _bound_in_functions(module.tree).get(
+                    self.attribute or self.name, ()
+                )
+                if id(node) not in known and self._binds_elsewhere(function, node)
+            ]
         return found
 
     def _binds_elsewhere(self, function: ast.AST, statement: ast.stmt) -> bool:
@@ -80,7 +78,7 @@ class Story(Walks):
         loop = self.loop
         for _, scope, statement in self.binders:
             if scope is self.shared.scope:
-                if loop is None or statement in set(walk(loop)):
+                if loop is None or self.shared.module.holds(loop, statement):
                     return True
             elif getattr(scope, "name", "") not in ("__init__", "__post_init__", "reset", "setup"):
                 if not _only_when_missing(self.project, statement, self.attribute):
@@ -203,6 +201,20 @@ class Story(Walks):
         return len(called) > len(set(called))
 
 
+@remembered
+def _bound_in_functions(tree: ast.Module) -> dict[str, list[tuple[Function, ast.stmt]]]:
+    """For the last part of each name or attribute path that a function binds: the function and
+    the statement."""
+    found: dict[str, list[tuple[Function, ast.stmt]]] = {}
+    for function in walk(tree):
+        if isinstance(function, FUNCTIONS[:2]):
+            for node in walk_scope(function):
+                if isinstance(node, ast.stmt):
+                    for last in {name.rpartition(".")[2] for name in bindings(node)}:
+                        found.setdefault(last, []).append((function, node))
+    return found
+
+
 def put_in(statement: ast.stmt) -> ast.expr | None:
     """What a statement puts into a container: `y` of `xs.append(y)`."""
     call = statement.value if isinstance(statement, ast.Expr) else None
@@ -215,18 +227,15 @@ def _undetached(argument: ast.expr, name: str) -> bool:
 
 def sources(scope: Scope, statement: ast.stmt, wanted: set[str]) -> set[str]:
     """Names that flow into the wanted ones through the scope's own assignments."""
-    wanted = set(wanted)
+    feeds = feeding(scope)
+    found, new = set(wanted), set(wanted)
     for _ in range(8):
-        more: set[str] = set()
-        for node in walk_scope(scope):
-            if isinstance(node, ast.stmt) and node is not statement:
-                given = value_of(node)
-                if given is not None and set(bindings(node)) & wanted:
-                    more |= names_read(given)
-        if more <= wanted:
+        given = [fed for name in new for fed in feeds.get(name, ())]
+        new = {name for node, read in given if node is not statement for name in read} - found
+        if not new:
             break
-        wanted |= more
-    return wanted
+        found |= new
+    return found
 
 
 def _only_when_missing(project: Project, statement: ast.stmt, attribute: str) -> bool:
@@ -266,5 +275,11 @@ def _asks_for_room(test: ast.expr) -> bool:
 
 
 def story_of(evidence: object, project: Project) -> Story | None:
-    """The story of a reuse; None for other evidence."""
-    return Story(evidence, project) if isinstance(evidence, GraphReuse) else None
+    """The story of a reuse, the same for all who ask; None for other evidence."""
+    if not isinstance(evidence, GraphReuse):
+        return None
+    key = (Story, id(evidence))  # stays its own: the story that is kept holds the evidence
+    story = project.kept.get(key)
+    if not isinstance(story, Story):
+        story = project.kept[key] = Story(evidence, project)
+    return story

@@ -17,8 +17,8 @@ def maker_called_inside(story: Story) -> bool:
     if story.loop is None or story.shared is None:
         return False
     makers: set[str] = set()
-    for _, scope, statement in story.binders:
-        if statement not in set(walk(story.loop)):
+    for module, scope, statement in story.binders:
+        if not module.holds(story.loop, statement):
             names = sources(scope, ast.Pass(), names_read(value_of(statement) or statement))
             for other in walk_scope(scope):
                 if isinstance(other, ast.Assign) and (
