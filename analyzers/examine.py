@@ -107,7 +107,7 @@ def _read(
     reading = read(project, again)
     if error is None or error.family not in _EXPLAINED_BY or _explaining(reading, error):
         return reading
-    suspected = _explaining(read(project, again, suspecting=True), error)
+    suspected = _explaining(read(project, again, suspecting=error.family), error)
     return replace(reading, suspected=suspected or _told_by(error, project))
 
 

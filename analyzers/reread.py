@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analyzers.classify import Candidate
-from analyzers.evidence import GraphReuse, Reading
+from analyzers.evidence import Reading, SilentFault
 from analyzers.reading import read
 from analyzers.source import Project
 
 
 def sound(
-    project: Project, candidates: Sequence[Candidate], *, suspecting: bool = False
+    project: Project, candidates: Sequence[Candidate], *, suspecting: str = ""
 ) -> list[Candidate]:
     """The candidates without those that reading shows to be no repair; all of them where it can
     tell none apart. `suspecting` as for `read`."""
@@ -27,10 +27,9 @@ def sound(
 
 
 def _mends(before: Reading, after: Reading) -> bool:
-    """Whether fewer walks meet a freed graph; true where reading saw none to begin with."""
-    return _reuses(before) == 0 or _reuses(after) < _reuses(before)
+    """Whether fewer errors are predicted; true where reading saw none to begin with."""
+    return _errors(before) == 0 or _errors(after) < _errors(before)
 
 
-def _reuses(reading: Reading) -> int:
-    pieces = (*reading.evidence, *reading.suspected)
-    return sum(isinstance(piece, GraphReuse) for piece in pieces)
+def _errors(reading: Reading) -> int:
+    return sum(not isinstance(piece, SilentFault) for piece in reading.evidence)

@@ -76,9 +76,10 @@ async def _read_again(
     """Candidates that are not run, without those that reading shows to be no repair."""
     if not candidates or case.project.notebook:
         return candidates
+    error = case.traceback if is_suspected(case, seen) else None
     try:
         return await reader.call(
-            partial(sound, suspecting=is_suspected(case, seen)),
+            partial(sound, suspecting=error.family if error is not None else ""),
             project_of(case, seen),
             candidates,
             timeout=READING_LIMIT_S,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from analyzers.evidence import Evidence, Place, Reading
 from analyzers.reading import (  # noqa: F401  (each registers what it evaluates)
     expressions,
+    guesses,
     loops,
     roots,
     statements,
@@ -18,12 +19,12 @@ MAX_EVIDENCE = 16
 
 
 def read(
-    project: Project, reruns: Iterable[tuple[int, int]] = (), *, suspecting: bool = False
+    project: Project, reruns: Iterable[tuple[int, int]] = (), *, suspecting: str = ""
 ) -> Reading:
     """What reading the whole project predicts.
 
-    `suspecting`: the project is a fragment that is known to fail, and its reading tells what may
-    happen rather than what surely does.
+    `suspecting`: the family of an error that the project, a fragment, is known to raise; its
+    reading then tells what may happen rather than what surely does.
 
     `reruns`: spans of lines of the entry (first and last, 1-based) that run once more at its end:
     notebook cells that were run again.
@@ -39,10 +40,11 @@ def read(
     evidence: dict[object, Evidence] = {}
     walks: dict[Place, None] = {}
     sources: set[str] = set()
-    if roots.mentions_walks(project):
+    if suspecting or roots.mentions_walks(project):
         models = roots.model_names(project)
+        leaves = guesses.leaf_names(project) if suspecting else frozenset()
         for arm in (0, 1):
-            machine = Machine(project, arm, models, suspecting=suspecting)
+            machine = Machine(project, arm, models, suspecting=suspecting, leaf_names=leaves)
             _run(machine, tuple(reruns))
             incomplete |= machine.incomplete
             walks |= machine.walk_places

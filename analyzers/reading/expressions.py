@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.reading import attributes, calling, containers, loops
-from analyzers.reading.builtin_names import BUILTINS
+from analyzers.reading import attributes, calling, containers, guesses, loops
+from analyzers.reading.builtin_names import BUILTINS, USUAL_IMPORTS
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, expression
 from analyzers.reading.values import Const, Library, Mapping, Sequence, Stream, Unknown, Value
@@ -18,7 +18,9 @@ def _name(machine: Machine, node: ast.Name, frame: Frame) -> Value:
         if node.id in BUILTINS:
             return Library(f"builtins.{node.id}")
         module = frame.module or frame
-        value = module.names[node.id] = Unknown(node.id)
+        usual = USUAL_IMPORTS.get(node.id)
+        value = Library(usual) if usual else guesses.name(machine, node.id, module)
+        module.names[node.id] = value
     if value.node is not None:
         value.node.read = node.id
     return value
@@ -67,7 +69,7 @@ def _elements(machine: Machine, nodes: list[ast.expr], frame: Frame) -> list[Val
 
 @expression(ast.List)
 def _list(machine: Machine, node: ast.List, frame: Frame) -> Value:
-    others_fill = machine.suspecting and not node.elts
+    others_fill = bool(machine.suspecting) and not node.elts
     return Sequence(_elements(machine, node.elts, frame), open_=others_fill)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from analyzers import trees
 from analyzers.evidence import Place
 from analyzers.reading import classes, walks
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import Class, Const, Function, Instance, Mapping, Sequence, Value
-from analyzers.trees import walk
 
 # The method that returns the loss, and how the base class that walks it is called.
 TRAINERS = {"training_step": "LightningModule", "compute_loss": "Trainer"}
@@ -31,11 +31,12 @@ def train(machine: Machine, cls: Class, frame: Frame) -> None:
 
 
 def walk_returned(machine: Machine, method: Function, returned: Value) -> None:
-    """What a trainer does with the loss that a step returns to it; nothing for other methods."""
-    if method.name in TRAINERS:
+    """What a trainer does with the loss that a step returns to it; nothing for other methods.
+    Where an in-place change is to be explained, whatever is returned is walked by somebody."""
+    if method.name in TRAINERS or machine.suspecting == "inplace":
         loss = _loss(returned)
-        if loss is not None and loss.node is not None:
-            _walk(machine, loss, method)
+        if loss is not None:
+            walk(machine, loss, _place_of_return(method))
 
 
 def _walks_itself(instance: Instance) -> bool:
@@ -53,13 +54,17 @@ def _loss(returned: Value) -> Value | None:
     return returned
 
 
-def _walk(machine: Machine, loss: Value, method: Function) -> None:
-    """The trainer's backward, told at the line that returned the loss."""
-    returns = [n.lineno for n in walk(method.definition) if isinstance(n, ast.Return)]
+def _place_of_return(method: Function) -> Place:
+    returns = [n.lineno for n in trees.walk(method.definition) if isinstance(n, ast.Return)]
     line = max(returns, default=method.definition.lineno)
-    place = Place(method.frame.file, line, method.qualified)
+    return Place(method.frame.file, line, method.qualified)
+
+
+def walk(machine: Machine, loss: Value, place: Place) -> None:
+    """The trainer's backward, told at the line that returned the loss."""
     node = loss.node
-    assert node is not None
+    if node is None:
+        return
     machine.walk_places[place] = None
     visit = machine.tape.visit((place,), walks.names_of((node,)), library=("trainer",))
     walks.run(machine, (node,), visit)

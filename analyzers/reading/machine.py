@@ -17,7 +17,7 @@ from typing import Any
 from analyzers.evidence import Evidence, Place
 from analyzers.reading.facts import Facts
 from analyzers.reading.frames import Frame
-from analyzers.reading.graph import Binding, Lost, Node
+from analyzers.reading.graph import Binding, Lost, Node, Storage
 from analyzers.reading.tape import Tape
 from analyzers.reading.values import Instance, Tensor, Unknown, Value
 from analyzers.source import Project
@@ -53,7 +53,8 @@ STATEMENTS: dict[type, Executor] = {}
 
 
 class Machine:
-    """State of one run. `arm` says which way undecided two-armed conditions are assumed."""
+    """State of one run. `arm` says which way undecided two-armed conditions are assumed;
+    `suspecting` is the family of the error to be explained, or nothing."""
 
     def __init__(
         self,
@@ -61,15 +62,18 @@ class Machine:
         arm: int = 0,
         model_names: frozenset[str] = frozenset(),
         *,
-        suspecting: bool = False,
+        suspecting: str = "",
+        leaf_names: frozenset[str] = frozenset(),
     ) -> None:
         lines = sum(text.count("\n") for text in project.files.values())
         steps = min(STEPS + STEPS_PER_LINE * lines, MAX_STEPS)
         self.project = project
         self.arm = arm
         self.steps = steps
-        self.tape = Tape(steps * 4, suspecting=suspecting)
+        self.tape = Tape(steps * 4, suspecting=bool(suspecting))
         self.suspecting = suspecting
+        self.leaf_names = leaf_names
+        self.guessed: dict[Node, Storage] = {}
         self.depth = 0
         self.active: list[ast.AST] = []
         self.facts: dict[ast.AST, Facts] = {}

@@ -112,8 +112,9 @@ def operate(
         return result
     if name in ops.VIEWS and isinstance(values[0], Tensor):
         return Tensor(storage=values[0].storage, scalar=scalar, lost=values[0].lost)
-    if not maybe_graph(values):
-        return Tensor(scalar=scalar, lost=first_lost(values))
+    lost = first_lost(values)
+    if not maybe_graph(values) or (lost is not None and machine.suspecting == "no-grad"):
+        return Tensor(scalar=scalar, lost=lost)
     node = machine.tensor(name, (), frame, ops.op(name).saves).node
     return Unknown(name, node)
 

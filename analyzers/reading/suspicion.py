@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from analyzers.evidence import Place
 from analyzers.reading import assigning, classes, frameworks
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
@@ -24,6 +25,8 @@ Call = Callable[[Machine, Function, list[Unknown | Instance], Frame], Value]
 def live(machine: Machine, frame: Frame, call: Call) -> None:
     """Call what nothing calls, in the order it is written, `ROUNDS` times over. `call` enters
     one function."""
+    if frame.returned is not None:  # the body of a function that was sent without its head
+        frameworks.walk(machine, frame.returned, Place(frame.file, frame.line, "<module>"))
     calls = list(_uncalled(machine, frame))
     for _ in range(ROUNDS):
         for function, first in calls:

@@ -126,7 +126,8 @@ def tensor_method(
         tensor.keeps_grad = True
         return NONE
     if name in _IDENTITIES and tensor.node is not None and tensor.node.leaf:
-        return tensor
+        if machine.suspecting != "no-grad" or name not in ("to", "cuda"):
+            return tensor
     if name in ops.NO_GRAPH or name in ("size", "storage", "register_hook"):
         lost = Lost(name, frame.place()) if tensor.node is not None else tensor.lost
         if name in ("argmax", "argmin", "sign"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzers import ops
-from analyzers.reading import operators
+from analyzers.reading import guesses, operators
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
@@ -30,6 +30,9 @@ def call_unknown(
     Callbacks of the script among the arguments are taken to be called once.
     """
     values = [*args, *kwargs.values()]
+    guessed = guesses.called(machine, callee, values, frame) if machine.suspecting else None
+    if guessed is not None and callee.origin not in _SINKS | _SAMPLES:
+        return guessed
     for value in values:
         if isinstance(value, Function | Bound):
             _try_callback(machine, value, frame)

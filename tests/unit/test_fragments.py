@@ -67,6 +67,58 @@ def test_a_known_error_is_explained(script: str, pattern: str, line: int, carrie
     assert first.carrier.name == carrier
 
 
+INPLACE = (
+    "RuntimeError: one of the variables needed for gradient computation has been modified by an "
+    "inplace operation"
+)
+LEAF = "RuntimeError: a leaf Variable that requires grad is being used in an in-place operation."
+FLAT = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
+NUMPY = "RuntimeError: Can't call numpy() on Tensor that requires grad."
+NONLEAF = "ValueError: can't optimize a non-leaf Tensor"
+
+
+@pytest.mark.parametrize(
+    ("script", "error", "pattern", "line"),
+    [
+        (
+            "h = self.sigmoid(self.norm(x))\nh *= self.gate(x)\nreturn self.out(h)\n",
+            INPLACE,
+            "inplace-activation",
+            2,
+        ),
+        (
+            "d = (D(real) - D(G(z).detach())).mean()\ng = -D(G(z)).mean()\n"
+            "d.backward()\noptD.step()\ng.backward()\n",
+            INPLACE,
+            "step-between-backwards",
+            4,
+        ),
+        (
+            "loss = ((X @ w - y) ** 2).mean()\nloss.backward()\nw -= lr * w.grad\n",
+            LEAF,
+            "inplace-leaf",
+            3,
+        ),
+        (
+            "p = torch.argmax(head(x), 1).float()\nloss = F.mse_loss(p, y)\nloss.backward()\n",
+            FLAT,
+            "detached-loss",
+            1,
+        ),
+        ("plt.plot(model(x).numpy())\n", NUMPY, "numpy-on-grad", 1),
+        (
+            "z = torch.randn(3, requires_grad=True).to(device)\nopt = torch.optim.Adam([z])\n",
+            NONLEAF,
+            "nonleaf-grad",
+            1,
+        ),
+    ],
+)
+def test_tensors_are_guessed(script: str, error: str, pattern: str, line: int) -> None:
+    first = explained(script, error)[0]
+    assert (first.pattern, first.location.line) == (pattern, line)
+
+
 @pytest.mark.parametrize("script", [TOTAL, METHOD, AGENT])
 def test_nothing_is_suspected_without_an_error(script: str) -> None:
     reading = examine(script, "train.py", {}, "").reading
@@ -114,9 +166,9 @@ def test_other_text_stays_as_it_is(text: str) -> None:
 
 def test_patches_that_cannot_be_run_leave_what_learns_learning() -> None:
     project = Project({"train.py": AGENT})
-    evidence = read(project, suspecting=True).evidence
+    evidence = read(project, suspecting="graph-reuse").evidence
     candidates = classify(project, evidence)[0].candidates
-    kept = sound(project, candidates, suspecting=True)
+    kept = sound(project, candidates, suspecting="graph-reuse")
     assert kept[0].strategy == "empty-list"
     assert "self.log_probs = []" in kept[0].files["train.py"]
     assert any(c.strategy.startswith("detach") for c in candidates if c not in kept)
