@@ -10,6 +10,8 @@ from analyzers.flow import walk_scope
 from analyzers.source import Module
 from analyzers.trees import walk
 
+_USUAL = {"torch.nn.functional": "F", "torch.nn": "nn", "numpy": "np"}
+
 
 def text_with(editor: Editor, node: ast.AST, edits: Iterable[Edit]) -> str:
     """The node's source with edits made that lie inside of it."""
@@ -130,8 +132,8 @@ def run_around(module: Module, statement: ast.stmt, belongs: Sequence[ast.stmt])
 
 
 def alias(module: Module, name: str) -> str:
-    """How the module calls an imported library (`torch`, `torch.nn.functional`); its own name
-    where it is not imported under another."""
+    """How the module calls an imported library (`torch`, `torch.nn.functional`). A fragment
+    without imports tells by the usual name that it uses; else it is the library's own."""
     for node in walk_scope(module.tree):
         if isinstance(node, ast.Import):
             for item in node.names:
@@ -141,7 +143,9 @@ def alias(module: Module, name: str) -> str:
             for item in node.names:
                 if item.name == name.rpartition(".")[2]:
                     return item.asname or item.name
-    return name
+    usual = _USUAL.get(name)
+    used = any(isinstance(n, ast.Name) and n.id == usual for n in walk(module.tree))
+    return usual if usual is not None and used else name
 
 
 def missing_import(editor: Editor, name: str = "torch") -> tuple[Edit, ...]:

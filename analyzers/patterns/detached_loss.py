@@ -104,3 +104,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if evidence.ended_at is None:
         yield from cuts_behind_loss(where, evidence, project)
         yield from thawed(project)
+    elif (walk := spot(project, evidence.at)) is not None:  # there may be a second cut on the way
+        yield from cuts_behind_loss(walk, replace(evidence, holders=()), project, rank=2)
