@@ -8,26 +8,42 @@ from collections.abc import Iterator
 from analyzers.blocks import joined
 from analyzers.edits import Edit
 from analyzers.evidence import Place, SilentFault
-from analyzers.flow import bindings, names_read
+from analyzers.flow import bindings, called_name, names_read
 from analyzers.pattern import Proposal
 from analyzers.source import Module, Project, spelled
-from analyzers.spots import Spot, names_held, root_of
+from analyzers.spots import Spot, names_held, returns_of, root_of
 
 
 def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
     """Statements that bind, or store into, one of the names and read a `.grad` as it is; also by
-    way of another name (`grads = [p.grad ...]`, then `kept.append(grads)`)."""
+    way of another name (`grads = [p.grad ...]`, then `kept.append(grads)`), or of a function that
+    hands it back."""
     wanted = {root_of(name) for name in names_held(fault.holders)}
+    returned: set[ast.stmt] = set()
     for module in project.modules.values():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.stmt) and _binds(node, wanted):
                 wanted |= {n for n in names_read(node) if "." not in n}
+                handed = list(_handed_back(node, project))
+                returned |= set(handed)
+                wanted |= {n for r in handed for n in names_read(r) if "." not in n}
     return [
         Spot(module, node, Place(module.path, node.lineno))
         for module in project.modules.values()
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.stmt) and _binds(node, wanted) and list(_gradients(module, node))
+        for node in module.nodes
+        if isinstance(node, ast.stmt)
+        and (node in returned or _binds(node, wanted))
+        and list(_gradients(module, node))
     ]
+
+
+def _handed_back(statement: ast.stmt, project: Project) -> Iterator[ast.Return]:
+    """What the project's functions that are called on this line return."""
+    for call in ast.walk(statement):
+        if isinstance(call, ast.Call):
+            for module in project.modules.values():
+                function = module.function_named(called_name(call))
+                yield from returns_of(function) if function is not None else ()
 
 
 def _binds(statement: ast.stmt, wanted: set[str]) -> bool:

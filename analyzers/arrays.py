@@ -30,6 +30,9 @@ def detached_arrays(
         if isinstance(node, ast.Call) and called_name(node) == "numpy":
             if isinstance(node.func, ast.Attribute) and not node.args:
                 edits.append(editor.append_to(_owner(node.func.value), ".detach()"))
+                if spelled(_owner(node.func.value)) in names:  # the one that was refused
+                    edits = edits[-1:]
+                    break
     for node in ast.walk(where.statement) if not edits else ():
         if not isinstance(node, ast.Name | ast.Attribute):
             continue

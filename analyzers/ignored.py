@@ -13,14 +13,17 @@ from analyzers.flow import (
     call_on_line,
     called_name,
     definitions,
+    mentions,
     names_read,
     value_of,
+    walk_scope,
     walked,
 )
 from analyzers.pattern import Proposal
 from analyzers.source import Module, Project, spelled
 from analyzers.spots import Spot, names_held, root_of, spot
 from analyzers.trees import walk
+from analyzers.uncutting import cuts_in, without_cut
 
 MAX_SOURCES = 2
 
@@ -98,6 +101,24 @@ def _is_called(module: Module, node: ast.expr) -> bool:
     return isinstance(parent, ast.Call) and parent.func is node
 
 
+def reached_without_cut(question: Question, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """The cut taken away by which the forward starts from a copy: on the line that makes the
+    outputs, or in the function that is given the wanted tensor."""
+    own = Spot(question.where.module, question.outputs, question.where.place)
+    places = [(own, question.wanted)]
+    for call in walk(question.outputs):
+        if isinstance(call, ast.Call):
+            places += [
+                (Spot(m, s, Place(m.path, s.lineno)), parameter)
+                for m, function, parameter in _given(call, question.wanted, project)
+                for s in walk_scope(function)
+                if isinstance(s, ast.Assign | ast.Return | ast.Expr)
+            ]
+    for where, name in places:
+        if any(mentions(cut, name) for cut in cuts_in(where.statement)):
+            yield from without_cut(where, "unknown", rank)
+
+
 @dataclass(frozen=True)
 class Unread:
     """A function that takes an argument and never reads it."""
@@ -114,21 +135,26 @@ class Unread:
 def unread_by(question: Question, project: Project) -> Unread | None:
     """The function that the wanted tensor is given to, and which does not look at it."""
     for call in walk(question.outputs):
-        if not isinstance(call, ast.Call):
-            continue
-        at = next((i for i, a in enumerate(call.args) if spelled(a) == question.wanted), None)
-        if at is None:
-            continue
-        for module in project.modules.values():
-            for node in walk(module.tree):
-                if isinstance(node, ast.FunctionDef) and node.name in (
-                    called_name(call),
-                    "forward",
-                ):
-                    names = [a.arg for a in node.args.args if a.arg not in ("self", "cls")]
-                    if len(names) == len(call.args) and not _reads(node, names[at]):
-                        return Unread(module, node, names[at])
+        if isinstance(call, ast.Call):
+            for module, function, parameter in _given(call, question.wanted, project):
+                if not _reads(function, parameter):
+                    return Unread(module, function, parameter)
     return None
+
+
+def _given(
+    call: ast.Call, wanted: str, project: Project
+) -> Iterator[tuple[Module, ast.FunctionDef, str]]:
+    """The functions that a call may run, with the parameter that takes the wanted tensor."""
+    at = next((i for i, a in enumerate(call.args) if spelled(a) == wanted), None)
+    if at is None:
+        return
+    for module in project.modules.values():
+        for node in walk(module.tree):
+            if isinstance(node, ast.FunctionDef) and node.name in (called_name(call), "forward"):
+                names = [a.arg for a in node.args.args if a.arg not in ("self", "cls")]
+                if len(names) == len(call.args):
+                    yield module, node, names[at]
 
 
 def _reads(function: ast.FunctionDef, name: str) -> bool:

@@ -22,6 +22,7 @@ def leaf_last(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterat
         return
     value, editor = where.statement.value, where.editor
     title = f"Make `{bindings(where.statement)[0]}` itself the leaf"
+    yield from _wrapped_last(where, title, rank)
     inner = [e for node in ast.walk(value) if node is not value for e in _unset(editor, node)]
     if inner:
         edits = (*inner, *_required(editor, value))
@@ -30,6 +31,25 @@ def leaf_last(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterat
     if "optimize" in evidence.message:
         edit = editor.append_to(value, ".detach().requires_grad_()")
         yield Proposal("new-leaf", title, (edit,), "unknown", "", rank)
+
+
+def _wrapped_last(where: Spot, title: str, rank: int) -> Iterator[Proposal]:
+    """`Parameter(x.to(d))` for `Parameter(x).to(d)`."""
+    assert isinstance(where.statement, ast.Assign)
+    value, editor = where.statement.value, where.editor
+    for call in calls_named(value, "Parameter"):
+        if call is value or len(call.args) != 1:
+            continue
+        argument = call.args[0]
+        text = editor.text_of(argument)
+        bare = f"({text})" if needs_parentheses(argument) else text
+        (start, end), (first, last) = editor.span(value), editor.span(call)
+        source = where.module.text
+        inside = source[start:first] + bare + source[last:end]
+        flags = "".join(f", {editor.text_of(keyword)}" for keyword in call.keywords)
+        edit = editor.replace(value, f"{editor.text_of(call.func)}({inside}{flags})")
+        yield Proposal("leaf-last", title, (edit,), "unknown", "", rank)
+        return
 
 
 def _unset(editor: Editor, node: ast.AST) -> Iterator[Edit]:
@@ -53,6 +73,39 @@ def _required(editor: Editor, value: ast.expr) -> Iterator[Edit]:
         yield Edit(path, end, end, ").requires_grad_()")
     else:
         yield Edit(path, end, end, ".requires_grad_()")
+
+
+def detached_instead(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """`x.detach()` where `requires_grad` is switched off on the result of an operation."""
+    where = spot(project, evidence.at)
+    if where is None or "requires_grad flags" not in evidence.message:
+        return
+    for name, edit, in_place in _switched_off(where):
+        title = f"Detach `{name}` instead of switching `requires_grad` off"
+        yield Proposal("detach-result", title, (edit,), "unknown", "", rank)
+        if in_place is not None:  # whatever other name the tensor has is detached with it
+            yield Proposal("detach-result", title, (in_place,), "unknown", "", rank + 1)
+        return
+
+
+def _switched_off(where: Spot) -> Iterator[tuple[str, Edit, Edit | None]]:
+    """What `requires_grad` is switched off on, with the edits that detach it: the name bound to
+    a detached tensor; where a statement does nothing else, the tensor detached in place too."""
+    statement, editor = where.statement, where.editor
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(value=tensor, attr="requires_grad")]):
+            name = editor.text_of(tensor)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=tensor, attr="requires_grad_"))):
+            name = editor.text_of(tensor)
+        case _:
+            for call in calls_named(statement, "requires_grad_"):
+                assert isinstance(call.func, ast.Attribute)
+                start, end = editor.span(call.func.value)[1], editor.span(call)[1]
+                edit = Edit(where.module.path, start, end, ".detach()")
+                yield editor.text_of(call.func.value), edit, None
+            return
+    bound = editor.replace(statement, f"{name} = {name}.detach()")
+    yield name, bound, editor.replace(statement, f"{name}.detach_()")
 
 
 def keep_gradient(evidence: MissingGraph, project: Project, rank: int = 4) -> Iterator[Proposal]:

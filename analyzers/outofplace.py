@@ -32,12 +32,16 @@ _SYMBOLS: dict[type[ast.operator], str] = {
 _OTHERWISE: dict[str, str] = {
     "zero_": "{torch}.zeros_like({x})",
     "fill_": "{torch}.full_like({x}, {arguments})",
-    "copy_": "({arguments}).expand_as({x}).clone()",
     "uniform_": "{torch}.empty_like({x}).uniform_({arguments})",
     "normal_": "{torch}.empty_like({x}).normal_({arguments})",
     "bernoulli_": "{torch}.empty_like({x}).bernoulli_({arguments})",
     "exponential_": "{torch}.empty_like({x}).exponential_({arguments})",
 }
+
+# Methods that write and have no counterpart at all: they need a copy to write to.
+_ONLY_IN_PLACE = frozenset(
+    {"fill_diagonal_", "random_", "geometric_", "cauchy_", "log_normal_", "apply_", "map_"}
+)
 
 Wanted = Callable[[str], bool]
 
@@ -131,15 +135,12 @@ def _calls(editor: Editor, statement: ast.stmt, found: list[Write]) -> Iterator[
     """Calls that write: without the underscore, the flag or `out=`, and their result kept."""
     whole = isinstance(statement, ast.Expr)
     outermost = found[0]
-    if (
-        outermost.indexed
-        and whole
-        and isinstance(unsliced(outermost.target), ast.Name | ast.Attribute)
-    ):
-        innermost = found[-1]
-        if _chain_is_plain(outermost, innermost):
-            yield from _named_result(editor, statement, found)
+    part = outermost.indexed and not _chain_is_plain(outermost, found[-1])
+    if any(_only_in_place(write.node) for write in found):
+        if not whole:
             return
+        part = True
+    if part and whole and isinstance(unsliced(outermost.target), ast.Name | ast.Attribute):
         yield editor.insert_before(statement, f"{outermost.name} = {outermost.name}.clone()")
         return
     if whole and isinstance(outermost.target, ast.Name | ast.Attribute | ast.Call):
@@ -148,6 +149,10 @@ def _calls(editor: Editor, statement: ast.stmt, found: list[Write]) -> Iterator[
     for write in found:
         if isinstance(write.node, ast.Call):
             yield from _bare(editor, write.node, write.target)
+
+
+def _only_in_place(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and called_name(node) in _ONLY_IN_PLACE
 
 
 def _chain_is_plain(outermost: Write, innermost: Write) -> bool:
@@ -159,17 +164,32 @@ def _named_result(editor: Editor, statement: ast.stmt, found: list[Write]) -> It
     name = found[0].name
     start, _ = editor.span(statement)
     special = found[0].node
-    if len(found) == 1 and isinstance(special, ast.Call) and called_name(special) in _OTHERWISE:
-        if isinstance(special.func, ast.Attribute) and not is_library(special):
-            arguments = ", ".join(editor.text_of(a) for a in special.args)
-            torch = alias(editor.module, "torch")
-            text = _OTHERWISE[called_name(special)].format(torch=torch, x=name, arguments=arguments)
+    if len(found) == 1 and isinstance(special, ast.Call) and not is_library(special):
+        if text := _otherwise(editor, special, name):
             yield editor.replace(statement, f"{name} = {text}")
             return
     yield Edit(editor.module.path, start, start, f"{name} = ")
     for write in found:
         if isinstance(write.node, ast.Call):
             yield from _bare(editor, write.node, write.target)
+
+
+def _otherwise(editor: Editor, call: ast.Call, name: str) -> str:
+    """The new value of a method that has no counterpart; empty for the others."""
+    method = called_name(call)
+    if method == "copy_" and call.args:
+        return _copied(editor, call.args[0])
+    if method not in _OTHERWISE or not isinstance(call.func, ast.Attribute):
+        return ""
+    arguments = ", ".join(editor.text_of(argument) for argument in call.args)
+    torch = alias(editor.module, "torch")
+    return _OTHERWISE[method].format(torch=torch, x=name, arguments=arguments)
+
+
+def _copied(editor: Editor, value: ast.expr) -> str:
+    """A value as a tensor of its own: a computed one is that already."""
+    text = editor.text_of(value)
+    return text if isinstance(value, ast.Call | ast.BinOp) else f"{text}.clone()"
 
 
 def _bare(editor: Editor, call: ast.Call, target: ast.expr) -> Iterator[Edit]:

@@ -34,8 +34,13 @@ def not_in_place(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
         if edits:
             names = [name for _, wanted in written for name in sorted(wanted)]
             title = f"Give {_said(names)} a new tensor instead of writing in place"
-            yield Proposal("out-of-place", title, joined(edits), "same", "", rank)
+            late = 2 if _copies(edits) > 1 else 0  # one copy before the first write may do
+            yield Proposal("out-of-place", title, joined(edits), "same", "", rank + late)
         rank += 1
+
+
+def _copies(edits: Iterable[Edit]) -> int:
+    return sum(edit.text.count(".clone()") for edit in edits)
 
 
 def _alike(stale: Stale, own: list[tuple[Spot, set[str]]]) -> Iterator[tuple[Spot, set[str]]]:
@@ -144,9 +149,50 @@ def without_flag(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
             for edit in _flags_of(stale, spelled(unsliced(call.func)))
         ]
         edits.update(dict.fromkeys(found or _flags_named(stale, change.op)))
+        edits = edits or dict.fromkeys(_flags_passed_on(stale))
     if edits:
         title = "Build the module without `inplace=True`"
         yield Proposal("no-inplace-flag", title, tuple(edits), "same", "", rank)
+
+
+def clone_given(stale: Stale, rank: int = 2) -> Iterator[Proposal]:
+    """A copy for the module that writes into what it is given."""
+    for _, where in stale.changes:
+        if list(writes(where.statement)):
+            continue
+        for call in ast.walk(where.statement):
+            if not isinstance(call, ast.Call) or len(call.args) != 1:
+                continue
+            given = call.args[0]
+            if isinstance(given, ast.Name | ast.Attribute) and stale.concerns(spelled(given)):
+                edit = where.editor.append_to(given, ".clone()")
+                title = f"Give `{spelled(call.func)}` a copy of `{spelled(given)}`"
+                yield Proposal("clone-argument", title, (edit,), "same", "One copy more.", rank)
+                return
+
+
+def _flags_passed_on(stale: Stale) -> Iterator[Edit]:
+    """Edits that turn the flag off where it is handed on: in a table of arguments, in a call of
+    a function that builds modules, as the default of a parameter."""
+    for module in stale.project.modules.values():
+        editor = Editor(module)
+        for node in module.nodes:
+            for name, value in _given(node):
+                if name == "inplace" and isinstance(value, ast.Constant) and value.value is True:
+                    yield editor.replace(value, "False")
+
+
+def _given(node: ast.AST) -> Iterator[tuple[object, ast.expr]]:
+    """Names with the values that a table, a call or a signature gives them."""
+    match node:
+        case ast.Dict(keys=keys, values=values):
+            for key, value in zip(keys, values, strict=True):
+                if isinstance(key, ast.Constant):
+                    yield key.value, value
+        case ast.Call(keywords=keywords):
+            yield from ((keyword.arg, keyword.value) for keyword in keywords)
+        case ast.arguments(args=args, defaults=defaults) if defaults:
+            yield from zip((a.arg for a in args[-len(defaults) :]), defaults, strict=True)
 
 
 def _flags_of(stale: Stale, name: str) -> Iterator[Edit]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from analyzers.blocks import indentation, joined, missing_import, run_around, wrapped
 from analyzers.edits import Edit
 from analyzers.flow import bindings
-from analyzers.leaves import clears, in_place_of, no_grad_header, rebinds
+from analyzers.leaves import assigned_pairs, clears, in_place_of, no_grad_header, rebinds
 from analyzers.pattern import Proposal
 from analyzers.source import spelled
 from analyzers.spots import Spot
@@ -20,9 +20,14 @@ def leaf_kept(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     if not run:
         return
     editor = where.editor
-    edits = [in_place_of(editor, s) for s in run if isinstance(s, ast.Assign)]
-    names = dict.fromkeys(spelled(s.targets[0]) for s in run if isinstance(s, ast.Assign))
-    cleared = [f"{name}.grad = None" for name in names if not clears(where.scope, name)]
+    updates = [in_place_of(editor, statement) for statement in run]
+    edits = [edit for edit in updates if edit is not None]
+    if len(edits) < len(run):
+        return
+    pairs = [pair for statement in run for pair in assigned_pairs(statement)]
+    names = dict.fromkeys(spelled(target) for target, _ in pairs)
+    leaves = [spelled(t) for t, value in pairs if not isinstance(value, ast.ListComp)]
+    cleared = [f"{name}.grad = None" for name in leaves if not clears(where.scope, name)]
     told = " and ".join(f"`{name}`" for name in names)
     if _under_no_grad(where):
         made: tuple[Edit, ...] = (*edits, *_behind(where, run, cleared))
@@ -57,12 +62,16 @@ def _under_no_grad(where: Spot) -> bool:
 def leaf_again(where: Spot, rank: int = 1) -> Iterator[Proposal]:
     """The new tensor as a leaf of its own."""
     run = _run(where) or [where.statement]
-    last = {name: s for s in run for name in bindings(s)}
+    last = {spelled(target): value for s in run for target, value in assigned_pairs(s)}
     edits = tuple(
-        where.editor.append_to(s.value, ".detach().requires_grad_()")
-        for s in dict.fromkeys(last.values())
-        if isinstance(s, ast.Assign)
+        where.editor.append_to(_single(value), ".detach().requires_grad_()")
+        for value in last.values()
     )
     if edits:
         title = "Make the new tensor a leaf that requires grad"
         yield Proposal("new-leaf", title, edits, "unknown", "", rank)
+
+
+def _single(value: ast.expr) -> ast.expr:
+    """The tensor of an assigned value: each one of a list."""
+    return value.elt if isinstance(value, ast.ListComp) else value

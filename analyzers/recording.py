@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from analyzers.blocks import unwrapped, wrapped
 from analyzers.edits import Edit, Editor
-from analyzers.flow import called_name
+from analyzers.flow import called_name, names_read
 from analyzers.leaves import no_grad_header
 from analyzers.pattern import Proposal
 from analyzers.rewrite import calls_named
@@ -20,7 +20,9 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
     """The work outside of the `no_grad` around it: a block, a decorator, or a switch left off."""
     for parent in where.module.ancestors(where.statement):
         if isinstance(parent, ast.With) and _stops_recording(parent):
+            yield from _recording_where_walked(where, parent, rank)
             edits = unwrapped(where.editor, parent)
+            rank += bool(_switches(parent))
             if edits:
                 title = "Record this work: without `no_grad`"
                 yield Proposal("leave-no-grad", title, edits, "same", "", rank)
@@ -45,11 +47,42 @@ def switched_off_at(where: Spot) -> int | None:
 
 
 def _stops_recording(block: ast.With) -> bool:
-    return any(
+    off = any(
         word in spelled(item.context_expr)
         for item in block.items
-        for word in ("no_grad", "inference_mode", "set_grad_enabled(False)")
+        for word in ("no_grad", "inference_mode")
     )
+    return off or bool(_switches(block))
+
+
+def _switches(block: ast.With) -> list[ast.Call]:
+    """Calls in the header by which recording may be off: `set_grad_enabled(phase == "train")`."""
+    calls = [call for item in block.items for call in calls_named(item, "set_grad_enabled")]
+    return [call for call in calls if call.args and spelled(call.args[0]) != "True"]
+
+
+def _recording_where_walked(where: Spot, block: ast.With, rank: int) -> Iterator[Proposal]:
+    """The condition under which recording is on, as that under which there is a backward."""
+    for switch in _switches(block):
+        for call in calls_named(where.scope, "backward", "manual_backward"):
+            test = _guard_of(where.module, call)
+            if test is None or not names_read(test) <= names_read(switch.args[0]):
+                continue
+            condition = where.editor.text_of(test)
+            edit = where.editor.replace(switch.args[0], condition)
+            title = f"Record where there is a backward: `{condition}`"
+            yield Proposal("record-when-walked", title, (edit,), "same", "", rank)
+            return
+
+
+def _guard_of(module: Module, node: ast.AST) -> ast.expr | None:
+    """The test of the innermost `if` that the node stands under."""
+    child = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, ast.If) and child in parent.body:
+            return parent.test
+        child = parent
+    return None
 
 
 def _undecorated(

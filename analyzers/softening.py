@@ -30,6 +30,10 @@ def differentiable(where: Spot, rank: int = 1) -> Iterator[Proposal]:
 
 def _soft(node: ast.AST) -> ast.expr | None:
     match node:
+        case ast.Call(func=ast.Attribute(value=ast.Call() as inner)) if _is_order(inner):
+            return _sorted(inner)
+        case ast.Call() if _is_order(node):
+            return _sorted(node)
         case ast.Call(func=ast.Attribute(value=ast.Compare(left=left), attr=attr)) if attr in (
             "float",
             "double",
@@ -48,6 +52,20 @@ def _soft(node: ast.AST) -> ast.expr | None:
         ):
             return left
     return None
+
+
+def _is_order(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and called_name(node) == "argsort"
+
+
+def _sorted(node: ast.expr) -> ast.expr:
+    """What is put in order: `x` of `x.argsort().argsort()` and of `torch.argsort(x)`."""
+    while isinstance(node, ast.Call) and _is_order(node):
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if owner is None or spelled(owner) == "torch":
+            return node.args[0] if node.args else node
+        node = owner
+    return node
 
 
 def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analyzers.arrays import torch_edits
-from analyzers.blocks import alias, joined
+from analyzers.blocks import alias, joined, text_with
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import MissingGraph
 from analyzers.flow import called_name, definitions, names_read
@@ -27,7 +27,17 @@ def without_cut(where: Spot, gradients: Gradients = "same", rank: int = 0) -> It
     if edits:
         told = " and ".join(dict.fromkeys(f"`{_told(n)}`" for n in cuts_in(where.statement)))
         title = f"Keep the graph: without {told}"
+        if _says_nothing(where, edits):
+            edits = [where.editor.delete(where.statement)]
         yield Proposal("keep-graph", title, joined(edits), gradients, "", rank)
+
+
+def _says_nothing(where: Spot, edits: Sequence[Edit]) -> bool:
+    """Whether an assignment would give a name its own value: `x = x.detach()` uncut."""
+    match where.statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            return text_with(where.editor, value, joined(edits)).strip() == name
+    return False
 
 
 def cuts_behind_loss(

@@ -67,7 +67,10 @@ def summary(
         return _why_inconclusive(case, seen)
     first = causes[0]
     what = f"`{first.carrier.name}`: " if first.carrier is not None else ""
-    told = f"{what}{first.title[:1].lower() + first.title[1:] if what else first.title}"
+    title = first.title
+    if what and not any(map(str.isupper, title.partition(" ")[0][1:])):  # "NumPy" stays
+        title = title[:1].lower() + title[1:]
+    told = f"{what}{title}"
     told += f" ({first.location.cell or f'line {first.location.line}'})."
     best = patches[0] if patches else None
     if best is not None and best.verification.status == "passed":

@@ -41,7 +41,13 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, InplaceChange
 from analyzers.naming import changed
-from analyzers.overwriting import clone_first, clone_saved, not_in_place, without_flag
+from analyzers.overwriting import (
+    clone_first,
+    clone_given,
+    clone_saved,
+    not_in_place,
+    without_flag,
+)
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
 from analyzers.stale import Stale, stale_in
@@ -67,9 +73,11 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Out of place; the module's flag; a copy before the write; a copy for who saves it."""
+    """Out of place; the module's flag; a copy before the write, or for who writes; a copy for
+    who saves it."""
     stale = stale_in(match)
     yield from not_in_place(stale)
     yield from without_flag(stale)
     yield from clone_first(stale, rank=2)
+    yield from clone_given(stale)
     yield from clone_saved(stale)

@@ -5,6 +5,9 @@ operation. `i.sigmoid_()` then writes through one of them. Iterating over a tens
 each `row` of `for row in x` is such a view. Or the view was made under `no_grad` and is written
 outside of it.
 
+Rows of a parameter (`for row in embedding.weight`) are such views too; an update of them belongs
+under `torch.no_grad()`.
+
 Why: the other views share the operation that made them, and autograd cannot rewrite the history
 of one output without the rest. So it refuses.
 
@@ -38,6 +41,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, InplaceChange
+from analyzers.leaves import under_no_grad
 from analyzers.naming import changed
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
@@ -66,12 +70,16 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Stack new rows where a loop went over them; else new tensors; else clones of the views."""
+    """Under `no_grad` where a parameter is updated. Else new rows, stacked, where a loop went over
+    them; or new tensors; or clones of the views."""
     evidence = match.evidence
     where = spot(project, match.location)
     if where is None or not isinstance(evidence, InplaceChange):
         return
     names = names_held(evidence.holders, match.location.function)
+    if evidence.is_parameter:
+        yield from under_no_grad(where)
+        return
     yield from rows_stacked(where, names)
     yield from views_out_of_place(where, names)
     yield from record_view(where, names, project)

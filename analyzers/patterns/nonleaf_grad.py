@@ -38,7 +38,7 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.graphless import kind_of, matched
-from analyzers.leafhood import keep_gradient, leaf_last
+from analyzers.leafhood import detached_instead, keep_gradient, leaf_last
 from analyzers.naming import missing
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
@@ -52,7 +52,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """A gradient was read, or asked for, where none is kept."""
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "nonleaf":
         return None
-    return matched(NAME, evidence, 0.9)
+    switched = "requires_grad flags" in evidence.message
+    return matched(NAME, evidence, 0.9, evidence.at if switched else None)
 
 
 def explain(match: Match, project: Project) -> str:
@@ -61,8 +62,9 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """The result as the leaf; or its gradient kept."""
+    """The result detached; or as the leaf; or its gradient kept."""
     evidence = match.evidence
     assert isinstance(evidence, MissingGraph)
+    yield from detached_instead(evidence, project)
     yield from leaf_last(evidence, project)
     yield from keep_gradient(evidence, project)

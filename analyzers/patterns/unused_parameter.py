@@ -40,7 +40,13 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.graphless import kind_of, matched
-from analyzers.ignored import question_of, read_it, unread_by, used_instead
+from analyzers.ignored import (
+    question_of,
+    reached_without_cut,
+    read_it,
+    unread_by,
+    used_instead,
+)
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
 from analyzers.telling import line
@@ -94,6 +100,7 @@ def _meant(evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
     question = question_of(evidence, project)
     if question is not None:
         yield from used_instead(question)
+        yield from reached_without_cut(question, project)
         unread = unread_by(question, project)
         if unread is not None:
             yield from read_it(unread)

@@ -101,8 +101,9 @@ class InplaceWatch(Observer):
             and (value._is_view() if kind == "view" else value.requires_grad and value.is_leaf)
         ]
         tensor = held[0][1] if held else None
-        known = self._parameters.find(tensor) if tensor is not None else None
-        owned = known is not None or isinstance(tensor, torch.nn.Parameter)
+        whole = tensor._base if tensor is not None and kind == "view" else tensor
+        known = self._parameters.find(whole) if whole is not None else None
+        owned = known is not None or isinstance(whole, torch.nn.Parameter)
         self._emitter.emit(
             {
                 "t": "inplace",
