@@ -36,11 +36,11 @@ def main(entry: str) -> None:
     """Serve requests until a run leaves a doubt, or the input ends."""
     try:
         run_job = _warm(entry)
+        _close_oneself()
         room = Room.emptied()
     except Exception as error:
         _say(pack_json({"refused": ["interpreter", repr(error)]}))
         return
-    _close_oneself()
     doubt: str | None = None
     while doubt is None:
         _say(pack_json({"ready": True}))
@@ -63,9 +63,15 @@ def _warm(entry: str) -> RunJob:
 
 
 def _close_oneself() -> None:
-    """Have no handler that a signal could reach, no memory that can be read or written."""
+    """Have no handler that a signal could reach, and no memory that can be read or written."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     libc.prctl(libc.PR_SET_DUMPABLE, 0)
+    with open("/proc/self/status", encoding="utf-8", errors="replace") as status:
+        caught = [line for line in status if line.startswith("SigCgt:") and int(line[7:], 16)]
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        shared = [line for line in maps if line.split()[1][1::2] == "ws"]
+    if caught or shared:
+        raise RuntimeError(f"pid 1 could be reached by {caught or shared}")
 
 
 def _doubt(outcome: Outcome) -> str | None:

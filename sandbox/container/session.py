@@ -53,8 +53,8 @@ class ContainerSession:
             "probe": probe,
             "allow_missing": self._allow_missing,
         }
-        guest = await self._fit_guest()
         try:
+            guest = await self._fit_guest()
             outcome = await guest.run(request)
         except BaseException:
             self._leave()

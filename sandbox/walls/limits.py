@@ -42,6 +42,7 @@ def apply(limits: Limits) -> None:
     """Set this process's hard limits. CPU seconds are a backstop behind the wall clock."""
     cpu = math.ceil(limits.time_s) * 2
     with raising("rlimits"):
+        _go_first()
         if limits.tasks_by_user:
             _limit(resource.RLIMIT_NPROC, limits.tasks + _OUR_OWN_TASKS)
         _limit(resource.RLIMIT_CPU, cpu)
@@ -52,6 +53,12 @@ def apply(limits: Limits) -> None:
         _limit(resource.RLIMIT_MEMLOCK, 0)
         _limit(resource.RLIMIT_MSGQUEUE, 0)
         _limit(resource.RLIMIT_RTPRIO, 0)
+
+
+def _go_first() -> None:
+    """Where the kernel runs out of memory it is to end a script, and nothing that watches it."""
+    with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+        file.write("1000")
 
 
 def _limit(kind: int, value: int) -> None:

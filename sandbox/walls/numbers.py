@@ -79,6 +79,7 @@ NUMBERS: dict[str, tuple[int, int | None]] = {
     "clone3": (435, 435),
     "socket": (41, 198),
     "ioctl": (16, 29),
+    "prlimit64": (302, 261),
     "seccomp": (317, 277),
     "capset": (126, 91),
     "landlock_create_ruleset": (444, 444),

@@ -97,6 +97,10 @@ def program() -> bytes:
         for step in (_step(_EQUAL, request, 0, 1), _answer(errno.EPERM))
     ]
     steps += _only_when("ioctl", [_step(_LOAD, _ARGUMENT_1), *requests])
+    # Limits of other processes, such as this run's own watch: of the same user, so the kernel
+    # would not mind. Zero is the caller itself.
+    of_others = [_step(_EQUAL, 0, 1, 0), _answer(errno.EPERM)]
+    steps += _only_when("prlimit64", [_step(_LOAD, _ARGUMENT_0), *of_others])
     return b"".join([*steps, _step(_RETURN, _ALLOW)])
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import textwrap
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.client import EmbeddedSandbox
-from sandbox.protocol import Job, RunResult
+from sandbox.protocol import Job, RunResult, Session
 
 HONEST = """
 import torch
@@ -24,6 +26,19 @@ HONEST_OUTPUT = "honest [4.0, 4.0, 4.0]\n"
 
 
 @dataclass(frozen=True)
+class Runs:
+    """Where scripts are run: a sandbox, or a session with one."""
+
+    place: Session
+
+    async def run(self, source: str, **fields: object) -> RunResult:
+        """Run `source` plainly, unless `fields` of the job say otherwise; no more than that."""
+        settings = {"mode": "plain", "time_limit_s": 10.0, **fields}
+        job = {"files": {"train.py": textwrap.dedent(source)}, **settings}
+        return await self.place.run(Job.model_validate(job))
+
+
+@dataclass(frozen=True)
 class Target:
     """The sandbox under attack."""
 
@@ -31,16 +46,23 @@ class Target:
     backend: str
 
     async def run(self, source: str, **fields: object) -> RunResult:
-        """Run `source` plainly, unless `fields` of the job say otherwise; no more than that."""
-        settings = {"mode": "plain", "time_limit_s": 10.0, **fields}
-        job = {"files": {"train.py": textwrap.dedent(source)}, **settings}
-        return await self.box.run(Job.model_validate(job))
+        """Run `source` by itself."""
+        return await Runs(self.box).run(source, **fields)
+
+    @contextlib.asynccontextmanager
+    async def session(self) -> AsyncIterator[Runs]:
+        async with self.box.session() as session:
+            yield Runs(session)
 
     async def attack(self, source: str, **fields: object) -> RunResult:
-        """Run `source`, then assert that an honest script still gets its honest result."""
-        result = await self.run(source, **fields)
-        assert result.status != "unavailable", result.reason
-        honest = await self.run(HONEST)
+        """Run `source`, then assert that an honest script still gets its honest result.
+
+        Both are runs of one session, in which they are nearest to one another.
+        """
+        async with self.session() as session:
+            result = await session.run(source, **fields)
+            assert result.status != "unavailable", result.reason
+            honest = await session.run(HONEST)
         assert (honest.status, honest.stdout_tail) == ("finished", HONEST_OUTPUT), honest
         return result
 

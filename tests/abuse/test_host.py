@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 from pathlib import Path
@@ -75,15 +74,19 @@ async def test_memory_of_other_processes_is_closed(target: Target, pid: object) 
 
 
 async def test_no_descriptor_leaks_in(target: Target) -> None:
+    """There are the streams and the records, of which the tracer may hold a copy."""
     result = await target.attack("""
         import os
-        listing = os.open("/proc/self/fd", os.O_RDONLY)
-        print(sorted(int(name) for name in os.listdir(listing) if int(name) != listing))
-        print([os.readlink(f"/proc/self/fd/{number}").split(":")[0] for number in range(4)])
+        for number in range(256):
+            try:
+                print(os.readlink(f"/proc/self/fd/{number}"))
+            except FileNotFoundError:
+                pass
     """)
-    numbers, kinds = result.stdout_tail.splitlines()
-    assert set(json.loads(numbers)) <= {0, 1, 2, 3, 5}
-    assert kinds == "['/dev/null', 'pipe', 'pipe', 'pipe']"
+    nothing, out, err, records, *others = result.stdout_tail.splitlines()
+    assert nothing == "/dev/null"
+    assert all(name.startswith("pipe:") for name in (out, err, records))
+    assert set(others) <= {records}
 
 
 async def test_setuid_programs_give_nothing(target: Target) -> None:
