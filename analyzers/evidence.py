@@ -155,7 +155,8 @@ Evidence = GraphReuse | InplaceChange | MissingGraph | SilentFault
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What reading found. `incomplete` lists what was not followed, and why. `suspected`:
-    what would explain the error that was given, where nothing in `evidence` does. `sources`: what
+    what would explain the error that was given, where nothing in `evidence` does, and `trust`
+    (0..1) how far it goes beyond what the traceback says itself. `sources`: what
     walks reach that learns, as the script calls it: models, layers, leaves."""
 
     evidence: tuple[Evidence, ...] = ()
@@ -163,4 +164,5 @@ class Reading:
     backward_lines: tuple[Place, ...] = ()
     notes: tuple[str, ...] = field(default=())
     suspected: tuple[Evidence, ...] = ()
+    trust: float = 1.0
     sources: frozenset[str] = frozenset()

@@ -16,6 +16,8 @@ from analyzers.replay import extra_runs, repeated, replays
 from analyzers.source import Project
 from analyzers.tracebacks import Frame, ParsedTraceback, parse
 
+TRUST_IN_SUSPICION = 0.7
+TRUST_IN_MESSAGE = 0.4
 _EXPLAINED_BY: dict[str, type[Evidence]] = {
     "graph-reuse": GraphReuse,
     "engine": GraphReuse,
@@ -53,6 +55,7 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
     fragment = unindented(script)
     project = Project({**files, filename: fragment.text}, filename)
     problem = not_python(fragment.text, filename)
+    parsed = _moved(parsed, project)
     reading = _read(project, problem, parsed)
     return Examined(dict(project.files), filename, parsed, reading, problem, fragment=fragment)
 
@@ -108,7 +111,9 @@ def _read(
     if error is None or error.family not in _EXPLAINED_BY or _explaining(reading, error):
         return reading
     suspected = _explaining(read(project, again, suspecting=error.family), error)
-    return replace(reading, suspected=suspected or _told_by(error, project))
+    if suspected:
+        return replace(reading, suspected=suspected, trust=TRUST_IN_SUSPICION)
+    return replace(reading, suspected=_told_by(error, project), trust=TRUST_IN_MESSAGE)
 
 
 def _explaining(reading: Reading, error: ParsedTraceback) -> tuple[Evidence, ...]:
@@ -117,13 +122,36 @@ def _explaining(reading: Reading, error: ParsedTraceback) -> tuple[Evidence, ...
 
 
 def _told_by(error: ParsedTraceback, project: Project) -> tuple[Evidence, ...]:
-    """What the traceback alone says, where its lines are those of the script."""
+    """What the traceback alone says, where its innermost line is one of the script's."""
     own = [frame for frame in error.frames if not frame.is_library and frame.code.strip()]
-    if not own or any(project.code(project.entry, f.line) != f.code.strip() for f in own):
+    if not own or project.code(project.entry, own[-1].line) != own[-1].code.strip():
         return ()
     frames = tuple(f if f.is_library else replace(f, file=project.entry) for f in error.frames)
     told = evidence_of(replace(error, frames=frames), project.entry)
     return (told,) if told is not None else ()
+
+
+def _moved(error: ParsedTraceback | None, project: Project) -> ParsedTraceback | None:
+    """The traceback with the lines of the script as it was sent, which may be a part of the file
+    that raised: a frame's line is the one that has its code, if only one has."""
+    if error is None:
+        return None
+    module = project.module(project.entry)
+    lines = [line.strip() for line in module.lines] if module is not None else []
+
+    def moved(frame: Frame) -> Frame:
+        code = frame.code.strip()
+        if frame.is_library or not code or frame.file in project.files.keys() - {project.entry}:
+            return frame
+        if project.code(project.entry, frame.line) == code or lines.count(code) != 1:
+            return frame
+        return replace(frame, line=lines.index(code) + 1)
+
+    return replace(
+        error,
+        frames=tuple(map(moved, error.frames)),
+        forward_frames=tuple(map(moved, error.forward_frames)),
+    )
 
 
 def _error_of(text: str, traceback: str) -> ParsedTraceback | None:

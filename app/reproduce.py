@@ -17,8 +17,6 @@ from app.witness import merged, observed
 from sandbox.protocol import Job, RunResult, Session
 from sandbox.records import Trace
 
-TRUST_IN_SUSPICION = 0.7
-
 
 @dataclass(frozen=True)
 class Observation:
@@ -181,7 +179,7 @@ async def explain(case: Case, seen: Observation, reader: Reader) -> list[Explain
         return []
     if not is_suspected(case, seen):
         return causes
-    return [replace(cause, confidence=cause.confidence * TRUST_IN_SUSPICION) for cause in causes]
+    return [replace(cause, confidence=cause.confidence * case.reading.trust) for cause in causes]
 
 
 def is_suspected(case: Case, seen: Observation) -> bool:

@@ -8,6 +8,7 @@ from analyzers.evidence import Place
 from analyzers.reading import (
     classes,
     container_methods,
+    guesses,
     library,
     modules,
     suspicion,
@@ -102,6 +103,8 @@ def call_at(
         return classes.super_value(frame)
     if machine.suspecting and (grown := suspicion.grown(machine, node, callee, frame)) is not None:
         return container_methods.method(machine, grown, "append", args, "", frame)
+    if machine.suspecting:
+        callee = guesses.as_object(machine, node.func, callee, frame)
     line = frame.line
     value = machine.call(callee, args, kwargs, frame)
     frame.line = line
@@ -184,7 +187,7 @@ def bind_arguments(
         elif name in function.defaults:
             value = function.defaults[name]
         else:
-            value = Unknown(name)
+            value = guesses.argument(machine, name, inner)
         machine.bind(inner, name, value)
     if parameters.vararg is not None:
         rest = Sequence(list(args[len(positional) :]), "tuple")

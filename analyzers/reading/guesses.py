@@ -8,32 +8,34 @@ from __future__ import annotations
 import ast
 
 from analyzers import ops
-from analyzers.reading import inplace, operators
+from analyzers.flow import names_read
+from analyzers.reading import assigning, inplace, operators
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
-from analyzers.reading.values import Tensor, Unknown, Value
-from analyzers.source import Project
+from analyzers.reading.values import Bound, Function, Method, Tensor, Unknown, Value
+from analyzers.source import Project, assigned, spelled
 from analyzers.trees import walk
 
 # Errors that speak of tensors' memory or of lost graphs want tensors for what calls return.
 _OF_TENSORS = ("inplace", "no-grad")
+_OF_MODELS = frozenset({"parameters", "named_parameters", "state_dict", "train", "eval"})
+_CLOSURE_CALLS = 3
 
 
 def leaf_names(project: Project) -> frozenset[str]:
-    """Names whose `.grad` is used and that nothing in the project makes: leaves."""
-    found = set[str]()
-    bound = set[str]()
+    """Names whose `.grad` is used and that nothing in the project makes, except of themselves
+    (`w = w - lr * w.grad`): leaves."""
+    used, made = set[str](), set[str]()
     for module in project.modules.values():
         for node in walk(module.tree):
             if isinstance(node, ast.Attribute) and node.attr == "grad":
-                if isinstance(node.value, ast.Name):
-                    found.add(node.value.id)
+                used |= {node.value.id} if isinstance(node.value, ast.Name) else set()
             elif isinstance(node, ast.Assign):
-                bound |= {t.id for t in node.targets if isinstance(t, ast.Name)}
-            elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
-                bound.add(node.target.id)
-    return frozenset(found - bound)
+                made |= set(assigned(node)) - names_read(node.value)
+            elif isinstance(node, ast.For):
+                made |= {n.id for n in walk(node.target) if isinstance(n, ast.Name)}
+    return frozenset(used - made)
 
 
 def name(machine: Machine, name: str, frame: Frame) -> Value:
@@ -45,6 +47,39 @@ def name(machine: Machine, name: str, frame: Frame) -> Value:
     return Unknown(name)
 
 
+def argument(machine: Machine, name: str, frame: Frame) -> Value:
+    """What a function gets for a parameter when nothing calls it: where memory is at issue, an
+    activation."""
+    if machine.suspecting != "inplace" or name == "self":
+        return Unknown(name)
+    leaf = leaf_tensor(machine, frame).node
+    assert leaf is not None
+    return machine.tensor(name, (leaf,), frame)
+
+
+def as_object(machine: Machine, func: ast.expr, callee: Value, frame: Frame) -> Value:
+    """What is called, or asked for its parameters, is a model and no tensor, however it was made.
+    The name that holds it is given the model."""
+    if isinstance(callee, Method) and callee.name in _OF_MODELS and isinstance(func, ast.Attribute):
+        model = _model(machine, func.value, callee.receiver, frame)
+        return Method(model, callee.name) if model is not callee.receiver else callee
+    return _model(machine, func, callee, frame)
+
+
+def _model(machine: Machine, target: ast.expr, value: Value, frame: Frame) -> Value:
+    made = isinstance(value, Tensor) or (isinstance(value, Unknown) and value.node is not None)
+    if not made:
+        return value
+    if isinstance(target, ast.Name):
+        model = Unknown(target.id)
+    elif isinstance(target, ast.Attribute) and spelled(target.value) == "self":
+        model = Unknown(target.attr)
+    else:
+        return value
+    assigning.assign(machine, target, model, frame)
+    return model
+
+
 def called(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -> Tensor | None:
     """The tensor that a call gives: of an operation by its own rules, of a loss without a graph
     none, else of a model with parameters of its own. None where no tensor is guessed."""
@@ -53,7 +88,11 @@ def called(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -
     if callee.origin == "step":
         _step(machine, frame)
         return None
-    if _constructs(callee.origin):
+    if constructs(callee.origin):
+        return None
+    if callee.node is not None:  # a method, of something that carries a graph
+        args = [Tensor(callee.node), *args]
+    if not args:
         return None
     parents = operators.graphs(args)
     if ops.op(callee.origin) is not ops.UNKNOWN:
@@ -75,9 +114,18 @@ def called(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -
     return result
 
 
-def _constructs(origin: str) -> bool:
+def constructs(origin: str) -> bool:
     """Whether a name is written like a class's; `G`, `D` and `netD` are models."""
     return origin[:1].isupper() and len(origin) > 2
+
+
+def closure(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -> None:
+    """An optimizer that was not sent calls the closure that its step is given, several times."""
+    if callee.origin == "step" and args and isinstance(args[0], Function | Bound):
+        machine.library.append("torch/optim/lbfgs.py")
+        for _ in range(_CLOSURE_CALLS):
+            machine.call(args[0], [], {}, frame)
+        machine.library.pop()
 
 
 def _step(machine: Machine, frame: Frame) -> None:

@@ -33,6 +33,8 @@ def call_unknown(
     guessed = guesses.called(machine, callee, values, frame) if machine.suspecting else None
     if guessed is not None and callee.origin not in _SINKS | _SAMPLES:
         return guessed
+    if machine.suspecting:
+        guesses.closure(machine, callee, args, frame)
     for value in values:
         if isinstance(value, Function | Bound):
             _try_callback(machine, value, frame)
@@ -42,7 +44,8 @@ def call_unknown(
     if callee.node is not None:
         parents = (callee.node, *parents)
     certain = machine.suspecting or any(parent.strong for parent in parents)
-    if callee.origin[:1].isupper() and not (parents and certain):
+    model = machine.suspecting and not guesses.constructs(callee.origin)
+    if callee.origin[:1].isupper() and not (parents and certain) and not model:
         made = Unknown(callee.origin)
         made.built = True
         return made
