@@ -1,7 +1,8 @@
 """Observes autograd engines that a script writes by hand.
 
 A class of the user that defines `backward` and whose instances hold others of their kind is such
-an engine. The story of a second walk is then told as for torch.
+an engine; so is a tape: a class whose `backward` is given an instance of a class with arithmetic
+of its own. The story of a second walk is then told as for torch.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .stamps import Clock
 
 _builtins: Any = builtins
 KEPT = 512
+_ARITHMETIC = ("__add__", "__mul__", "__matmul__", "__sub__")
 
 
 @dataclass
@@ -55,6 +57,7 @@ class EngineWatch:
         self._walk: Walk | None = None
         self._ids: dict[int, int] = {}  # of leaves, by the number of their making
         self._told = False
+        self._armed = False  # once a class was made that can walk
 
     def install(self) -> None:
         """Look at every class that the user's code defines from now on."""
@@ -62,13 +65,19 @@ class EngineWatch:
 
         def building(function: Any, name: str, *bases: Any, **more: Any) -> Any:
             made = build(function, name, *bases, **more)
-            if isinstance(made, type) and _may_be_engine(made):
+            if isinstance(made, type) and _is_foreign(made):
                 self._observe(made)
             return made
 
         _builtins.__build_class__ = building
 
     def _observe(self, kind: type) -> None:
+        walks = isinstance(vars(kind).get("backward"), FunctionType)
+        if not walks and not any(
+            isinstance(vars(kind).get(name), FunctionType) for name in _ARITHMETIC
+        ):
+            return
+        self._armed |= walks
         self._instances.kinds = (*self._instances.kinds, kind)
         methods = [f.__code__ for f in vars(kind).values() if isinstance(f, FunctionType)]
         self._codes |= {id(code): code for code in methods}
@@ -77,7 +86,8 @@ class EngineWatch:
             owner.__init__ = self._making(owner.__init__)
         else:  # a base's, or one that a decorator is about to write
             owner.__new__ = self._allotting(kind.__new__)
-        owner.backward = self._walking(owner.backward)
+        if walks:
+            owner.backward = self._walking(owner.backward)
 
     def _making(self, init: Any) -> Any:
         @wraps(init)
@@ -99,7 +109,7 @@ class EngineWatch:
         return staticmethod(wrapper)
 
     def _note(self, instance: Any, frame: FrameType | None) -> None:
-        if self._instances.of(instance) is not None:
+        if not self._armed or self._instances.of(instance) is not None:
             return
         outside = self._outside(frame)
         maker = frames.user_frame(frame)
@@ -121,7 +131,8 @@ class EngineWatch:
             if self._walk is not None:
                 self._walk.entered = instance
                 return backward(instance, *args, **kwargs)
-            self._walk = self._begin(instance, sys._getframe(1))
+            root = self._root(instance, (*args, *kwargs.values()))
+            self._walk = self._begin(root, sys._getframe(1))
             try:
                 result = backward(instance, *args, **kwargs)
             except Exception as error:
@@ -133,6 +144,14 @@ class EngineWatch:
             return result
 
         return wrapper
+
+    def _root(self, instance: Any, given: tuple[Any, ...]) -> Any:
+        """What is walked: the instance; or, where that only drives, a node that it is given."""
+        nodes = [value for value in given if self._instances.of(value) is not None]
+        if not nodes or type(nodes[0]) is type(instance):
+            return instance
+        self._instances.kinds = tuple(k for k in self._instances.kinds if k is not type(instance))
+        return nodes[0]
 
     def _begin(self, root: Any, frame: FrameType | None) -> Walk:
         outside = self._outside(frame)
@@ -254,8 +273,7 @@ class EngineWatch:
         return list(told.values())
 
 
-def _may_be_engine(kind: type) -> bool:
-    """Whether the user defined a class with a `backward` that is none of torch's."""
+def _is_foreign(kind: type) -> bool:
+    """Whether it is a class of the user's, and none of torch's at heart."""
     theirs = (torch.autograd.Function, torch.nn.Module, torch.Tensor)
-    own = isinstance(vars(kind).get("backward"), FunctionType)
-    return own and not issubclass(kind, theirs) and frames.is_user_class(kind)
+    return not issubclass(kind, theirs) and frames.is_user_class(kind)

@@ -6,18 +6,20 @@ called.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
-from .frames import Json
-from .parts import attributes
+from .frames import Json, is_user_class
+from .parts import LIGHT, attributes
 from .stamps import Clock
 
 LIMIT = 100_000
-_COLLECTIONS: tuple[type, ...] = (list, tuple, set, type({}.values()))
+DEPTH = 3  # an object for the operation, its list, a pair
 
 
 @dataclass
@@ -68,14 +70,21 @@ class Instances:
         return made.visited_by if made is not None else 0
 
     def parents(self, instance: Any) -> Iterator[Any]:
-        """Instances of its kind that it holds and that are older than it."""
+        """Instances of its kind that are older than it, and that it holds: itself, in pairs, in an
+        object that stands for the operation, or as variables of a function it keeps."""
         own = self.number(instance)
-        for _, value in attributes(instance):
-            held = value.values() if isinstance(value, dict) else value
-            for item in held if isinstance(held, _COLLECTIONS) else [held]:
-                known = self.number(item) if isinstance(item, self.kinds) else 0
-                if 0 < known < own:
-                    yield item
+        seen = {id(instance)}
+        pending = [(value, DEPTH) for _, value in attributes(instance)]
+        while pending:
+            value, depth = pending.pop()
+            if type(value) in LIGHT or id(value) in seen:
+                continue
+            seen.add(id(value))
+            if isinstance(value, self.kinds):
+                if 0 < self.number(value) < own:
+                    yield value
+            elif depth:
+                pending += [(part, depth - 1) for part in _parts(value, instance)]
 
     def is_leaf(self, instance: Any) -> bool:
         """Whether it was made from no other."""
@@ -104,3 +113,23 @@ class Instances:
             return {"op": type(instance).__qualname__}
         op = type(instance).__qualname__ + (f".{made.op}" if made.op else "")
         return {"op": op, "at": made.at, "made_after": made.after}
+
+
+def _parts(value: Any, instance: Any) -> list[Any]:
+    """What a value holds. Of what holds the instance itself, a tape of all there are, nothing;
+    but a function that the instance keeps may name it too."""
+    if isinstance(value, FunctionType):
+        return list(inspect.getclosurevars(value).nonlocals.values())
+    held: list[Any] = []
+    if isinstance(value, dict):
+        held = list(value.values())
+    elif isinstance(value, list | tuple | set | frozenset):
+        held = list(value)
+    elif is_user_class(type(value)):
+        held = [part for _, part in attributes(value)]
+    lists = [part for part in held if isinstance(part, list | set | dict)]
+    return [] if any(_has(part, instance) for part in [held, *lists]) else held
+
+
+def _has(items: Any, instance: Any) -> bool:
+    return any(item is instance for item in list(items))
