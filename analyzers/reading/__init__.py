@@ -10,6 +10,7 @@ from analyzers.reading import (  # noqa: F401  (each registers what it evaluates
     guesses,
     loops,
     roots,
+    starving,
     statements,
 )
 from analyzers.reading.machine import Machine, OutOfBudgetError
@@ -40,11 +41,13 @@ def read(
     evidence: dict[object, Evidence] = {}
     walks: dict[Place, None] = {}
     sources: set[str] = set()
+    machines: list[Machine] = []
     if suspecting or roots.mentions_walks(project):
         models = roots.model_names(project)
         leaves = guesses.leaf_names(project) if suspecting else frozenset()
         for arm in (0, 1):
             machine = Machine(project, arm, models, suspecting=suspecting, leaf_names=leaves)
+            machines.append(machine)
             _run(machine, tuple(reruns))
             incomplete |= machine.incomplete
             walks |= machine.walk_places
@@ -53,6 +56,9 @@ def read(
                 evidence.setdefault(key, found)
             if not machine.undecided:
                 break
+    fault = starving.starved(machines)
+    if fault is not None and not suspecting:
+        evidence["starved"] = fault
     lines = {(place.file, place.line): place for place in walks}
     return Reading(
         tuple(evidence.values())[:MAX_EVIDENCE],

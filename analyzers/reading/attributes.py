@@ -102,11 +102,12 @@ def _of_unknown(machine: Machine, owner: Unknown, name: str, frame: Frame) -> Va
         return owner.attrs[name]
     if name in TENSOR_METHODS:
         return Method(owner, name)
-    if name in ("data", "grad"):
-        return Tensor(lost=Lost(name, frame.place())) if name == "data" else Unknown(data=True)
-    if name in _FACTS:
+    if name == "data":
+        cut = (owner.node,) if owner.node is not None else ()
+        return Tensor(lost=Lost("data", frame.place(), cut, operators.ended([owner])))
+    if name == "grad" or name in _FACTS:
         return Unknown(data=True)
-    value = Unknown(name, data=owner.data)
+    value = Unknown(name, data=owner.data, lost=owner.lost)
     if owner.node is not None:
         value.node = machine.tape.node(  # type: ignore[misc]
             owner.node.op, frame.place(), (owner.node,), False
@@ -118,7 +119,9 @@ def _of_unknown(machine: Machine, owner: Unknown, name: str, frame: Frame) -> Va
 def _of_tensor(machine: Machine, owner: Tensor, name: str, frame: Frame) -> Value:
     match name:
         case "data":
-            lost = Lost("data", frame.place()) if owner.node is not None else owner.lost
+            lost = owner.lost
+            if owner.node is not None:
+                lost = Lost("data", frame.place(), (owner.node,))
             return Tensor(storage=owner.storage, scalar=owner.scalar, lost=lost)
         case "grad":
             return _grad_of(machine, owner, frame)
@@ -126,6 +129,8 @@ def _of_tensor(machine: Machine, owner: Tensor, name: str, frame: Frame) -> Valu
             return operators.operate(machine, name, [owner], frame)
         case "grad_fn":
             return NONE if owner.node is None or owner.node.leaf else Unknown(data=True)
+        case "requires_grad" if owner.node is not None and owner.node.leaf:
+            return Const(owner.node.trainable)
         case _ if name in _FACTS or name in ("is_leaf", "names", "_version"):
             return Unknown(data=True)
     return Method(owner, name)
@@ -166,7 +171,7 @@ def write(
         if owner.cls.engine:
             engines.attribute_set(owner, name, value)
     if isinstance(owner, Gradient) or (name == "grad" and isinstance(owner, Tensor)):
-        machine.zeroed_by_hand(owner)
+        machine.gradient_set(owner)
         return
     if isinstance(owner, Tensor):
         _write_tensor(machine, owner, name, value, frame)
@@ -201,9 +206,10 @@ def _set_by_property(
 def _write_tensor(machine: Machine, owner: Tensor, name: str, value: Value, frame: Frame) -> None:
     if name == "requires_grad" and isinstance(value, Const):
         if value.value and owner.node is None:
-            owner.node = machine.leaf_node(frame)  # type: ignore[misc]
+            owner.node = machine.leaf_node(frame, owner.lost)  # type: ignore[misc]
             owner.storage.leaf = owner.node
         elif owner.node is not None and owner.node.leaf:
             owner.node.trainable = bool(value.value)
     elif name == "data" and owner.node is not None:
         owner.storage = type(owner.storage)(owner.storage.leaf)
+        machine.changed_by_hand(owner.node)

@@ -40,7 +40,7 @@ def part_of(machine: Machine, value: Value, frame: Frame, op: str = "select") ->
         node: Node | None = None
         if value.node is not None:
             node = machine.tape.node(value.node.op, frame.place(), (value.node,), False)
-        return Unknown(value.origin, node, value.data)
+        return Unknown(value.origin, node, value.data, value.lost)
     return Unknown(data=True)
 
 
@@ -150,7 +150,8 @@ def fetch(machine: Machine, container: Value, index: Value, frame: Frame) -> Val
     if isinstance(container, Unknown) and container.node is None and isinstance(index, Const):
         name = f"[{index.value!r}]"
         if name not in container.attrs:
-            container.attrs[name] = Unknown(container.origin, data=container.data)
+            made = Unknown(container.origin, data=container.data, lost=container.lost)
+            container.attrs[name] = made
         return container.attrs[name]
     return part_of(machine, container, frame)
 

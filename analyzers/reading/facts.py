@@ -19,6 +19,14 @@ class Facts:
         return [inner for inner in walk(self.node) if isinstance(inner, ast.Name)]
 
     @cached_property
+    def freezes(self) -> bool:
+        """Whether the loop sets which tensors require a gradient."""
+        return any(
+            isinstance(inner, ast.Attribute) and inner.attr in ("requires_grad", "requires_grad_")
+            for inner in walk(self.node)
+        )
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """Plain names that stand anywhere inside."""
         return frozenset(name.id for name in self._spelled)

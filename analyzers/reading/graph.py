@@ -52,12 +52,14 @@ class Node:
     `strong`: its graph certainly reaches a parameter. `freed`: the walk that freed it.
     `saved`: the memory that it saved, with the version at that moment. `read`: the name by which
     the script last read its tensor; `reads`: those of the inputs when this node was made, at the
-    moment `born`. `lazy`: it stands for whatever made an unknown value.
+    moment `born`. `lazy`: it stands for whatever made an unknown value. `ended`: graphs that had
+    ended already, among the inputs.
     """
 
     __slots__ = (
         "at",
         "born",
+        "ended",
         "engine",
         "freed",
         "lazy",
@@ -95,11 +97,15 @@ class Node:
         self.lazy = False
         self.read = ""
         self.reads: tuple[str, ...] = ()
+        self.ended: tuple[Lost, ...] = ()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Lost:
-    """Where a value's graph ended, and by what."""
+    """Where a value's graph ended, and by what. `cut`: the nodes that were cut off there;
+    `before`: what had ended earlier, among what the value was computed from."""
 
     op: str
     at: Place
+    cut: tuple[Node, ...] = ()
+    before: tuple[Lost, ...] = ()

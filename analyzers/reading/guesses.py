@@ -98,7 +98,7 @@ def called(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -
     if ops.op(callee.origin) is not ops.UNKNOWN:
         made = operators.operate(machine, callee.origin, args, frame)
         return made if isinstance(made, Tensor) else None
-    lost = operators.first_lost(args)
+    lost = operators.lost_by(args)
     if lost is not None and not parents and len(args) > 1:  # two are compared: no model
         return Tensor(lost=lost)
     own = callee.attrs.get("<leaf>")

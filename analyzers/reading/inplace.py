@@ -17,6 +17,8 @@ def write(machine: Machine, target: Tensor, op: str, values: list[Value], frame:
     if machine.grad:
         _check(machine, target, op, frame)
     bump(target.storage, frame, op)
+    if target.storage.leaf is not None:
+        machine.changed_by_hand(target.storage.leaf)
     incoming = operators.graphs(values)
     old = target.node
     if not machine.grad or (old is None and not incoming) or op == "detach_":

@@ -41,8 +41,12 @@ _FACTORIES = ops.words(
     zeros ones empty full rand randn randint arange linspace eye randperm normal tensor
     as_tensor from_numpy zeros_like ones_like rand_like randn_like empty_like full_like
     FloatTensor Tensor LongTensor scalar_tensor logspace multinomial bernoulli
-    DoubleTensor sparse_coo_tensor
+    DoubleTensor sparse_coo_tensor Variable
     """
+)
+# Those that copy the values of what they are given.
+_COPYING = ops.words(
+    "tensor as_tensor from_numpy Tensor FloatTensor DoubleTensor scalar_tensor Variable"
 )
 # NumPy's functions that make an array of a tensor first, rather than call a method of it.
 _CONVERTING = ops.words(
@@ -111,9 +115,10 @@ def _numpy(machine: Machine, name: str, args: Args, frame: Frame) -> Value:
 
 
 def _no_graph(args: Args, name: str, frame: Frame) -> Value:
-    if operators.graphs(args):
-        return Tensor(lost=Lost("numpy", frame.place()))
-    return Unknown(data=True)
+    graphs, ended = operators.graphs(args), operators.ended(args)
+    if graphs:
+        return Tensor(lost=Lost("numpy", frame.place(), graphs, ended))
+    return Unknown(data=True, lost=operators.lost_by(args))
 
 
 def _torch(
@@ -143,8 +148,8 @@ def _torch(
     if last == "DataLoader":
         return _loader(machine, args[0] if args else kwargs.get("dataset", NONE), frame)
     if last in ops.NO_GRAPH or path.startswith(("torch.cuda", "torch.utils", "torch.manual")):
-        if last in ("argmax", "argmin") and operators.graphs(args):
-            return Tensor(lost=Lost(last, frame.place()))
+        if last in ("argmax", "argmin") and (graphs := operators.graphs(args)):
+            return Tensor(lost=Lost(last, frame.place(), graphs))
         return Unknown(data=True)
     if last[:1].isupper() or path.count(".") > 3 or ".distributions." in path:
         return call_unknown(machine, Unknown(last), args, kwargs, frame)
@@ -188,17 +193,15 @@ def _switch(machine: Machine, name: str, args: Args, kwargs: Kwargs) -> Value:
 
 def _make(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     """A new tensor: a leaf where `requires_grad=True`, without the graph of what it is made of."""
+    lost = None
+    if name in _COPYING:
+        graphs, ended = operators.graphs(args), operators.ended(args)
+        lost = Lost("tensor", frame.place(), graphs, ended) if graphs else operators.lost_by(args)
     wanted = kwargs.get("requires_grad")
     if isinstance(wanted, Const) and wanted.value:
-        return leaf_tensor(machine, frame)
+        return leaf_tensor(machine, frame, lost)
     if name == "as_tensor" and args and isinstance(args[0], Tensor):
         return args[0]
-    lost = None
-    if name in ("tensor", "as_tensor", "FloatTensor", "Tensor"):
-        if operators.graphs(args):
-            lost = Lost("tensor", frame.place())
-        else:
-            lost = operators.first_lost(args)
     return Tensor(lost=lost)
 
 

@@ -13,8 +13,9 @@ from analyzers.reading import assigning, containers
 from analyzers.reading.conditions import truth
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, Signal, statement
+from analyzers.reading.parameters import leaves
 from analyzers.reading.silent import check_growth
-from analyzers.reading.values import Instance, Layer, Sequence, Unknown, Value
+from analyzers.reading.values import Instance, Layer, Parameters, Sequence, Unknown, Value
 
 EXACT_PASSES = 8
 MAX_PASSES = 20
@@ -126,11 +127,13 @@ def _for(machine: Machine, node: ast.For, frame: Frame) -> Signal | None:
         assigning.assign(machine, node.target, _blurred(item) if forgotten else item, frame)
         return True
 
-    return _run(machine, node, frame, advance, _objects(source))
+    return _run(machine, node, frame, advance, _least(machine, node, source))
 
 
-def _objects(source: Value) -> int:
+def _least(machine: Machine, node: ast.For, source: Value) -> int:
     """How many objects a loop surely meets: what it does to one it does to each."""
+    if isinstance(source, Parameters):
+        return len(leaves(source)) if machine.facts_of(node).freezes else 0
     items = source.children if isinstance(source, Layer) else getattr(source, "items", ())
     if not isinstance(items, list) or not any(isinstance(i, Instance | Layer) for i in items):
         return 0

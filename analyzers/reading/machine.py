@@ -19,7 +19,7 @@ from analyzers.reading.facts import Facts
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Binding, Lost, Node, Storage
 from analyzers.reading.tape import Tape
-from analyzers.reading.values import Instance, Tensor, Unknown, Value
+from analyzers.reading.values import Instance, Optimizer, Tensor, Unknown, Value
 from analyzers.source import Project
 
 STEPS = 20_000
@@ -93,6 +93,9 @@ class Machine:
         self.modules: dict[str, Frame] = {}
         self.entered: set[int] = set()
         self.zeroings = 0
+        self.optimizers: list[tuple[Optimizer, Frame]] = []
+        self.unfollowed: set[Node] = set()  # graphs handed to what is not seen
+        self.fed: set[Node] = set()  # leaves that the script changes by hand, or gives gradients
         self.library: list[str] = []
         self.model_names = model_names
 
@@ -181,21 +184,35 @@ class Machine:
         frame: Frame,
         saves: bool | None = None,
         scalar: bool | None = None,
+        ended: tuple[Lost, ...] = (),
     ) -> Tensor:
-        """The result of an operation on graphs; without one while recording is off."""
+        """The result of an operation on graphs (`ended`: and on what has none any more); without
+        one while recording is off."""
         if not self.grad:
-            return Tensor(lost=Lost("no_grad", frame.place()), scalar=scalar)
-        return Tensor(self.tape.node(op, frame.place(), parents, saves), scalar=scalar)
+            lost = Lost("no_grad", frame.place(), parents, ended)
+            return Tensor(lost=lost, scalar=scalar)
+        node = self.tape.node(op, frame.place(), parents, saves)
+        node.ended = ended
+        return Tensor(node, scalar=scalar)
 
-    def leaf_node(self, frame: Frame) -> Node:
-        """A node for something that requires a gradient and has no history."""
+    def leaf_node(self, frame: Frame, lost: Lost | None = None) -> Node:
+        """A node for something that requires a gradient and has no history; `lost`: what it was
+        made of had one."""
         node = self.tape.node("leaf", frame.place(), (), saves=False)
         node.leaf = node.strong = True
+        node.ended = (lost,) if lost is not None else ()
         return node
 
-    def zeroed_by_hand(self, owner: Value) -> None:
+    def gradient_set(self, owner: Value) -> None:
         """`p.grad = None` and its like."""
         self.zeroings += 1
+        if owner.node is not None:
+            self.fed.add(owner.node)
+
+    def changed_by_hand(self, leaf: Node) -> None:
+        """A parameter is written to: once training has begun, it need not learn by gradients."""
+        if self.tape.walks:
+            self.fed.add(leaf)
 
     def write(self, target: object, value: Value) -> None:
         """Note what a name took on: loops run until these notes repeat."""

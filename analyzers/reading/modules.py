@@ -184,7 +184,7 @@ def _weighted(machine: Machine, layer: Layer, values: list[Value], frame: Frame)
     kind = layer.kind.lower()
     if not parents:
         return _outputs(machine, layer, operators.operate(machine, kind, values, frame), frame)
-    result = machine.tensor(kind, parents, frame, saves=True)
+    result = machine.tensor(kind, parents, frame, saves=True, ended=operators.ended(values))
     if result.node is not None:
         saved = result.node.saved
         needs_weights = bool(inputs) or layer.kind in ("LSTM", "GRU", "RNN")

@@ -86,13 +86,22 @@ def maybe_graph(values: Iterable[Value]) -> bool:
     )
 
 
-def first_lost(values: Iterable[Value]) -> Lost | None:
-    """Where the graph of the first value that lost one ended."""
+def ended(values: Iterable[Value]) -> tuple[Lost, ...]:
+    """Where the graphs ended that the values, without one now, were computed from; each once."""
+    found: dict[Lost, None] = {}
     for value in values:
-        for part in parts(value, 2):
-            if isinstance(part, Tensor) and part.lost is not None:
-                return part.lost
-    return None
+        for part in (value,) if isinstance(value, Tensor) else parts(value):
+            if part.lost is not None and part.node is None:
+                found[part.lost] = None
+    return tuple(found)[:MAX_PARENTS]
+
+
+def lost_by(values: Iterable[Value]) -> Lost | None:
+    """Where the graphs behind the values ended, the first of them by name."""
+    found = ended(values)
+    if len(found) < 2:
+        return found[0] if found else None
+    return Lost(found[0].op, found[0].at, (), found)
 
 
 def operate(
@@ -102,7 +111,7 @@ def operate(
     parents = graphs(values)
     if parents:
         kind = ops.op(name)
-        result = machine.tensor(name, parents, frame, kind.saves, scalar)
+        result = machine.tensor(name, parents, frame, kind.saves, scalar, ended(values))
         if result.node is not None:
             _save(result, kind, values)
         if name in ops.VIEWS and isinstance(values[0], Tensor):
@@ -112,11 +121,11 @@ def operate(
         return result
     if name in ops.VIEWS and isinstance(values[0], Tensor):
         return Tensor(storage=values[0].storage, scalar=scalar, lost=values[0].lost)
-    lost = first_lost(values)
+    lost = lost_by(values)
     if not maybe_graph(values) or (lost is not None and machine.suspecting == "no-grad"):
         return Tensor(scalar=scalar, lost=lost)
-    node = machine.tensor(name, (), frame, ops.op(name).saves).node
-    return Unknown(name, node)
+    result = machine.tensor(name, (), frame, ops.op(name).saves, ended=ended(values))
+    return Unknown(name, result.node, lost=result.lost)
 
 
 def _save(result: Tensor, kind: ops.Op, values: list[Value]) -> None:
@@ -186,7 +195,7 @@ def _scalar(left: Value, right: Value) -> bool | None:
 
 def _unknown_arithmetic(operator: ast.operator, left: Value, right: Value) -> Value:
     data = all(isinstance(v, Const) or (isinstance(v, Unknown) and v.data) for v in (left, right))
-    result = Unknown(data=data)
+    result = Unknown(data=data, lost=lost_by((left, right)))
     result.key = (name_of(operator), key_of(left), key_of(right))
     return result
 
@@ -241,6 +250,6 @@ def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Value:
     if isinstance(value, Instance):
         return machine.invoke(value, "__neg__", [], frame)
     if isinstance(value, Unknown) and value.node is None:
-        return Unknown(data=value.data)
+        return Unknown(data=value.data, lost=value.lost)
     scalar = value.scalar if isinstance(value, Tensor) else None
     return operate(machine, "neg", [value], frame, scalar)

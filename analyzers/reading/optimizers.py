@@ -28,7 +28,9 @@ def make(
     for item in params.items if isinstance(params, Sequence) else []:
         if isinstance(item, Tensor) and item.node is not None and not item.node.leaf:
             walks.refused(machine, item, "nonleaf", "can't optimize a non-leaf Tensor", frame)
-    return Optimizer(params, kind)
+    optimizer = Optimizer(params, kind)
+    machine.optimizers.append((optimizer, frame))
+    return optimizer
 
 
 def _group(item: Value) -> Value:
@@ -56,6 +58,7 @@ def step(machine: Machine, optimizer: Optimizer, args: list[Value], frame: Frame
         for _ in range(3 if optimizer.kind == "LBFGS" else 1):
             result = machine.call(args[0], [], {}, frame)
         machine.library.pop()
+    optimizer.steps += 1
     for leaf in leaves(Parameters(optimizer.params)):
         bump(leaf.storage, frame, "step")
     silent.after_step(machine, optimizer, frame)

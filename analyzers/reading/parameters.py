@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analyzers.reading.frames import Frame
+from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import (
     Const,
@@ -17,9 +18,9 @@ from analyzers.reading.values import (
 )
 
 
-def leaf_tensor(machine: Machine, frame: Frame) -> Tensor:
-    """A tensor that requires a gradient and has no history."""
-    tensor = Tensor(machine.leaf_node(frame))
+def leaf_tensor(machine: Machine, frame: Frame, lost: Lost | None = None) -> Tensor:
+    """A tensor that requires a gradient and has no history; `lost`: what it was made of had."""
+    tensor = Tensor(machine.leaf_node(frame, lost))
     tensor.storage.leaf = tensor.node
     return tensor
 

@@ -43,14 +43,15 @@ def call(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) 
 
 def _number(name: str, args: Args, frame: Frame) -> Value:
     if args and isinstance(args[0], Tensor):
-        lost = Lost("item", frame.place()) if args[0].node is not None else args[0].lost
+        node = args[0].node
+        lost = Lost("item", frame.place(), (node,)) if node is not None else args[0].lost
         return Tensor(lost=lost, scalar=True)
     if args and isinstance(args[0], Const) and isinstance(args[0].value, int | float):
         value = args[0].value
         return Const(
             float(value) if name == "float" else int(value) if name == "int" else bool(value)
         )
-    return Unknown(data=True)
+    return Unknown(data=True, lost=operators.lost_by(args))
 
 
 def _range(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:

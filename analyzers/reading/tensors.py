@@ -129,7 +129,7 @@ def tensor_method(
         if machine.suspecting != "no-grad" or name not in ("to", "cuda"):
             return tensor
     if name in ops.NO_GRAPH or name in ("size", "storage", "register_hook"):
-        lost = Lost(name, frame.place()) if tensor.node is not None else tensor.lost
+        lost = _lost(tensor, name, frame)
         if name in ("argmax", "argmin", "sign"):
             return Tensor(lost=lost)
         made = name.startswith("new_") or name.endswith("_like")
@@ -184,7 +184,7 @@ def reduced(name: str, args: list[Value], kwargs: dict[str, Value], tensor: Valu
 
 def _cut(machine: Machine, tensor: Tensor, name: str, frame: Frame) -> Value:
     """What ends a graph."""
-    lost = Lost(name, frame.place()) if tensor.node is not None else tensor.lost
+    lost = _lost(tensor, name, frame)
     if name == "numpy" and tensor.node is not None and tensor.node.strong:
         walks.refused(machine, tensor, "numpy", NUMPY, frame)
     if name == "detach_":
@@ -194,10 +194,16 @@ def _cut(machine: Machine, tensor: Tensor, name: str, frame: Frame) -> Value:
     return Tensor(storage=storage, scalar=tensor.scalar, lost=lost)
 
 
+def _lost(tensor: Tensor, op: str, frame: Frame) -> Lost | None:
+    """Where the graph ends for the result of an operation that has none."""
+    node = tensor.node
+    return Lost(op, frame.place(), (node,)) if node is not None else tensor.lost
+
+
 def _require(machine: Machine, tensor: Tensor, args: list[Value], frame: Frame) -> Value:
     wanted = not (args and isinstance(args[0], Const) and not args[0].value)
     if tensor.node is None and wanted and machine.grad:
-        tensor.node = machine.leaf_node(frame)  # type: ignore[misc]
+        tensor.node = machine.leaf_node(frame, tensor.lost)  # type: ignore[misc]
         tensor.storage.leaf = tensor.node
     elif tensor.node is not None and tensor.node.leaf:
         tensor.node.trainable = wanted
@@ -240,19 +246,24 @@ def _of_module(
         return _of_unknown(machine, receiver, name, frame)
     if name.startswith("new_") or name.endswith("_like"):
         return Tensor()
-    if name in _TO_PYTHON or name in ops.NO_GRAPH or name in MODULE_METHODS:
+    if name in _TO_PYTHON:
+        cut = (receiver.node,) if receiver.node is not None else ()
+        lost = Lost(name, frame.place(), cut) if cut else receiver.lost
+        return Unknown(data=True, lost=lost)
+    if name in ops.NO_GRAPH or name in MODULE_METHODS:
         return Unknown(data=True)
     if name == "forward" and isinstance(receiver, Layer | Instance):
         return machine.call(receiver, args, kwargs, frame)
-    callee = Unknown(name, receiver.node)
+    callee = Unknown(name, receiver.node, lost=receiver.lost)
     return unknowns.call_unknown(machine, callee, args, kwargs, frame)
 
 
 def _of_unknown(machine: Machine, receiver: Value, name: str, frame: Frame) -> Value:
     if name == "detach":
-        return Tensor(lost=Lost("detach", frame.place()) if receiver.node else None)
+        node = receiver.node
+        return Tensor(lost=Lost("detach", frame.place(), (node,)) if node else receiver.lost)
     if receiver.node is None:
-        return Unknown(data=isinstance(receiver, Unknown) and receiver.data)
+        return Unknown(data=isinstance(receiver, Unknown) and receiver.data, lost=receiver.lost)
     return operators.operate(machine, name, [receiver], frame)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from analyzers import ops
 from analyzers.reading import guesses, operators
 from analyzers.reading.frames import Frame
+from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.values import Bound, Function, Tensor, Unknown, Value
@@ -38,23 +39,28 @@ def call_unknown(
     for value in values:
         if isinstance(value, Function | Bound):
             _try_callback(machine, value, frame)
-    if callee.origin in _SINKS or callee.origin in _SAMPLES:
-        return Unknown(data=True)
     parents = operators.graphs(values)
+    if callee.origin in _SINKS or callee.origin in _SAMPLES:
+        machine.unfollowed.update(parents)
+        cut = (callee.node,) if callee.node is not None else ()
+        return Unknown(data=True, lost=Lost(callee.origin, frame.place(), cut) if cut else None)
+    ended = operators.ended([callee, *values])
     if callee.node is not None:
         parents = (callee.node, *parents)
     certain = machine.suspecting or any(parent.strong for parent in parents)
     model = machine.suspecting and not guesses.constructs(callee.origin)
     if callee.origin[:1].isupper() and not (parents and certain) and not model:
-        made = Unknown(callee.origin)
+        made = Unknown(callee.origin, lost=operators.lost_by([callee, *values]))
         made.built = True
         return made
     leaf = _own_parameters(machine, callee, frame)
     if leaf is not None and leaf.node is not None and leaf.node.trainable:
         parents = (*parents, leaf.node)
     if not machine.grad:
-        return Unknown(callee.origin, data=True)
+        lost = Lost("no_grad", frame.place(), parents, ended)
+        return Unknown(callee.origin, data=True, lost=lost)
     node = machine.tape.node(callee.origin or "call", frame.place(), parents)
+    node.ended = ended
     if leaf is not None:
         node.saved.append((leaf.storage, leaf.storage.version))
     return Unknown(callee.origin, node)

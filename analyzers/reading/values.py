@@ -23,6 +23,7 @@ class Value:
 
     __slots__ = ()
     node: ClassVar[Node | None] = None
+    lost: ClassVar[Lost | None] = None
 
 
 class Const(Value):
@@ -61,7 +62,7 @@ class Tensor(Value):
         self.node = node  # type: ignore[misc]
         self.storage = storage or Storage()
         self.scalar = scalar
-        self.lost = lost
+        self.lost = lost  # type: ignore[misc]
         self.view = False
         self.siblings = False
         self.grad_cut: Lost | None = None
@@ -73,15 +74,23 @@ class Unknown(Value):
 
     `data`: certainly without one (a batch). `origin`: how the script spells it, for telling
     models from functions. `built`: an object that a constructor made of nothing that carries a
-    graph, so no tensor. `key` identifies it in assumptions about conditions.
+    graph, so no tensor. `lost`: the graph that it was computed from ended there. `key` identifies
+    it in assumptions about conditions.
     """
 
-    __slots__ = ("attrs", "built", "data", "key", "node", "origin")
+    __slots__ = ("attrs", "built", "data", "key", "lost", "node", "origin")
 
-    def __init__(self, origin: str = "", node: Node | None = None, data: bool = False) -> None:
+    def __init__(
+        self,
+        origin: str = "",
+        node: Node | None = None,
+        data: bool = False,
+        lost: Lost | None = None,
+    ) -> None:
         self.origin = origin
         self.node = node  # type: ignore[misc]
         self.data = data
+        self.lost = lost  # type: ignore[misc]
         self.attrs: dict[str, Value] = {}
         self.key: object = next(_keys)
         self.built = False
@@ -275,15 +284,16 @@ class Gradient(Value):
 
 class Optimizer(Value):
     """An optimizer over parameters; `kind` is its class. `last_step`: how many walks and
-    clearings came before it."""
+    clearings came before the last of its `steps`."""
 
-    __slots__ = ("attrs", "kind", "last_step", "params")
+    __slots__ = ("attrs", "kind", "last_step", "params", "steps")
 
     def __init__(self, params: Value, kind: str) -> None:
         self.params = params
         self.kind = kind
         self.attrs: dict[str, Value] = {}
         self.last_step: tuple[int, int] | None = None
+        self.steps = 0
 
 
 @dataclass(slots=True)

@@ -112,7 +112,7 @@ def names_of(roots: tuple[Node, ...]) -> tuple[str, ...]:
 
 def _missing(machine: Machine, values: list[Value], frame: Frame) -> None:
     """Evidence for a walk from something that certainly has no graph."""
-    lost = operators.first_lost(values)
+    lost = operators.lost_by(values)
     if lost is None or (operators.maybe_graph(values) and machine.suspecting != "no-grad"):
         return
     place = frame.place()

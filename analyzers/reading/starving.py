@@ -1,0 +1,150 @@
+"""Parameters that a loss was computed from, and that no gradient can reach: every way is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from analyzers.evidence import Holder, SilentFault
+from analyzers.reading import values
+from analyzers.reading.frames import Frame
+from analyzers.reading.graph import Lost, Node
+from analyzers.reading.machine import Machine
+from analyzers.reading.parameters import leaves
+from analyzers.reading.values import Instance, Layer, Mapping, Parameters, Unknown, Value
+
+STEPS = 2  # an optimizer's parameters are judged when it has stepped this often
+MAX_DEPTH = 5
+
+
+@dataclass(slots=True)
+class Survey:
+    """What one run says of the parameters that optimizers step, by name: `fed` may get gradients,
+    `cut` were used behind the cut that is noted, and nowhere else."""
+
+    fed: set[str] = field(default_factory=set)
+    cut: dict[str, Lost] = field(default_factory=dict)
+
+
+def starved(machines: Sequence[Machine]) -> SilentFault | None:
+    """The parameters that starve in some run of a script and are fed in none; nothing is said
+    where a run could not be followed to its end."""
+    if any(machine.incomplete for machine in machines):
+        return None
+    surveys = [_survey(machine) for machine in machines]
+    fed = {name for survey in surveys for name in survey.fed}
+    alive = {_owner(name) for name in fed}
+    cut = {
+        name: lost
+        for survey in surveys
+        for name, lost in survey.cut.items()
+        if name not in fed and (not alive or _owner(name) in alive)
+    }
+    if not cut:
+        return None
+    first = next(iter(cut.values()))
+    return SilentFault(
+        kind="starved-parameter",
+        how="predicted",
+        at=first.at,
+        holders=tuple(Holder(_owner(name), kind="unknown") for name in list(cut)[:1]),
+        params=tuple(cut)[:64],
+        detail="every way from the loss to them is cut",
+    )
+
+
+def _owner(name: str) -> str:
+    """What the parameter's name begins with: the model that holds it."""
+    return name.partition(".")[0]
+
+
+def _survey(machine: Machine) -> Survey:
+    """Judge the parameters of every optimizer that has stepped often enough."""
+    survey = Survey()
+    walked = {leaf for walk in machine.tape.walks for leaf in walk.leaves}
+    stepped = [(o, frame) for o, frame in machine.optimizers if o.steps >= STEPS]
+    owned = {
+        leaf.node: frame
+        for optimizer, frame in stepped
+        for leaf in leaves(Parameters(optimizer.params))
+        if leaf.node is not None and leaf.node.trainable
+    }
+    without = owned.keys() - walked - machine.fed
+    if not without:
+        return survey
+    roots = [root for walk in machine.tape.walks for root in walk.roots]
+    reached = _above([*roots, *machine.unfollowed])
+    cuts = _cuts_behind(reached)
+    names = _names(machine, owned)
+    for node in owned:
+        name = names.get(node, "")
+        if node not in without or node in reached:
+            survey.fed.add(name)
+        elif node in cuts and name:
+            survey.cut[name] = cuts[node]
+    return survey
+
+
+def _above(nodes: Iterable[Node]) -> dict[Node, None]:
+    """The nodes and everything they were made of, freed or not."""
+    found = dict.fromkeys(nodes)
+    todo = list(found)
+    for node in todo:
+        for parent in node.parents:
+            if parent not in found:
+                found[parent] = None
+                todo.append(parent)
+    return found
+
+
+def _cuts_behind(reached: dict[Node, None]) -> dict[Node, Lost]:
+    """What graphs were computed from without a gradient's way there: each node by its cut."""
+    todo = list(dict.fromkeys(lost for node in reached for lost in node.ended))
+    seen = set(todo)
+    found: dict[Node, Lost] = {}
+    for lost in todo:
+        more = list(lost.before)
+        for node in _above(lost.cut):
+            if node not in found:
+                found[node] = lost
+                more += node.ended
+        fresh = [inner for inner in dict.fromkeys(more) if inner not in seen]
+        seen.update(fresh)
+        todo += fresh
+    return found
+
+
+def _names(machine: Machine, owned: dict[Node, Frame]) -> dict[Node, str]:
+    """A short path from the script's names to each leaf, as PyTorch spells it."""
+    found: dict[Node, str] = {}
+    frames = [*dict.fromkeys(owned.values()), *machine.modules.values()]
+    for frame in frames:
+        seen: set[int] = set()
+        level = list(frame.names.items())
+        for _ in range(MAX_DEPTH):
+            inner: list[tuple[str, Value]] = []
+            for path, value in level:
+                if value.node in owned and found.get(value.node, "0")[-1].isdigit():
+                    found[value.node] = path  # a list of parameters names them worse than a module
+                if id(value) not in seen:
+                    seen.add(id(value))
+                    inner += _parts(path, value)
+            level = inner
+    return found
+
+
+def _parts(path: str, value: Value) -> Iterator[tuple[str, Value]]:
+    """What a value holds, with the path to it."""
+    match value:
+        case Layer():
+            if value.leaf is not None:
+                yield f"{path}.weight", value.leaf
+            yield from ((f"{path}.{i}", child) for i, child in enumerate(value.children))
+        case Instance():
+            yield from ((f"{path}.{name}", part) for name, part in value.attrs.items())
+        case values.Sequence():
+            yield from ((f"{path}.{i}", item) for i, item in enumerate(value.items))
+        case Mapping():
+            yield from ((f"{path}.{key}", item) for key, item in value.items.items())
+        case Unknown() if "<leaf>" in value.attrs:
+            yield f"{path}.weight", value.attrs["<leaf>"]
