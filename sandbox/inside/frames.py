@@ -177,7 +177,10 @@ def place(frame: FrameType) -> Json:
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame, from this one outward, that runs the user's code."""
-    while frame is not None and owner(frame.f_code) != USER:
+    while frame is not None:
+        code = frame.f_code
+        if (_owners.get(code.co_filename) or owner(code)) is USER:
+            break
         frame = frame.f_back
     return frame
 

@@ -12,7 +12,7 @@ import torch
 
 from .frames import activation, function_name, is_user_module, local_values, user_frames
 from .names import Name
-from .parts import is_empty, is_shut, parts
+from .parts import PASSED, Passed, parts
 
 Found = list[tuple[Name, Any]]
 
@@ -33,6 +33,10 @@ class Search:
     leaves: bool = False
     kinds: tuple[type, ...] = (torch.Tensor,)
     _seen: set[int] = field(default_factory=set)
+    _passed: Passed = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._passed = PASSED[self.deep]
 
     def around(self, frame: FrameType | None) -> Found:
         """Every wanted tensor that the user's frames and their modules name, innermost first."""
@@ -54,24 +58,22 @@ class Search:
     def inside(self, name: Name, value: Any) -> Found:
         """Every wanted tensor that the value is or holds."""
         found: Found = []
-        if not self._is_passed(type(value)):
+        if not self._passed[type(value)]:
             self._look(name, value, self.depth, found)
         return found
-
-    def _is_passed(self, kind: type) -> bool:
-        return is_empty(kind) if self.deep else is_shut(kind)
 
     def _locals(self, frame: FrameType, number: int, found: Found) -> None:
         scope = function_name(frame.f_code)
         free = frame.f_code.co_freevars
         for name, value in local_values(frame):
-            if not self._is_passed(type(value)):
+            if not self._passed[type(value)]:
                 kind = "closure" if name in free else "local"
                 self._look(Name(scope, name, kind, number), value, self.depth, found)
 
     def _globals(self, names: Mapping[str, Any], number: int, found: Found) -> None:
+        passed = self._passed
         for name, value in list(names.items()):
-            if self._is_passed(type(value)):
+            if passed[type(value)]:
                 if self.deep and isinstance(value, ModuleType) and is_user_module(value):
                     self._module(value, found)
             elif isinstance(name, str) and not name.startswith("__"):
@@ -92,7 +94,7 @@ class Search:
             kind = type(value).__name__
             for extend, key, held in parts(value, self.deep, self.leaves):
                 self.budget -= 1
-                if not self._is_passed(type(held)) and self._counts(held):
+                if not self._passed[type(held)] and self._counts(held):
                     below = depth if isinstance(held, torch.nn.Module) else depth - 1
                     self._look(extend(name, key, kind), held, below, found)
 

@@ -6,7 +6,7 @@ import functools
 import gc
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
-from types import BuiltinFunctionType, CellType, FunctionType, GeneratorType, ModuleType
+from types import CellType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 import torch
@@ -33,21 +33,27 @@ _HIDDEN = frozenset(  # what torch's own modules keep beside their parameters
         *("_flat_weights", "_flat_weight_refs", "_flat_weights_names", "_all_weights"),
     }
 )
-_shut: dict[type, bool] = dict.fromkeys((*LIGHT, FunctionType, BuiltinFunctionType), True)
 
 
-def is_shut(kind: type) -> bool:
-    """Whether values of this class hold no tensors that a quick look would see: scalars, modules,
-    functions, and objects of library classes that are no containers."""
-    shut = _shut.get(kind)
-    if shut is None:
-        shut = _shut[kind] = is_empty(kind) or not (issubclass(kind, _OPEN) or is_user_class(kind))
-    return shut
+class Passed(dict[type, bool]):
+    """By class of a value, whether to pass by without a look; a table, for it is asked often.
+
+    Scalars, modules and classes hold no tensors of their own. Unless the look is `deep`, functions
+    and objects of library classes that are no containers are passed by too.
+    """
+
+    def __init__(self, *, deep: bool) -> None:
+        super().__init__(dict.fromkeys(LIGHT, True))
+        self._deep = deep
+
+    def __missing__(self, kind: type) -> bool:
+        empty = issubclass(kind, _SKIPPED)
+        closed = not (self._deep or issubclass(kind, _OPEN) or is_user_class(kind))
+        passed = self[kind] = empty or closed
+        return passed
 
 
-def is_empty(kind: type) -> bool:
-    """Whether values of this class hold no tensors at all, or none of their own."""
-    return kind in LIGHT or issubclass(kind, _SKIPPED)
+PASSED = {deep: Passed(deep=deep) for deep in (False, True)}
 
 
 def parts(value: Any, deep: bool, leaves: bool) -> Iterator[Part]:

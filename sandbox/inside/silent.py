@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import pairwise
+from types import FrameType
 from typing import Any
 
 import torch
 
+from . import frames
 from .aliases import CALLS, Aliases
 from .emitter import Emitter
 from .engine import Call, Observer
@@ -71,7 +73,7 @@ class SilentWatch(Observer):
             self._measure_held(call)
         self._measure_walk(call)
 
-    def stepped(self, optimizer: int, owned: list[Known], at: Json | None) -> None:
+    def stepped(self, optimizer: int, owned: list[Known], frame: FrameType | None) -> None:
         """Tell an optimizer that steps, again and again, on gradients of steps before."""
         self._starving.stepped(optimizer, owned)
         stale = [k for k in owned if k.id in self._leftover]
@@ -87,6 +89,7 @@ class SilentWatch(Observer):
         if len(self._unzeroed[optimizer]) == GROWTH:
             names = [known.name for known in stale if known.name]
             figures = self._unzeroed[optimizer]
+            at = frames.place(frame) if frame is not None else None
             self._tell("missing-zero-grad", at=at, params=names[:64], figures=figures[:64])
 
     def finish(self) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-import types
 import weakref
 from collections.abc import Callable
+from types import FrameType, MethodType
 from typing import Any
 
 import torch
@@ -23,14 +23,14 @@ from .parameters import Known, Parameters
 from .sampling import sampled
 from .stamps import Clock
 
-OnStep = Callable[[int, list[Known], Json | None], None]
+OnStep = Callable[[int, list[Known], FrameType | None], None]
 _class: Any = Optimizer
 
 
 class StepWatch:
     """Records every step. `frozen` steps read the gradients and change nothing.
 
-    `on_step` is told of each: optimizer, its parameters, the user's line.
+    `on_step` is told of each: optimizer, its parameters, the user's frame.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class StepWatch:
                 def step(optimizer: Optimizer, closure: Any = None) -> Any:
                     return watch._frozen_step(optimizer, closure)
 
-                vars(optimizer)["step"] = types.MethodType(step, optimizer)
+                vars(optimizer)["step"] = MethodType(step, optimizer)
         frame = frames.user_frame(sys._getframe(2))
         self._parameters.meet(_owned(optimizer), frame, self._numbers[optimizer])
         self._parameters.tell()
@@ -139,15 +139,15 @@ class StepWatch:
 
     def _tell(self, optimizer: Optimizer, gradients: list[Json], changed: int) -> None:
         frame = frames.user_frame(sys._getframe(1))
-        at = frames.place(frame) if frame is not None else None
         number = self._numbers.get(optimizer, -1)
         if Clock.steps <= 2:
             self._parameters.name_again(frame)
             self._parameters.tell()
         owned = self._parameters.meet(_owned(optimizer), None) if self.on_step else []
         for listener in self.on_step:
-            listener(number, owned, at)
+            listener(number, owned, frame)
         if sampled(Clock.steps):
+            at = frames.place(frame) if frame is not None else None
             self.emit_step(number, at, gradients, changed)
 
     def emit_step(
