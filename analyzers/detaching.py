@@ -6,15 +6,15 @@ import ast
 from dataclasses import dataclass
 
 from analyzers.evidence import GraphReuse, Holder
-from analyzers.source import Project, spelled
+from analyzers.source import Project, assigned_pairs, spelled
 from analyzers.trees import walk
 
 
 @dataclass(frozen=True)
 class Idiom:
-    """How one tensor is detached: `template` holds `{}` for the expression."""
+    """How one tensor is detached: `template` holds `{0}` for the expression."""
 
-    template: str = "{}.detach()"
+    template: str = "{0}.detach()"
 
     def of(self, expression: str) -> str:
         """The detached form of one tensor."""
@@ -22,7 +22,7 @@ class Idiom:
 
 
 TORCH = Idiom()
-LEAF = Idiom("{}.detach().requires_grad_()")
+LEAF = Idiom("{0}.detach().requires_grad_()")
 
 
 def idiom_for(reuse: GraphReuse, project: Project) -> Idiom:
@@ -42,29 +42,41 @@ def _engine_idiom(engine: ast.ClassDef, tree: ast.Module) -> Idiom:
     if "detach" in methods:
         return TORCH
     init = methods.get("__init__")
-    if init is None or len(init.args.args) < 2:
+    signature = init.args if init is not None else _fields(engine)
+    arguments = [argument.arg for argument in signature.args[init is not None :]]
+    required = arguments[: len(arguments) - len(signature.defaults)] or arguments[:1]
+    if not required:
         return TORCH
-    first = init.args.args[1].arg
-    stored = _attribute_holding(init, first) or first
-    flags = _flags(engine.name, init, tree)
-    return Idiom(f"{engine.name}({{}}.{stored}{''.join(f', {flag}' for flag in flags)})")
+    stored = [_attribute_holding(init, argument) or argument for argument in required]
+    given = [*(f"{{0}}.{attribute}" for attribute in stored), *_flags(engine.name, signature, tree)]
+    return Idiom(f"{engine.name}({', '.join(given)})")
 
 
-def _attribute_holding(init: ast.FunctionDef, argument: str) -> str | None:
-    """The attribute that the constructor stores its first argument in."""
-    for node in walk(init):
-        if isinstance(node, ast.Assign) and any(
-            isinstance(n, ast.Name) and n.id == argument for n in walk(node.value)
-        ):
-            for target in node.targets:
-                if isinstance(target, ast.Attribute):
-                    return target.attr
+def _fields(record: ast.ClassDef) -> ast.arguments:
+    """The signature of the constructor that a dataclass gets from its fields."""
+    fields = [s for s in record.body if isinstance(s, ast.AnnAssign)]
+    return ast.arguments(
+        posonlyargs=[],
+        args=[ast.arg(spelled(s.target), s.annotation) for s in fields],
+        kwonlyargs=[],
+        kw_defaults=[],
+        defaults=[s.value for s in fields if s.value is not None],
+    )
+
+
+def _attribute_holding(init: ast.FunctionDef | None, argument: str) -> str | None:
+    """The attribute that the constructor stores an argument in."""
+    for statement in walk(init) if init is not None else ():
+        for target, value in assigned_pairs(statement):
+            reads = any(isinstance(n, ast.Name) and n.id == argument for n in walk(value))
+            if isinstance(target, ast.Attribute) and reads:
+                return target.attr
     return None
 
 
-def _flags(name: str, init: ast.FunctionDef, tree: ast.Module) -> list[str]:
+def _flags(name: str, signature: ast.arguments, tree: ast.Module) -> list[str]:
     """The true flags that the script passes when it makes a tracked leaf (`autograd=True`)."""
-    known = {argument.arg for argument in [*init.args.args, *init.args.kwonlyargs]}
+    known = {argument.arg for argument in [*signature.args, *signature.kwonlyargs]}
     for node in walk(tree):
         if isinstance(node, ast.Call) and spelled(node.func) == name:
             flags = [

@@ -11,7 +11,7 @@ from analyzers.flow import mentions, walk_scope
 from analyzers.outofplace import out_of_place
 from analyzers.pattern import Proposal
 from analyzers.rewrite import unused_name
-from analyzers.source import Module, spelled, target_names
+from analyzers.source import Module, assigned_pairs, spelled, target_names
 from analyzers.spots import Spot
 from analyzers.trees import walk
 from analyzers.writes import Write, writes
@@ -104,17 +104,6 @@ def rebinds(statement: ast.stmt, name: str) -> bool:
         spelled(target) == name and mentions(value, name)
         for target, value in assigned_pairs(statement)
     )
-
-
-def assigned_pairs(statement: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
-    """Each target of a plain assignment with its value; `a, b = c, d` has two."""
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        return []
-    target, value = statement.targets[0], statement.value
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-        if len(target.elts) == len(value.elts):
-            return list(zip(target.elts, value.elts, strict=True))
-    return [(target, value)]
 
 
 def in_place_of(editor: Editor, statement: ast.stmt) -> Edit | None:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from analyzers.blocks import indentation, joined, missing_import, run_around, wrapped
 from analyzers.edits import Edit
 from analyzers.flow import bindings
-from analyzers.leaves import assigned_pairs, clears, in_place_of, no_grad_header, rebinds
+from analyzers.leaves import clears, in_place_of, no_grad_header, rebinds
 from analyzers.pattern import Proposal
-from analyzers.source import spelled
+from analyzers.source import assigned_pairs, spelled
 from analyzers.spots import Spot
 
 

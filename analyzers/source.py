@@ -219,3 +219,14 @@ def assigned(statement: ast.stmt) -> list[str]:
                 for name in target_names(item.optional_vars)
             ]
     return []
+
+
+def assigned_pairs(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """Each target of a plain assignment with its value; `a, b = c, d` has two."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return []
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        if len(target.elts) == len(value.elts):
+            return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]

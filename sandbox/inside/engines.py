@@ -34,11 +34,12 @@ _ARITHMETIC = ("__add__", "__mul__", "__matmul__", "__sub__")
 
 @dataclass
 class Walk:
-    """One outermost call of an engine's `backward`."""
+    """One outermost call of an engine's `backward`, with the graph as it stood before it."""
 
     root: Any
     visit: Json
     nodes: list[Any]
+    leaves: frozenset[int] = frozenset()
     names: dict[int, list[Name]] = field(default_factory=dict)
     entered: Any = None
     received: Received | None = None
@@ -174,11 +175,11 @@ class EngineWatch:
             "root": [name.path for name in names.get(id(root), [])][:8],
         }
         received = None
+        leaves = [node for node in nodes if self._instances.is_leaf(node)]
         if len(nodes) > 1:
-            leaves = filter(self._instances.is_leaf, nodes)
             numbered = {self._instances.number(leaf): leaf for leaf in leaves}
             received = Received(self._parameters, self._instances.kinds, numbered, self._ids)
-        return Walk(root, visit, nodes, names, root, received)
+        return Walk(root, visit, nodes, frozenset(map(id, leaves)), names, root, received)
 
     def _done(self, walk: Walk) -> None:
         """Mark what was walked. A call over a lone instance is no walk over a graph."""
@@ -188,7 +189,7 @@ class EngineWatch:
         oldest = n - 1
         for instance in walk.nodes:
             made = self._instances.of(instance)
-            if made is not None and not self._instances.is_leaf(instance):
+            if made is not None and id(instance) not in walk.leaves:
                 oldest = min(oldest, made.after)
                 made.visited_by = made.visited_by or n
         if (root := self._instances.of(walk.root)) is not None:
