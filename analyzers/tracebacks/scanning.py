@@ -212,7 +212,7 @@ def _made(path: str, line: int, function: str) -> Frame:
     path = path.replace("\\", "/")
     cell = _OLD_CELL_FILE.search(path)
     number = int(cell.group(1)) if cell and cell.group(1) else None
-    library = number is None and any(mark in path for mark in _LIBRARY)
+    library = number is None and any(mark in f"/{path}" for mark in _LIBRARY)
     name = f"cell {number}" if number is not None else path
     return Frame(name, line, _name(function), is_library=library, cell=number)
 

@@ -44,6 +44,9 @@ def mutated(text: str, source: random.Random) -> str:
     return "\n".join(lines) + "\n"
 
 
+FAMILIES = ("graph-reuse", "inplace", "no-grad")
+
+
 def traceback_of(text: str) -> str:
     """A traceback whose frames show the program's lines."""
     frames = [
@@ -59,7 +62,8 @@ def tried(text: str) -> str | None:
     started = time.perf_counter()
     try:
         project = Project({"train.py": text})
-        classify(project, read(project).evidence)
+        for error in ("", *FAMILIES):
+            classify(project, read(project, suspecting=error).evidence)
         alone = examine("", "train.py", {}, traceback_of(text))
         classify(Project(alone.files, alone.entry, recalled=True), alone.reading.evidence)
         parse(text)
