@@ -6,22 +6,20 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.blocks import alias, wrapped
-from analyzers.edits import Edit, Editor
+from analyzers.edits import Editor
 from analyzers.flow import (
     bindings,
-    called_name,
     mentions,
-    names_read,
-    own_expressions,
     value_of,
     walk_scope,
 )
 from analyzers.pattern import Proposal
 from analyzers.rewrite import statements_of, steps
-from analyzers.source import Project, Scope, spelled
+from analyzers.source import Project
 from analyzers.stories import Story
 from analyzers.targets import helper_targets, maker_called_inside, target_calls
 from analyzers.trees import walk
+from analyzers.uses import uses
 
 
 def meant_as_constant(story: Story) -> float:
@@ -44,6 +42,12 @@ def meant_as_constant(story: Story) -> float:
     if story.same_consumer:
         return 0.86 if _steps_between(story) else 0.72
     return 0.7 if _steps_between(story) else 0.4
+
+
+def stale_beside_fresh(story: Story) -> bool:
+    """Whether the loop runs the carrier's network again: then a slice of the carrier is an old
+    value beside a new one, and not one of the samples that are walked."""
+    return story.reuse.remade or maker_called_inside(story)
 
 
 def _kept_for_later(story: Story) -> bool:
@@ -98,13 +102,11 @@ def detach_at_use(story: Story, project: Project, rank: int = 0) -> Iterator[Pro
     yield from _in_helpers(story, rank)
     walks = (("first", story.reuse.freed), ("second", story.reuse.reached))
     for later, (title, visit) in enumerate(walks):
-        line = shared.reached_line if later else shared.freed_line
-        edits = _uses(story, line, story.called_for(visit) if story.same_line else "")
-        if edits:
+        for use in uses(story, visit):
             yield Proposal(
                 f"detach-in-{title}-loss",
-                f"Give the {title} loss a detached `{story.name}`",
-                edits,
+                f"Give the {title} loss a detached `{use.name}`",
+                use.edits,
                 "same",
                 "That loss no longer sends gradient through it.",
                 rank + later,
@@ -148,64 +150,6 @@ def _in_helpers(story: Story, rank: int) -> Iterator[Proposal]:
             "The target is a constant for the loss that compares with it.",
             rank,
         )
-
-
-def _uses(story: Story, line: int, only: str = "") -> tuple[Edit, ...]:
-    """Edits that detach the carrier wherever the loss that is walked on the line reads it; of a
-    line with several calls, in the one of the function `only`."""
-    shared = story.shared
-    assert shared is not None
-    editor = Editor(shared.module)
-    edits: list[Edit] = []
-    for statement in leading_to(shared.scope, line, story.name):
-        for node in _read_by(statement, only):
-            if not isinstance(node, ast.Name | ast.Attribute) or spelled(node) != story.name:
-                continue
-            parent = shared.module.parents.get(node)
-            if isinstance(parent, ast.Attribute) and parent.attr in _NO_GRAPH:
-                continue
-            if isinstance(node.ctx, ast.Load):
-                edits.append(editor.append_to(node, ".detach()"))
-    return tuple(edits)
-
-
-def _read_by(statement: ast.stmt, function: str) -> Iterator[ast.AST]:
-    """The nodes of a statement's own expressions, or only those in calls of the function."""
-    for node in own_expressions(statement):
-        if not function:
-            yield node
-        elif isinstance(node, ast.Call) and called_name(node) == function:
-            yield from walk(node)
-
-
-_NO_GRAPH = ("detach", "shape", "size", "item", "dtype", "device")
-
-
-def leading_to(scope: Scope, line: int, stop: str) -> list[ast.stmt]:
-    """The statements from which the one on the line gets its values, back to where `stop` is
-    bound: a backward slice over the scope in source order."""
-    before = [s for s in statements_of(scope) if s.lineno <= line]
-    found: list[ast.stmt] = []
-    wanted: set[str] = set()
-    for statement in sorted(before, key=lambda s: -s.lineno):
-        if not found:
-            if statement.lineno <= line <= (statement.end_lineno or line):
-                found.append(statement)
-                wanted |= _own_names(statement)
-            continue
-        bound = set(bindings(statement))
-        if stop in bound:
-            break
-        if bound & wanted:
-            found.append(statement)
-            if isinstance(statement, ast.Assign):
-                wanted -= bound
-            wanted |= _own_names(statement) - {stop}
-    return found
-
-
-def _own_names(statement: ast.stmt) -> set[str]:
-    return {name for node in own_expressions(statement) for name in names_read(node)}
 
 
 def detach_at_definition(

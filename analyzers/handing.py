@@ -14,28 +14,29 @@ from analyzers.trees import walk
 
 @dataclass(frozen=True)
 class Handing:
-    """`argument` of a method call is kept under `path`, by the statement at `place`."""
+    """`argument` of a method call in `module` is kept under `path`, by the statement at `place`."""
 
+    module: Module
     argument: ast.expr
     path: str
     place: Place
 
 
-def handings(project: Project, region: ast.AST, name: str) -> Iterator[Handing]:
-    """Where the region hands the tensor called `name` to a method of the script that keeps it."""
+def handings(project: Project, module: Module, region: ast.AST, name: str) -> Iterator[Handing]:
+    """Where a region of the module hands the tensor called `name` to a method that keeps it."""
     for call in walk(region):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
             continue
         for position, argument in enumerate(call.args):
             if spelled(argument) != name:
                 continue
-            for module, method in _methods(project, called_name(call)):
+            for keeper, method in _methods(project, called_name(call)):
                 kept = _kept(method, position)
                 if kept is not None:
                     attribute, statement = kept
                     path = f"{spelled(call.func.value)}.{attribute}"
-                    place = Place(module.path, statement.lineno, method.name)
-                    yield Handing(argument, path, place)
+                    place = Place(keeper.path, statement.lineno, method.name)
+                    yield Handing(module, argument, path, place)
 
 
 def _methods(project: Project, name: str) -> Iterator[tuple[Module, ast.FunctionDef]]:

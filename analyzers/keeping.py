@@ -9,7 +9,9 @@ from analyzers.flow import called_name, names_read, own_expressions, value_of
 from analyzers.source import spelled
 from analyzers.trees import walk
 
-_KEEPING_CALLS = frozenset({"cat", "concat", "stack", "vstack", "hstack", "roll", "where"})
+_KEEPING_CALLS = frozenset(
+    {"cat", "concat", "stack", "vstack", "hstack", "roll", "where", "max", "min", "sorted", "len"}
+)
 _KEEPING_METHODS = frozenset({"index_copy", "scatter", "index_put", "lerp", "roll", "clone", "mul"})
 
 

@@ -10,6 +10,7 @@ from analyzers.detaching import Idiom, detached, idiom_for
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import Holder
 from analyzers.flow import mentions, value_of
+from analyzers.lifetimes import base
 from analyzers.pattern import Proposal
 from analyzers.source import Module, Project, Scope, spelled
 from analyzers.stories import Story
@@ -26,7 +27,7 @@ def detach_where_stored(story: Story, project: Project, rank: int = 0) -> Iterat
     inner = False
     for one in story.of_each_carrier():
         for module, scope, statement in one.binders:
-            if _may_store(scope) and _in_loop(one, scope, statement):
+            if _may_store(scope) and _in_loop(one, scope, statement) and not _is_plain(statement):
                 whole += _store_edits(Editor(module), statement, one, idiom)
                 old += _old_part_edits(Editor(module), statement, one, idiom)
                 inner = inner or _within_segment(one, scope, statement)
@@ -43,19 +44,25 @@ def _handed_detached(story: Story, idiom: Idiom, rank: int) -> Iterator[Proposal
     """Detach what the loop hands to an object that keeps it: `bank.push(key.detach())`."""
     if story.shared is None or not story.handed:
         return
-    editor = Editor(story.shared.module)
-    edits = {h.argument: idiom.of(name) for name, h in story.handed.items()}
     names = ", ".join(f"`{name}`" for name in story.handed)
     yield cut(
         "detach-when-handed-over",
         f"Detach {names} for `{story.name.rpartition('.')[0]}`",
-        tuple(editor.replace(argument, text) for argument, text in edits.items()),
+        tuple(
+            Editor(handing.module).replace(handing.argument, idiom.of(name))
+            for name, handing in story.handed.items()
+        ),
         rank - 1,
     )
 
 
 def _may_store(scope: Scope) -> bool:
     return getattr(scope, "name", "") not in ("__init__", "__post_init__")
+
+
+def _is_plain(statement: ast.stmt) -> bool:
+    """Whether the statement binds a constant, which has no graph."""
+    return isinstance(value_of(statement), ast.Constant)
 
 
 def _in_loop(story: Story, scope: Scope, statement: ast.stmt) -> bool:
@@ -85,27 +92,35 @@ def _store_edits(editor: Editor, statement: ast.stmt, story: Story, idiom: Idiom
         return
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     if any(isinstance(target, ast.Tuple | ast.List) for target in targets):
-        name = next((n for n in sorted(_names(story)) if _binds(statement, n)), story.name)
-        line = f"{name} = {detached(name, _renamed(story, name), idiom)}"
-        yield editor.insert_after(statement, line)
+        for target in _targets_of(statement, story):
+            name = editor.text_of(target)
+            line = f"{name} = {detached(name, _renamed(story, name), idiom)}"
+            yield editor.insert_after(statement, line)
         return
     yield from _detached_value(editor, value, story, idiom, stored=True)
 
 
-def _binds(statement: ast.stmt, name: str) -> bool:
-    return any(
-        isinstance(node, ast.expr) and spelled(node) == name
-        for target in getattr(statement, "targets", [])
-        for node in walk(target)
-    )
+def _targets_of(statement: ast.stmt, story: Story) -> Iterator[ast.expr]:
+    """The targets of an assignment that stand for the carrier, or for an entry of it."""
+    for target in getattr(statement, "targets", []):
+        for part in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
+            if base(spelled(part)) in _names(story):
+                yield part
 
 
 def _renamed(story: Story, name: str) -> Holder | None:
-    """The carrier's holder, spelled as the storing scope spells it."""
+    """The carrier's holder, spelled as the storing scope spells it; for an entry of the carrier
+    (`states["h"]`), what the entry itself holds."""
     holder = story.holder
     if holder is None or not holder.path.startswith(story.name):
         return None
-    return replace(holder, path=name + holder.path[len(story.name) :])
+    inner = holder.path[len(story.name) :]
+    kinds = holder.container.replace("]", "").split("[")
+    for _ in range(name.endswith("]")):
+        inner = inner[inner.find("]") + 1 :]
+        kinds = kinds[1:]
+    container = "[".join(kinds) + "]" * (len(kinds) - 1)
+    return replace(holder, path=name + inner, container=container)
 
 
 def _detached_value(

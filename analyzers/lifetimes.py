@@ -11,12 +11,15 @@ from functools import cached_property
 from analyzers.evidence import Holder, Join, Place
 from analyzers.flow import bindings, called_name, first_use, reads, walk_scope
 from analyzers.handing import Handing, handings
+from analyzers.passing import handed_down
 from analyzers.pattern import Boundary, Carrier
 from analyzers.recordtypes import is_named_tuple_field
 from analyzers.shared_frame import SharedFrame
 from analyzers.source import Loop, Module, Scope, spelled, target_names
 from analyzers.trees import remembered, walk
 
+CONSTRUCTORS = ("__init__", "__post_init__", "reset", "setup")
+_PARTING = ("unbind", "split", "chunk", "tensor_split")
 _SUBSCRIPTS = re.compile(r"(\[[^\[\]]*\])+$")
 
 
@@ -52,31 +55,53 @@ class Lifetime(SharedFrame):
     @property
     def _named_where_made(self) -> tuple[Carrier, ...]:
         """A carrier whose name is gone (a local of a function that returned): what the line that
-        made it calls it."""
+        made it calls it; of several names, one that the line which uses it reads."""
         for join in self.reuse.joins:
             place = join.old.at if join.new is not None else None
-            module = self.project.module(place.file) if place is not None else None
-            if place is None or module is None:
+            maker = self._statement(place)
+            if place is None or maker is None or not (names := bindings(maker)):
                 continue
-            statement = module.statement_at(place.line)
-            if statement is not None and (names := bindings(statement)):
-                return (Carrier(names[0], place),)
+            user = self._statement(join.new.at if join.new is not None else None)
+            read = [name for name in names if user is not None and reads(user, name)]
+            return (Carrier(base((read or names)[0]), place),)
         return ()
+
+    def _statement(self, place: Place | None) -> ast.stmt | None:
+        module = self.project.module(place.file) if place is not None else None
+        return module.statement_at(place.line) if module is not None and place is not None else None
 
     @cached_property
     def handed(self) -> dict[str, Handing]:
         """What becomes of names that each pass gives a new value: who is handed it, and keeps it
         for the next."""
-        shared = self.shared
-        if shared is None or not shared.loops or self.same_pass:
+        if self.shared is None or not self.shared.loops or self.same_pass:
             return {}
-        loop = shared.loops[0]
-        found = {
-            name: next(handings(self.project, loop, name), None)
-            for name in self.held
-            if _renewed(shared.module, loop, name)
-        }
-        return {name: handing for name, handing in found.items() if handing is not None}
+        found: dict[str, Handing] = {}
+        for name, holder in self.held.items():
+            for module, region in self._passing_regions(name, holder):
+                if (
+                    handing := next(handings(self.project, module, region, name), None)
+                ) is not None:
+                    found.setdefault(name, handing)
+        return found
+
+    def _passing_regions(self, name: str, holder: Holder) -> Iterator[tuple[Module, ast.AST]]:
+        """The code that has the name for the time of one pass: the loop's body, or a function
+        that the loop calls."""
+        shared = self.shared
+        assert shared is not None
+        if _renewed(shared.module, shared.loops[0], name):
+            yield shared.module, shared.loops[0]
+        if holder.kind in ("local", "item") and holder.frame not in (0, shared.frame):
+            for module, function in self._functions_named(holder.scope):
+                if function is not shared.scope and not self.is_outer(function):
+                    yield module, function
+
+    def _functions_named(self, scope: str) -> Iterator[tuple[Module, Scope]]:
+        for module in self.project.modules.values():
+            function = module.function_named(scope) if scope not in ("", "<module>") else None
+            if function is not None:
+                yield module, function
 
     def _whole(self, name: str) -> str:
         """For a loop's own variable, what the loop takes it from: `sample` → `batch`."""
@@ -154,7 +179,8 @@ class Lifetime(SharedFrame):
         shared = self.shared
         name = base(holder.path)
         here = shared is not None and bool(holder.frame) and holder.frame == shared.frame
-        outside = holder.scope in ("<module>", "") or holder.kind in ("global", "attribute")
+        outlives = holder.kind in ("global", "attribute", "closure")
+        outside = outlives or holder.scope in ("<module>", "")
         fleeting = unread = 0
         if shared is not None and here:
             loop = shared.loops[0] if shared.loops else None
@@ -164,17 +190,22 @@ class Lifetime(SharedFrame):
             unread = 0 if reads(loop or shared.scope, name) else 1
         elif not outside:
             fleeting = 1
-        return (fleeting, 0 if here else 1, unread, _depth(holder.path), len(holder.path))
+        foreign = int("." in name and not self._bound_somewhere(name))
+        return (fleeting, foreign, 0 if here else 1, unread, _depth(holder.path), len(holder.path))
 
     def _taken_on(self, name: str, holder: Holder, join: Join) -> Place:
         """The line where the name takes on the old graph."""
         for place in (join.old.at, *(p for p in (join.raising and join.raising.at,) if p)):
-            if place is None or (module := self.project.module(place.file)) is None:
-                continue
-            statement = module.statement_at(place.line)
-            if statement is not None and name in bindings(statement):
+            statement = self._statement(place)
+            if place is not None and statement is not None and _gives(statement, name):
                 return place
-        return self._last_binding(name, holder) or join.old.at or self.reuse.reached.at
+        return (
+            self._last_binding(name, holder)
+            or self._handed_down(name)
+            or self._stored_as(name)
+            or join.old.at
+            or self.reuse.reached.at
+        )
 
     def _last_binding(self, name: str, holder: Holder) -> Place | None:
         for module, scope, function in self._scopes(holder):
@@ -187,6 +218,29 @@ class Lifetime(SharedFrame):
             if bound:
                 chosen = (before or bound)[-1]
                 return Place(module.path, chosen.lineno, function)
+        return None
+
+    def _handed_down(self, name: str) -> Place | None:
+        """Where a caller binds what it gives for the shared frame's parameter."""
+        for caller, argument in handed_down(self.above, name):
+            given = spelled(argument)
+            bound = [
+                s
+                for s in walk_scope(caller.scope)
+                if isinstance(s, ast.stmt) and given in bindings(s)
+            ]
+            if bound:
+                return Place(caller.module.path, bound[-1].lineno, caller.place.function)
+        return None
+
+    def _stored_as(self, name: str) -> Place | None:
+        """Where any function but a constructor binds the attribute of this name."""
+        for module in self.project.modules.values() if "." in name else ():
+            for statement in module.nodes:
+                if isinstance(statement, ast.stmt) and _gives(statement, name):
+                    function = getattr(module.scope_of(statement), "name", "<module>")
+                    if function not in CONSTRUCTORS:
+                        return Place(module.path, statement.lineno, function)
         return None
 
     def _in_freed_pass(self, module: Module, statement: ast.stmt) -> bool:
@@ -229,8 +283,10 @@ def taken_from(loop: Loop, name: str) -> str | None:
     source: ast.expr = loop.iter
     while True:
         if isinstance(target, ast.Name):
-            plain = isinstance(source, ast.Name | ast.Attribute)
-            return spelled(source) if target.id == name and plain else None
+            if target.id != name:
+                return None
+            source = parted(source)
+            return spelled(source) if isinstance(source, ast.Name | ast.Attribute) else None
         if not isinstance(target, ast.Tuple) or not isinstance(source, ast.Call):
             return None
         inner = [i for i, t in enumerate(target.elts) if name in target_names(t)]
@@ -247,6 +303,22 @@ def taken_from(loop: Loop, name: str) -> str | None:
             target, source = target.elts[1], source.func.value
         else:
             return None
+
+
+def parted(source: ast.expr) -> ast.expr:
+    """The tensor that an expression takes apart (`x` of `x.unbind(0)`, `torch.split(x, 4)`), or
+    the expression itself."""
+    if not isinstance(source, ast.Call) or called_name(source) not in _PARTING:
+        return source
+    if not isinstance(source.func, ast.Attribute) or spelled(source.func.value) == "torch":
+        return source.args[0] if source.args else source
+    return source.func.value
+
+
+def _gives(statement: ast.stmt, name: str) -> bool:
+    """Whether the statement binds the name, or an attribute of this name of its own object."""
+    own = f"self.{name.rpartition('.')[2]}" if "." in name else name
+    return not {name, own}.isdisjoint(bindings(statement))
 
 
 def _depth(path: str) -> int:

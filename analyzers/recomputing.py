@@ -5,19 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.anew import anew_in_each_pass, moved_into_readers
 from analyzers.edits import Edit, Editor
 from analyzers.flow import (
     bindings,
     call_on_line,
     called_name,
-    definitions,
     mentions,
     names_read,
     value_of,
     walk_scope,
 )
 from analyzers.pattern import Proposal
-from analyzers.rewrite import head_of, move_into
 from analyzers.source import FUNCTIONS, Module, Project, spelled
 from analyzers.stories import Story, fills_cache
 from analyzers.trees import walk
@@ -33,7 +32,8 @@ def recompute_where_used(story: Story, project: Project) -> Iterator[Proposal]:
     if story.attribute:
         yield from _out_of_constructor(story)
     else:
-        yield from _into_reader(story)
+        yield from moved_into_readers(story)
+    yield from anew_in_each_pass(story, project)
 
 
 def _out_of_partial(story: Story, project: Project) -> Iterator[Proposal]:
@@ -51,28 +51,6 @@ def _out_of_partial(story: Story, project: Project) -> Iterator[Proposal]:
         text = f"lambda *args: {function}({', '.join(given)})"
         edit = editor.replace(call, text)
         yield _proposal("compute-in-call", f"Compute it at each call of `{function}`", (edit,))
-
-
-def _into_reader(story: Story) -> Iterator[Proposal]:
-    """Move a module's statement into the one function that reads what it makes."""
-    for module in story.project.modules.values():
-        made = definitions(module.tree, story.name)
-        statement = made[0] if len(made) == 1 else None
-        if not isinstance(statement, ast.Assign):
-            continue
-        readers = {
-            module.scope_of(node)
-            for node in walk(module.tree)
-            if isinstance(node, ast.Name)
-            and node.id == story.name
-            and isinstance(node.ctx, ast.Load)
-        }
-        reader = readers.pop() if len(readers) == 1 else None
-        if not isinstance(reader, ast.FunctionDef):
-            continue
-        editor = Editor(module)
-        edits = move_into(editor, [statement], head_of(reader))
-        yield _proposal("compute-in-function", f"Compute `{story.name}` in `{reader.name}`", edits)
 
 
 def _proposal(strategy: str, title: str, edits: tuple[Edit, ...], rank: int = 0) -> Proposal:

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from analyzers.evidence import GraphReuse, Place, Visit
+from analyzers.passing import Frame, frames
 from analyzers.source import Loop, Module, Project, Scope
 
 
@@ -69,6 +70,19 @@ class SharedFrame:
                 reached.function,
             )
         return None
+
+    @cached_property
+    def above(self) -> list[Frame]:
+        """The shared frame with those that called it, outermost first."""
+        reached = frames(self.project, self.reuse.reached)
+        if self.shared is None:
+            return []
+        at = [i for i, frame in enumerate(reached) if frame.place.frame == self.shared.frame]
+        return reached[: at[-1] + 1] if at else []
+
+    def is_outer(self, scope: ast.AST) -> bool:
+        """Whether a function called the shared frame: what it binds was there before."""
+        return any(frame.scope is scope for frame in self.above[:-1])
 
     @cached_property
     def same_line(self) -> bool:

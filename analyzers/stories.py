@@ -13,13 +13,17 @@ from functools import cached_property
 from analyzers.evidence import GraphReuse
 from analyzers.flow import (
     bindings,
+    called_name,
     declared_outer,
     feeding,
+    mentions,
     value_of,
     walk_scope,
     walked,
 )
 from analyzers.keeping import adds_up, fresh_names, interpolates, is_average, queued, sums
+from analyzers.lifetimes import CONSTRUCTORS
+from analyzers.passing import handed_down
 from analyzers.source import FUNCTIONS, Function, Module, Project, Scope, spelled
 from analyzers.trees import remembered, walk
 from analyzers.walks import SUMMING, Walks
@@ -40,11 +44,12 @@ class Story(Walks):
     def binders(self) -> list[tuple[Module, Scope, ast.stmt]]:
         """Statements that give the carrier its value: in the shared frame; for a module's name,
         stores into it from any function; for an attribute, in any function."""
-        found: list[tuple[Module, Scope, ast.stmt]] = []
-        if self.shared is not None and self.name:
-            for node in walk_scope(self.shared.scope):
-                if isinstance(node, ast.stmt) and self.name in bindings(node):
-                    found.append((self.shared.module, self.shared.scope, node))
+        found = [
+            (module, scope, node)
+            for module, scope, name in self._homes
+            for node in walk_scope(scope)
+            if isinstance(node, ast.stmt) and name in bindings(node)
+        ]
         known = {id(binder[2]) for binder in found}
         for module in self.project.modules.values():
             found += [
@@ -55,6 +60,28 @@ class Story(Walks):
                 if id(node) not in known and self._binds_elsewhere(function, node)
             ]
         return found
+
+    @cached_property
+    def _homes(self) -> list[tuple[Module, Scope, str]]:
+        """The functions that have the carrier under a plain name, with that name: the shared
+        frame's; else those that hand it down, the one where it was found, the one that made it."""
+        shared = self.shared
+        if shared is None or not self.name:
+            return []
+        homes: list[tuple[Module, Scope, str]] = [(shared.module, shared.scope, self.name)]
+        if self.attribute or _binds(shared.scope, self.name):
+            return homes
+        for caller, argument in handed_down(self.above, self.name):
+            homes.append((caller.module, caller.scope, spelled(argument)))
+        known = [scope for _, scope, _ in homes]
+        held = [self.holder.scope] if self.holder is not None else []
+        for name in dict.fromkeys((*held, self.carriers[0].place.function)):
+            for module, scope in self._functions_named(name):
+                homes += [(module, scope, self.name)] if scope not in known else []
+        for module in self.project.modules.values():
+            if shared.scope is not module.tree and _binds(module.tree, self.name):
+                homes.append((module, module.tree, self.name))
+        return homes
 
     def _binds_elsewhere(self, function: ast.AST, statement: ast.stmt) -> bool:
         """Whether a statement of another function gives the carrier its value."""
@@ -80,10 +107,29 @@ class Story(Walks):
             if scope is self.shared.scope:
                 if loop is None or self.shared.module.holds(loop, statement):
                     return True
-            elif getattr(scope, "name", "") not in ("__init__", "__post_init__", "reset", "setup"):
-                if not _only_when_missing(self.project, statement, self.attribute):
+            elif not self._ran_before(scope):
+                name = self.attribute
+                if not name or not _only_when_missing(self.project, statement, name):
                     return True
         return not self.binders
+
+    def _ran_before(self, scope: Scope) -> bool:
+        """Whether what a function binds was there before the loop began: it called the loop's
+        function, it made an object, or it is the factory of closures."""
+        if self.is_outer(scope) or isinstance(scope, ast.Module):
+            return True
+        return constructs(self.project, scope) or self._is_factory(scope)
+
+    def _is_factory(self, scope: Scope) -> bool:
+        """Whether a function only binds the carrier for the functions that it makes, and the loop
+        does not call it again."""
+        inner = [n for n in walk_scope(scope) if isinstance(n, FUNCTIONS) and n is not scope]
+        reading = any(mentions(n, self.name) for n in inner if self.name not in declared_outer(n))
+        name = getattr(scope, "name", "")
+        calls = walk(self.loop) if self.loop is not None else []
+        return reading and not any(
+            isinstance(n, ast.Call) and called_name(n) == name for n in calls
+        )
 
     @cached_property
     def cached(self) -> bool:
@@ -201,6 +247,11 @@ class Story(Walks):
         return len(called) > len(set(called))
 
 
+def _binds(scope: Scope, name: str) -> bool:
+    """Whether a statement of the scope itself binds the name."""
+    return any(isinstance(s, ast.stmt) and name in bindings(s) for s in walk_scope(scope))
+
+
 @remembered
 def _bound_in_functions(tree: ast.Module) -> dict[str, list[tuple[Function, ast.stmt]]]:
     """For the last part of each name or attribute path that a function binds: the function and
@@ -213,6 +264,21 @@ def _bound_in_functions(tree: ast.Module) -> dict[str, list[tuple[Function, ast.
                     for last in {name.rpartition(".")[2] for name in bindings(node)}:
                         found.setdefault(last, []).append((function, node))
     return found
+
+
+def constructs(project: Project, scope: ast.AST, depth: int = 3) -> bool:
+    """Whether a function runs while its object is made, and only then: a constructor, or a method
+    that nothing but constructors calls."""
+    name = getattr(scope, "name", "")
+    if name in CONSTRUCTORS:
+        return True
+    callers = [
+        module.scope_of(node)
+        for module in project.modules.values()
+        for node in module.nodes
+        if isinstance(node, ast.Call) and called_name(node) == name
+    ]
+    return bool(callers and depth) and all(constructs(project, c, depth - 1) for c in callers)
 
 
 def put_in(statement: ast.stmt) -> ast.expr | None:

@@ -101,17 +101,32 @@ def _siblings(story: Story) -> set[str]:
 
 
 def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[str]:
-    """What is called like a model in the node, and in the script's functions that it calls."""
+    """What is called like a model in the node, and in the script's functions that it calls. A
+    member of an object goes by its own name: `critic` for `agent.critic` and `self.critic`."""
+    members = {n.partition(".")[2] for n in _own_attributes(project)}
     found: set[str] = set()
     for call in walk(node):
         if isinstance(call, ast.Call):
             if _is_model_call(call):
-                found.add(spelled(call.func))
+                name = called_name(call)
+                found.add(name if name in members else spelled(call.func))
             for module in project.modules.values() if deep else ():
                 function = module.function_named(called_name(call))
                 if function is not None:
                     found |= _models_called(project, function, deep=False)
     return found
+
+
+def _own_attributes(project: Project) -> set[str]:
+    """Attributes that methods of the project bind on their own object."""
+    return {
+        name
+        for module in project.modules.values()
+        for statement in module.nodes
+        if isinstance(statement, ast.Assign)
+        for name in bindings(statement)
+        if name.startswith("self.") and name.count(".") == 1
+    }
 
 
 def _is_model_call(call: ast.Call) -> bool:

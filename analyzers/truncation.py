@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.carrying import cut_lines
 from analyzers.detaching import LEAF, Idiom, detached, idiom_for, starts_as_none
 from analyzers.edits import Edit, Editor
-from analyzers.flow import backward_calls, called_name, declared_outer, reads, value_of
+from analyzers.flow import backward_calls, called_name, declared_outer, reads, value_of, walk_scope
 from analyzers.members import cut_fields, cut_layers
 from analyzers.pattern import Proposal
 from analyzers.rewrite import head_of
@@ -26,6 +27,7 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
     names = visible(story)
     if not names:
         yield from _detach_where_walked(story, project, rank)
+        yield from _detach_behind_yield(story, project, rank)
         return
     editor = Editor(shared.module)
     idiom = LEAF if _begins_as_leaf(story) else idiom_for(story.reuse, project)
@@ -95,6 +97,25 @@ def _detach_where_walked(story: Story, project: Project, rank: int) -> Iterator[
     what = " and ".join(f"`{name}`" for name in names)
     edit = Editor(module).insert_after(walk_statement(module, walk), *lines)
     yield cut("detach-behind-backward", f"Detach {what} behind the backward", (edit,), rank)
+
+
+def _detach_behind_yield(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
+    """Detach where a generator goes on: what it keeps between two passes is its own."""
+    idiom, held = idiom_for(story.reuse, project), story.held.get(story.name)
+    for module, scope, statement in story.binders:
+        if not module.loops_around(statement):
+            continue
+        variants = [lines[-1].strip() for lines in cut_lines(scope, story.name)]
+        if held is not None:
+            variants = [f"{story.name} = {detached(story.name, held, idiom)}"]
+        for node in walk_scope(scope):
+            gives = isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield)
+            if gives and isinstance(node, ast.stmt) and module.loops_around(node):
+                for line in variants:
+                    edit = Editor(module).insert_after(node, line)
+                    title = f"Detach `{story.name}` where `{getattr(scope, 'name', '')}` goes on"
+                    yield cut("detach-behind-yield", title, (edit,), rank)
+        return
 
 
 def walk_statement(module: Module, walk: ast.stmt) -> ast.stmt:

@@ -63,7 +63,7 @@ class Walks(Lifetime):
         if loop is None or self.shared is None or isinstance(loop, ast.While):
             return False
         keyed = isinstance(loop.iter, ast.Call) and called_name(loop.iter) in ("items", "values")
-        if keyed or (self.holder is not None and self.holder.container in ("dict", "OrderedDict")):
+        if keyed or self._is_collection:
             return False
         targets = set(target_names(loop.target))
         if self.name and mentions(loop.iter, self.name):
@@ -77,6 +77,12 @@ class Walks(Lifetime):
             and names_read(node.slice) & targets
             for node in walk(loop)
         )
+
+    @cached_property
+    def _is_collection(self) -> bool:
+        """Whether the carrier is several tensors under one name, not one with several rows."""
+        kinds = ("dict", "OrderedDict", "list", "tuple")
+        return self.holder is not None and self.holder.container.startswith(kinds)
 
     def _made_per_sample(self, name: str) -> bool:
         """Whether a name is a list (or vector) of losses, one for each part of the carrier."""
@@ -99,12 +105,14 @@ class Walks(Lifetime):
 
     @cached_property
     def each_of_many(self) -> bool:
-        """Whether the failing line walks one after the other of a collection of losses."""
+        """Whether the failing line walks one after the other of a collection of losses, or a loss
+        for each of a collection of outputs."""
         loop = self._inner_loop
         root = walked(self.root_call) if self.root_call is not None else None
         if loop is None or isinstance(loop, ast.While) or not isinstance(root, ast.Name):
             return False
-        return self.same_line and root.id in target_names(loop.target)
+        of_outputs = self._is_collection and bool(self.name) and mentions(loop.iter, self.name)
+        return self.same_line and (of_outputs or root.id in target_names(loop.target))
 
     @cached_property
     def walked_within(self) -> bool:

@@ -84,13 +84,16 @@ def emptied(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
     scope = module.scope_of(walk)
     if not (story.name.startswith("self.") or reads(scope, story.name.partition(".")[0])):
         return
-    after = walk_statement(module, walk)
-    line = f"{story.name}.clear()"
-    for statement in walk_scope(scope):
-        if isinstance(statement, ast.stmt) and statement.lineno > walk.lineno:
-            if (manner := _emptying(statement)) is not None:
-                after, line = statement, manner.format(story.name)
-    edit = Editor(module).insert_after(after, line)
+    manners = [
+        (statement, manner)
+        for statement in walk_scope(scope)
+        if isinstance(statement, ast.stmt)
+        and statement.lineno > walk.lineno
+        and (manner := _emptying(statement)) is not None
+    ]
+    after, manner = manners[-1] if manners else (walk_statement(module, walk), "{}.clear()")
+    rank += 0 if manners else 3  # what nobody empties may be meant to be kept
+    edit = Editor(module).insert_after(after, manner.format(story.name))
     yield cut("empty-list", f"Empty `{story.name}` behind the backward", (edit,), rank)
 
 

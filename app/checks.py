@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Set
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from app.schemas import Check
 from sandbox.protocol import RunResult
@@ -103,12 +103,20 @@ def learns(
 
 
 def _lost_later(reference: Trace, candidate: Trace) -> tuple[int, set[int]] | None:
-    """The first step in which parameters miss a gradient that the reference gives them."""
+    """The first step from which on parameters miss a gradient that the reference gives them. One
+    step alone says little where it follows others: a gradient may happen to be zero."""
+    fed: dict[int, list[tuple[int, bool]]] = defaultdict(list)
     for ours, theirs in _pairs(reference, candidate, False):
-        missing = _with_gradient(ours) - _with_gradient(theirs)
-        if missing and ours.gradients and theirs.gradients:
-            return ours.n, missing
-    return None
+        if ours.gradients and theirs.gradients:
+            kept = _with_gradient(theirs)
+            for param in _with_gradient(ours):
+                fed[param].append((ours.n, param in kept))
+    lost: dict[int, set[int]] = defaultdict(set)
+    for param, steps in fed.items():
+        tail = list(takewhile(lambda step: not step[1], reversed(steps)))
+        if len(tail) > 1 or (tail and len(steps) <= 2):
+            lost[tail[-1][0]].add(param)
+    return (min(lost), lost[min(lost)]) if lost else None
 
 
 def _with_gradient(step: Step) -> set[int]:

@@ -37,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.combining import retain_on_first, sum_behind_loop
+from analyzers.constants import stale_beside_fresh
 from analyzers.evidence import Evidence
 from analyzers.moving import forward_into_loop
 from analyzers.pattern import Match, Proposal
@@ -54,7 +55,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.same_pass or story.from_grad or story.in_closure:
         return None
-    if story.reuse.remade or not story.sliced:
+    if not story.sliced or stale_beside_fresh(story):
         return None
     return matched(story, NAME, 0.9)
 

@@ -40,6 +40,7 @@ from analyzers.constants import (
     detach_at_use,
     made_without_graph,
     meant_as_constant,
+    stale_beside_fresh,
 )
 from analyzers.evidence import Evidence
 from analyzers.pattern import Match, Proposal
@@ -57,7 +58,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.reuse.same_root or story.from_grad or story.in_closure:
         return None
-    if not story.name or story.sliced:
+    if not story.name or (story.sliced and not stale_beside_fresh(story)):
         return None
     confidence = meant_as_constant(story)
     return matched(story, NAME, confidence) if confidence else None

@@ -14,6 +14,7 @@ from .graph import ACCUMULATE, VISITED, Node, edges, is_freed, op_name, says_reu
 from .holders import Search
 from .names import Name
 from .stamps import Stamps
+from .visit import Visit
 
 SERIAL, ROOT_OF = "serial", "root_of"
 KEPT = 4096
@@ -29,7 +30,7 @@ class ReuseWatch(Observer):
         self._emitter = emitter
         self._stamps = stamps
         self._serials = itertools.count(1)
-        self._freeing: dict[int, Json] = {}
+        self._freeing: dict[int, Visit] = {}
         self._names: dict[int, dict[Key, list[Name]]] = {}
         self.told = False
 
@@ -54,7 +55,7 @@ class ReuseWatch(Observer):
             return
         for node in call.walk.nodes:
             node.metadata.setdefault(VISITED, call.n)
-        self._freeing[call.n] = call.record()
+        self._freeing[call.n] = call.alone()
         if len(self._freeing) > KEPT:
             del self._freeing[next(iter(self._freeing))]
 
@@ -83,7 +84,8 @@ class ReuseWatch(Observer):
         now = self._held_around(call, Search(_has_graph, budget=20_000, depth=5, deep=True))
         joins = self._joins(call, old, joining, now)
         freed = joins[0]["freed"] if joins else self._last_freeing(call)
-        new_lines = {_line(self._stamps, node) for node in new} - {None}
+        again = [node for node in new if self._made_after(node, freed)]
+        new_lines = {_line(self._stamps, node) for node in again} - {None}
         reused_lines = {_line(self._stamps, node) for node in old if is_freed(node)}
         return {
             "t": "reuse",
@@ -96,15 +98,17 @@ class ReuseWatch(Observer):
             "joins": joins[:16],
         }
 
+    def _made_after(self, node: Node, freed: int) -> bool:
+        """Whether a node was made after the call that freed the graph, so in a later pass."""
+        stamp = self._stamps.of(node)
+        return stamp is not None and stamp.after >= freed
+
     def _freed_record(self, freed: int, call: Call) -> Json:
         """The freeing call, with the number of calls from the same line that came after it."""
-        record = self._freeing.get(freed, call.record())
-        here = (record["at"]["file"], record["at"]["line"])
-        later = sum(
-            n > freed and (other["at"]["file"], other["at"]["line"]) == here
-            for n, other in self._freeing.items()
-        )
-        return {**record, "later": later}
+        visit = self._freeing.get(freed, call)
+        here = visit.line()
+        later = sum(n > freed and other.line() == here for n, other in self._freeing.items())
+        return {**visit.record(), "later": later}
 
     def _last_freeing(self, call: Call) -> int:
         return max(self._freeing, default=call.n)
@@ -145,9 +149,9 @@ class ReuseWatch(Observer):
         return told
 
     def _holders(self, call: Call, visit: int, key: Key, now: dict[Key, list[Name]]) -> list[Json]:
-        reached_by = [place["frame"] for place in call.record()["stack"]]
-        freed_by = [place["frame"] for place in self._freeing.get(visit, {}).get("stack", [])]
-        shared = [frame for frame in reached_by if frame in freed_by][::-1]
+        freed = self._freeing.get(visit)
+        freed_by = freed.standing.activations() if freed is not None else []
+        shared = [number for number in call.standing.activations() if number in freed_by]
 
         def likelihood(holder: Json) -> tuple[int, int, int, bool]:
             frame = holder["frame"]

@@ -62,7 +62,8 @@ def test_a_sum_takes_its_parts_in_as_they_are(value: str, summed: bool) -> None:
 
 def test_the_store_behind_a_method_is_found_through_its_loop() -> None:
     project = Project({"train.py": BANK.replace("{put}", "key")})
-    found = list(handings(project, project.modules["train.py"].tree, "key"))
+    module = project.modules["train.py"]
+    found = list(handings(project, module, module.tree, "key"))
     assert [(h.path, h.place.line) for h in found] == [("bank.rows", 9)]
 
 
@@ -71,7 +72,8 @@ def test_what_is_stored_detached_is_not_kept() -> None:
         "            self.rows", "            key = key.detach()\n            self.rows"
     )
     project = Project({"train.py": text.replace("{put}", "key")})
-    assert not list(handings(project, project.modules["train.py"].tree, "key"))
+    module = project.modules["train.py"]
+    assert not list(handings(project, module, module.tree, "key"))
 
 
 def test_records_tell_their_fields() -> None:
