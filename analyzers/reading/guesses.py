@@ -13,7 +13,7 @@ from analyzers.reading import assigning, inplace, operators
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
-from analyzers.reading.values import Bound, Function, Method, Tensor, Unknown, Value
+from analyzers.reading.values import NONE, Bound, Function, Method, Tensor, Unknown, Value
 from analyzers.source import Project, assigned, spelled
 from analyzers.trees import walk
 
@@ -98,9 +98,14 @@ def called(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -
     if ops.op(callee.origin) is not ops.UNKNOWN:
         made = operators.operate(machine, callee.origin, args, frame)
         return made if isinstance(made, Tensor) else None
+    if any(parent.leaf for parent in parents):
+        callee.attrs["<function>"] = NONE  # of parameters that it is given
+    plain = "<function>" in callee.attrs
     lost = operators.lost_by(args)
-    if lost is not None and not parents and len(args) > 1:  # two are compared: no model
+    if lost is not None and not parents and (plain or len(args) > 1):  # two are compared
         return Tensor(lost=lost)
+    if plain:
+        return machine.tensor(callee.origin, parents, frame, saves=True)
     own = callee.attrs.get("<leaf>")
     if not isinstance(own, Tensor):
         own = callee.attrs["<leaf>"] = leaf_tensor(machine, frame)

@@ -196,7 +196,9 @@ def _make(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame)
     lost = None
     if name in _COPYING:
         graphs, ended = operators.graphs(args), operators.ended(args)
-        lost = Lost("tensor", frame.place(), graphs, ended) if graphs else operators.lost_by(args)
+        guessed = machine.suspecting == "no-grad" and operators.maybe_graph(args)
+        made = Lost("tensor", frame.place(), graphs, ended)
+        lost = made if graphs or guessed else operators.lost_by(args)
     wanted = kwargs.get("requires_grad")
     if isinstance(wanted, Const) and wanted.value:
         return leaf_tensor(machine, frame, lost)

@@ -135,9 +135,10 @@ def _save(result: Tensor, kind: ops.Op, values: list[Value]) -> None:
     if kind.result:
         saved.append((result.storage, result.storage.version))
     if kind.inputs:
-        tensors = [v for v in values if isinstance(v, Tensor)]
-        for value in tensors:
-            others = [v for v in values if v is not value and v.node is not None]
+        for at, value in enumerate(values):
+            if not isinstance(value, Tensor):
+                continue
+            others = any(v.node is not None for v in (*values[:at], *values[at + 1 :]))
             if others or len(values) == 1 or not isinstance(values[-1], Tensor):
                 saved.append((value.storage, value.storage.version))
 
