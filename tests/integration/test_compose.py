@@ -54,7 +54,7 @@ def test_a_verified_patch(service: httpx.Client) -> None:
     verification = found["patches"][0]["verification"]
     checks = {check["name"]: check["status"] for check in verification["checks"]}
     assert checks["reproduced"] == checks["runs"] == checks["learns"] == "passed", checks
-    assert found["run"]["backend"] == "container"
+    assert found["run"]["sandbox"]["backend"] == "container"
 
 
 def test_what_is_ready_says_where_it_runs(service: httpx.Client) -> None:
