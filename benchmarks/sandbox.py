@@ -2,6 +2,7 @@
 
 Figures are medians over several runs of one small script, taken in turn on the same machine; the
 ratios are what to compare, the milliseconds depend on the machine and on what else it does.
+Containers are measured where a Docker daemon answers (`DOCKER_HOST`) and has the image.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from sandbox.client import EmbeddedSandbox
 from sandbox.jail.backend import Jail
-from sandbox.protocol import Job
+from sandbox.protocol import Job, Sandbox, Session
 
 SCRIPT = """
 import torch
@@ -36,7 +38,13 @@ for step in range(5):
     loss.backward()
     optimizer.step()
 """
-EMPTY = ""
+TRACED = Job(files={"train.py": SCRIPT})
+PLAIN = TRACED.model_copy(update={"mode": "plain"})
+EMPTY = Job(files={"train.py": ""}, mode="plain")
+COLD = "cold: python script.py"
+
+Row = tuple[str, str, str]
+Measure = Callable[[], Awaitable[float]]
 
 
 @contextlib.contextmanager
@@ -47,34 +55,52 @@ def script_file() -> Iterator[Path]:
         yield path
 
 
-def cold(path: Path) -> float:
-    """Seconds of a plain `python script.py`."""
+def _run_cold(path: Path) -> float:
     began = time.perf_counter()
     subprocess.run([sys.executable, str(path)], check=False, stderr=subprocess.DEVNULL)
     return time.perf_counter() - began
 
 
-async def warm(box: EmbeddedSandbox, job: Job) -> float:
+async def cold(path: Path) -> float:
+    """Seconds of a plain `python script.py`."""
+    return await asyncio.to_thread(_run_cold, path)
+
+
+async def warm(session: Session, job: Job) -> float:
     """Seconds of one run as the service sees it, socket and all."""
     began = time.perf_counter()
-    result = await box.run(job)
+    result = await session.run(job)
     assert result.status in ("finished", "raised"), result.reason
     return time.perf_counter() - began
 
 
-async def rate(box: EmbeddedSandbox, job: Job, runs: int) -> float:
-    """Runs per second with as many at once as there are cores."""
-    began = time.perf_counter()
-    await asyncio.gather(*[box.run(job) for _ in range(runs)])
-    return runs / (time.perf_counter() - began)
+async def fresh(box: Sandbox) -> float:
+    """Seconds of the first run of a session, for which nothing is kept ready."""
+    async with box.session() as session:
+        return await warm(session, TRACED)
+
+
+async def rate(box: Sandbox, runs: int) -> float:
+    """Traced runs per second in as many sessions at once as there are cores."""
+    cores = len(os.sched_getaffinity(0))
+
+    async def several(session: Session) -> None:
+        for _ in range(runs):
+            await session.run(TRACED)
+
+    async with contextlib.AsyncExitStack() as stack:
+        sessions = [await stack.enter_async_context(box.session()) for _ in range(cores)]
+        await asyncio.gather(*[session.run(EMPTY) for session in sessions])
+        began = time.perf_counter()
+        await asyncio.gather(*[several(session) for session in sessions])
+        return cores * runs / (time.perf_counter() - began)
 
 
 async def raising_walls(runs: int) -> float:
     """Median seconds from the fork of a run to its script's first line."""
     jail = Jail()
     try:
-        job = Job(files={"train.py": EMPTY}, mode="plain")
-        outcomes = [await jail.outcome(job) for _ in range(runs)]
+        outcomes = [await jail.outcome(EMPTY) for _ in range(runs)]
     finally:
         await jail.close()
     return statistics.median(outcome.raising_s for outcome in outcomes)
@@ -104,41 +130,71 @@ def _read(path: str) -> str:
         return ""
 
 
-async def measure(runs: int) -> list[tuple[str, str, str]]:
-    """Rows of the table: what, how much, its ratio to the cold run."""
-    job = Job(files={"train.py": SCRIPT})
-    plain = job.model_copy(update={"mode": "plain"})
+async def in_turn(runs: int, measures: dict[str, Measure]) -> dict[str, float]:
+    """Medians of several measures, each taken once a round."""
+    taken: dict[str, list[float]] = {name: [] for name in measures}
+    for _ in range(runs):
+        for name, measure in measures.items():
+            taken[name].append(await measure())
+    return {name: statistics.median(seconds) for name, seconds in taken.items()}
+
+
+def rows_of(seconds: dict[str, float]) -> list[Row]:
+    """Rows of the table: what, how long, its ratio to the cold run."""
+    base = seconds[COLD]
+    return [(what, f"{s * 1000:.1f} ms", f"{s / base:.3f}") for what, s in seconds.items()]
+
+
+async def of_jail(runs: int, path: Path) -> list[Row]:
+    async with EmbeddedSandbox(options=["--queue", "1000"]) as box:
+        assert (await box.readiness()).ready
+        run_cold = partial(cold, path)
+        measures = {COLD: run_cold, "jail, plain": partial(warm, box, PLAIN)}
+        seconds = await in_turn(runs, {**measures, "jail, traced": partial(warm, box, TRACED)})
+        seconds["of which forking and walls"] = await raising_walls(runs)
+        per_second = await rate(box, 5 * runs)
+        assert box.launcher_pid is not None
+        memory = memory_mib(box.launcher_pid)
+    return [
+        *rows_of(seconds),
+        ("jail, traced runs a second", f"{per_second:.1f}", ""),
+        ("jail, launcher and zygote", f"{memory:.0f} MiB", ""),
+    ]
+
+
+async def of_containers(runs: int, path: Path, image: str) -> list[Row]:
+    """None is kept ready, so that none is being started while others are measured."""
+    options = ["--image", image, "--ready-containers", "0"]
+    async with EmbeddedSandbox("container", options) as box:
+        readiness = await box.readiness()
+        if not readiness.ready:
+            return [(f"containers were not measured: {readiness.reason}", "", "")]
+        async with box.session() as session:
+            await session.run(EMPTY)
+            measures: dict[str, Measure] = {
+                COLD: partial(cold, path),
+                "container, plain": partial(warm, session, PLAIN),
+                "container, traced": partial(warm, session, TRACED),
+            }
+            seconds = await in_turn(runs, measures)
+        seconds["container, started for the run"] = await fresh(box)
+        per_second = await rate(box, 5 * runs)
+    return [*rows_of(seconds), ("container, traced runs a second", f"{per_second:.1f}", "")]
+
+
+async def measure(runs: int, image: str) -> list[Row]:
+    """The whole table; each backend beside cold runs of its own."""
     with script_file() as path:
-        async with EmbeddedSandbox(options=["--queue", "1000"]) as box:
-            assert (await box.readiness()).ready
-            colds, plains, traced = [], [], []
-            for _ in range(runs):
-                colds.append(await asyncio.to_thread(cold, path))
-                plains.append(await warm(box, plain))
-                traced.append(await warm(box, job))
-            per_second = await rate(box, job, 10 * runs)
-            assert box.launcher_pid is not None
-            memory = memory_mib(box.launcher_pid)
-    walls = await raising_walls(runs)
-    base = statistics.median(colds)
-    seconds = {
-        "cold: python script.py": base,
-        "jail, plain": statistics.median(plains),
-        "jail, traced": statistics.median(traced),
-        "of which forking and walls": walls,
-    }
-    rows = [(what, f"{s * 1000:.1f} ms", f"{s / base:.3f}") for what, s in seconds.items()]
-    cores = len(os.sched_getaffinity(0))
-    rows.append((f"traced runs a second, {cores} cores", f"{per_second:.1f}", ""))
-    rows.append(("launcher and zygote, memory", f"{memory:.0f} MiB", ""))
-    return rows
+        return await of_jail(runs, path) + await of_containers(runs, path, image)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=7)
-    rows = asyncio.run(measure(parser.parse_args().runs))
-    print(f"{'':36}{'median':>12}{'to cold':>10}")
+    parser.add_argument("--image", default="gradmend-sandbox", help="image of the containers")
+    chosen = parser.parse_args()
+    rows = asyncio.run(measure(chosen.runs, chosen.image))
+    print(f"{len(os.sched_getaffinity(0))} cores{'':29}{'median':>12}{'to cold':>10}")
     for what, figure, ratio in rows:
         print(f"{what:36}{figure:>12}{ratio:>10}")
 

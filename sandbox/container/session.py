@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
+from typing import Any
 
 from sandbox.collect import run_result
 from sandbox.container.guesthouse import Guest, Guesthouse
@@ -54,22 +55,27 @@ class ContainerSession:
             "allow_missing": self._allow_missing,
         }
         try:
-            guest = await self._fit_guest()
-            outcome = await guest.run(request)
+            return await self._tried(request)
+        except WireError:
+            # Killed under the run, by the kernel or a person: a fresh one gets a second try.
+            if self._over or self._house is None:
+                raise
+            return await self._tried(request)
+
+    async def _tried(self, request: dict[str, Any]) -> Outcome:
+        """Run in the container that there is, or in another."""
+        try:
+            if self._guest is None or not await self._guest.fit():
+                self._leave()
+                self._house = await self._open_house()
+                self._guest = await self._house.take()
+            outcome = await self._guest.run(request)
         except BaseException:
             self._leave()
             raise
         if outcome.ending != "exited" or self._over:
             self._leave()
         return outcome
-
-    async def _fit_guest(self) -> Guest:
-        if self._guest is not None and await self._guest.fit():
-            return self._guest
-        self._leave()
-        self._house = await self._open_house()
-        self._guest = await self._house.take()
-        return self._guest
 
     def close(self) -> None:
         """End the session, with a run that it may have in hand."""

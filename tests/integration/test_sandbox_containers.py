@@ -14,8 +14,9 @@ import pytest_asyncio
 
 from sandbox.client import EmbeddedSandbox
 from sandbox.container.engine import LABEL
-from sandbox.protocol import Job
+from sandbox.protocol import Job, Session
 from tests import engine
+from tests.integration.test_sandbox_deaths import SLEEP, named, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -69,10 +70,85 @@ async def test_a_traced_run(box: EmbeddedSandbox) -> None:
     assert {"no-network", "landlock", "seccomp", "no-capabilities"} <= set(result.walls)
 
 
-async def test_each_run_has_a_container_of_its_own(box: EmbeddedSandbox) -> None:
-    source = "import os; print(os.path.exists('/tmp/note')); open('/tmp/note', 'w')"
-    results = [await box.run(Job(files={"train.py": source})) for _ in range(2)]
-    assert [result.stdout_tail for result in results] == ["False\n", "False\n"]
+async def where(session: Session) -> str:
+    """Which container a run is in: two that exist at the same time differ."""
+    source = "import os; print(os.readlink('/proc/self/ns/pid'))"
+    return (await session.run(Job(files={"train.py": source}, mode="plain"))).stdout_tail
+
+
+async def test_runs_of_a_session_share_a_container_that_nobody_else_gets(
+    box: EmbeddedSandbox, client: Any
+) -> None:
+    before = containers(client)
+    async with box.session() as one, box.session() as other:
+        first, second = await where(one), await where(other)
+        assert first.startswith("pid:")
+        assert first != second
+        assert [await where(one), await where(other)] == [first, second]
+        assert await where(box) not in (first, second)
+        held = containers(client)
+    await until(lambda: len(containers(client) & (before | held)) <= 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "status"),
+    [
+        ("while True: pass", "timed_out"),
+        ("x = [b'x' * (8 << 20) for _ in range(1000)]", "limit_hit"),
+    ],
+    ids=["time", "memory"],
+)
+async def test_after_a_run_that_was_ended_a_session_takes_another_container(
+    box: EmbeddedSandbox, source: str, status: str
+) -> None:
+    async with box.session() as session:
+        first = await where(session)
+        ended = await session.run(
+            Job(files={"train.py": source}, mode="plain", time_limit_s=5, memory_mib=512)
+        )
+        assert ended.status == status
+        second = await where(session)
+        assert second.startswith("pid:")
+        assert second != first
+
+
+async def test_a_session_outlives_its_container(box: EmbeddedSandbox, client: Any) -> None:
+    async with box.session() as session:
+        first = await where(session)
+        for each in containers(client):
+            client.api.kill(each)
+        second = await where(session)
+        assert second.startswith("pid:")
+        assert second != first
+
+
+async def test_cancelling_a_run_ends_it_and_not_the_session(box: EmbeddedSandbox) -> None:
+    sleeping = Job(files={"train.py": SLEEP.format(name="gm-contained")}, mode="plain")
+    async with box.session() as session:
+        running = asyncio.create_task(session.run(sleeping))
+        await until(lambda: named("gm-contained"))
+        running.cancel()
+        assert (await session.run(HELLO)).stdout_tail == "tensor(2.)\n"
+        await until(lambda: not named("gm-contained"))
+
+
+async def test_runs_that_wait_for_their_session_hold_up_no_others(client: Any) -> None:
+    sleeping = Job(files={"train.py": SLEEP.format(name="gm-turns")}, mode="plain", time_limit_s=60)
+    async with sandbox_of("--concurrency", "2") as box, box.session() as session:
+        runs = [asyncio.create_task(session.run(sleeping)) for _ in range(4)]
+        await until(lambda: named("gm-turns"))
+        assert (await box.run(HELLO)).stdout_tail == "tensor(2.)\n"
+        assert len(named("gm-turns")) == 1
+        for run in runs:
+            run.cancel()
+
+
+async def test_runs_of_a_session_are_as_deterministic_as_the_script(box: EmbeddedSandbox) -> None:
+    source = "import torch; print(torch.randn(3), hash('text'), list({'a', 'b', 'c'}))"
+    async with box.session() as session:
+        job = Job(files={"train.py": source})
+        results = [await session.run(job) for _ in range(3)] + [await box.run(job)]
+        assert len({result.stdout_tail for result in results}) == 1
 
 
 async def test_containers_are_made_as_promised(box: EmbeddedSandbox, client: Any) -> None:
