@@ -9,6 +9,7 @@ from analyzers.blocks import alias, joined
 from analyzers.edits import Edit
 from analyzers.flow import called_name, walk_scope
 from analyzers.pattern import Proposal
+from analyzers.rewrite import with_keyword
 from analyzers.source import Project, spelled
 from analyzers.spots import Spot
 
@@ -85,7 +86,25 @@ def torch_edits(where: Spot) -> list[Edit]:
                 return []
             edits += made
     leaves = edits or any(called_name(call) == "numpy" for call in calls)
-    return [*edits, *_kept_as_tensors(where)] if leaves else []
+    if not leaves:
+        return []
+    methods = [edit for call in calls for edit in _method_of_tensor(where, call)]
+    return [*edits, *methods, *_kept_as_tensors(where)]
+
+
+def _method_of_tensor(where: Spot, call: ast.Call) -> Iterator[Edit]:
+    """What an array's method is called, or means, otherwise: `astype`; a spread without Bessel's
+    correction."""
+    name, editor = called_name(call), where.editor
+    if not isinstance(call.func, ast.Attribute):
+        return
+    if name == "astype" and call.args:
+        kind = spelled(call.args[0]).rpartition(".")[2]
+        start, end = editor.span(call.func.value)[1], editor.span(call)[1]
+        yield Edit(where.module.path, start, end, f".to({alias(where.module, 'torch')}.{kind})")
+    named = {keyword.arg for keyword in call.keywords}
+    if name in ("std", "var") and not named & {"ddof", "correction", "unbiased"}:
+        yield with_keyword(editor, call, "correction", "0")
 
 
 def _as_torch(where: Spot, call: ast.Call) -> list[Edit]:

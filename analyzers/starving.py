@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from analyzers.blocks import alias
+from analyzers.arrays import torch_edits
+from analyzers.blocks import alias, joined
 from analyzers.edits import Edit
 from analyzers.evidence import Place, SilentFault
-from analyzers.flow import bindings, called_name, names_read, value_of, walk_scope
+from analyzers.flow import (
+    backward_calls,
+    bindings,
+    called_name,
+    names_read,
+    own_expressions,
+    value_of,
+    walk_scope,
+)
 from analyzers.pattern import Carrier, Proposal
 from analyzers.recording import recording, switched_off_at
-from analyzers.source import FUNCTIONS, Project, Scope, spelled
+from analyzers.source import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.spots import Spot
 from analyzers.trees import walk
 from analyzers.uncutting import cuts_in, without_cut
 
 MAX_CUTS = 3
+MAX_DEPTH = 3  # of calls from the function that reads the parameters
 
 
 @dataclass(frozen=True)
@@ -42,32 +52,109 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
                 yield cut
 
 
+@dataclass(frozen=True)
+class _Way:
+    """A function on the way from the parameters to the loss; `known` are its names for values
+    computed from them, each with the name that led there."""
+
+    module: Module
+    scope: Scope
+    known: Mapping[str, str]
+    depth: int = 0
+
+
 def _cuts_of(wanted: set[str], project: Project) -> Iterator[Cut]:
-    for module in project.modules.values():
-        scopes: list[Scope] = [n for n in walk(module.tree) if isinstance(n, FUNCTIONS[:2])]
-        for scope in [*scopes, module.tree]:
-            for statement, name in _flow(scope, wanted):
-                where = Spot(module, statement, Place(module.path, statement.lineno))
-                cut = _cut_at(where, name)
-                if cut is not None:
-                    yield cut
+    """Those in the functions that read the parameters themselves, then in what those call."""
+    ways = [
+        _Way(module, scope, {})
+        for module in project.modules.values()
+        for scope in [*(n for n in walk(module.tree) if isinstance(n, FUNCTIONS[:2])), module.tree]
+    ]
+    while ways:
+        way, *ways = ways
+        for statement, derived in _flow(way, wanted):
+            where = Spot(way.module, statement, Place(way.module.path, statement.lineno))
+            name = _source(statement, wanted, derived)
+            cut = _cut_at(where, name) if name is not None else None
+            if cut is not None and _goes_on(way, statement):
+                yield cut
+            elif cut is None and way.depth < MAX_DEPTH:
+                ways += _called_by(way, statement, wanted, derived, project)
 
 
-def _flow(scope: Scope, wanted: set[str]) -> Iterator[tuple[ast.stmt, str]]:
+def _flow(way: _Way, wanted: set[str]) -> Iterator[tuple[ast.stmt, dict[str, str]]]:
     """Statements that read the wanted modules or parameters, or what was computed from them, with
-    the name that led there."""
-    derived: dict[str, str] = {}
-    if getattr(scope, "name", "") == "__init__":
+    the names for the latter at that point."""
+    derived = dict(way.known)
+    if getattr(way.scope, "name", "") == "__init__":
         return
-    for node in walk_scope(scope):
+    for node in walk_scope(way.scope):
         if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):
             continue
-        value = node.value
-        read = names_read(value) if value is not None else set()
-        source = next((n for n in sorted(read) if _is_wanted(n, wanted) or n in derived), None)
+        source = _source(node, wanted, derived)
         if source is not None:
-            yield node, derived.get(source, source)
-            derived |= {name: derived.get(source, source) for name in bindings(node)}
+            yield node, derived
+            derived |= dict.fromkeys(bindings(node), source)
+
+
+def _source(node: ast.stmt, wanted: set[str], derived: Mapping[str, str]) -> str | None:
+    """The name by which the statement's value comes from the wanted."""
+    value = node.value if isinstance(node, ast.Return) else value_of(node)
+    read = sorted(names_read(value)) if value is not None else []
+    found = next((n for n in read if _is_wanted(n, wanted) or n in derived), None)
+    return derived.get(found, found) if found is not None else None
+
+
+def _called_by(
+    way: _Way, statement: ast.stmt, wanted: set[str], derived: Mapping[str, str], project: Project
+) -> Iterator[_Way]:
+    """The project's functions that the statement hands such values to."""
+    for call in walk(statement):
+        if not isinstance(call, ast.Call):
+            continue
+        given = list(_sources_given(call, wanted, derived))
+        for module in project.modules.values() if given else ():
+            function = module.function_named(called_name(call))
+            if isinstance(function, ast.FunctionDef) and function is not way.scope:
+                names = [a.arg for a in function.args.args if a.arg not in ("self", "cls")]
+                known = {
+                    names[key] if isinstance(key, int) else key: source
+                    for key, source in given
+                    if not isinstance(key, int) or key < len(names)
+                }
+                yield _Way(module, function, known, way.depth + 1)
+
+
+def _sources_given(
+    call: ast.Call, wanted: set[str], derived: Mapping[str, str]
+) -> Iterator[tuple[int | str, str]]:
+    """Arguments, by place or keyword, that come from the wanted, with the name that led there."""
+    places: list[tuple[int | str, ast.expr]] = [*enumerate(call.args)]
+    places += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
+    for key, value in places:
+        source = _source(ast.Return(value), wanted, derived)
+        if source is not None:
+            yield key, source
+
+
+def _goes_on(way: _Way, statement: ast.stmt) -> bool:
+    """Whether what the statement computes goes on towards a loss: it is returned, handed on, kept
+    in an object or walked. A number that is only logged does not."""
+    if isinstance(statement, ast.Return):
+        return True
+    reached = set(bindings(statement))
+    for node in [*walk_scope(way.scope)] * 2:  # what a loop reads may stand in front
+        if not isinstance(node, ast.stmt) or not _read(node) & reached:
+            continue
+        if isinstance(node, ast.Return) or backward_calls(node):
+            return True
+        reached |= set(bindings(node))
+    return any("." in name for name in reached)
+
+
+def _read(statement: ast.stmt) -> set[str]:
+    """Names that the statement's own expressions read."""
+    return {name for node in own_expressions(statement) for name in names_read(node)}
 
 
 def _is_wanted(name: str, wanted: set[str]) -> bool:
@@ -103,10 +190,15 @@ def _samples(statement: ast.stmt) -> Iterator[ast.Call]:
 
 
 def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """The statement without its cut; recorded; with a sample that has a gradient."""
+    """The statement without its cut; recorded; what its function says in NumPy said in torch; a
+    sample that has a gradient."""
     if switched_off_at(cut.where) is not None:
         for proposal in recording(cut.where, project, rank):
             yield replace(proposal, gradients="changed")
+    in_torch = joined(torch_edits(cut.where))
+    if in_torch:
+        title = "Say it with torch, which keeps the graph"
+        yield Proposal("torch-functions", title, in_torch, "changed", "", rank)
     for proposal in without_cut(cut.where, "changed", rank):
         edits = (*proposal.edits, *_with_torch(cut.where))
         yield Proposal(proposal.strategy, proposal.title, edits, "changed", "", rank)

@@ -17,7 +17,9 @@ from analyzers.spots import Spot, names_held
 from analyzers.trees import walk
 
 _ENDING_METHODS = frozenset({"item", "detach", "numpy", "tolist", "cpu"})
-_TENSOR_MAKERS = frozenset({"tensor", "as_tensor", "Tensor", "FloatTensor", "from_numpy"})
+_TENSOR_MAKERS = frozenset(
+    {"tensor", "as_tensor", "Tensor", "FloatTensor", "from_numpy", "Variable"}
+)
 MAX_SUSPECTS = 3
 
 
