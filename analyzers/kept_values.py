@@ -31,13 +31,32 @@ def detach_where_stored(story: Story, project: Project, rank: int = 0) -> Iterat
                 whole += _store_edits(Editor(module), statement, one, idiom)
                 old += _old_part_edits(Editor(module), statement, one, idiom)
                 inner = inner or _within_segment(one, scope, statement)
-    rank += 4 if inner else 0  # between the steps of one segment the state stays connected
+    if inner or _among_entries(story):
+        rank += 4  # what one segment, or one loss, reads of the pass's own stays connected
     if whole:
         yield cut("detach-when-stored", f"Detach what `{story.name}` stores", tuple(whole), rank)
     if old:
         yield cut(
             "detach-old-part", f"Detach the old value of `{story.name}`", tuple(old), rank + 1
         )
+
+
+def _among_entries(story: Story) -> bool:
+    """Whether the line that reads an old entry reads another one beside it: one of them is new
+    (`store[-1] - store[-2]`)."""
+    for join in story.reuse.joins:
+        place = join.new.at if join.new is not None else None
+        module = story.project.module(place.file) if place is not None else None
+        reader = module.statement_at(place.line) if module is not None and place else None
+        entries = {
+            spelled(node.slice)
+            for node in walk(reader or ast.Pass())
+            if isinstance(node, ast.Subscript)
+            and spelled(node.value).rpartition(".")[2] == (story.attribute or story.name)
+        }
+        if len(entries) > 1:
+            return True
+    return False
 
 
 def _handed_detached(story: Story, idiom: Idiom, rank: int) -> Iterator[Proposal]:

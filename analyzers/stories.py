@@ -102,16 +102,16 @@ class Story(Walks):
         """Whether the carrier gets a new value in the passes between the two calls."""
         if self.shared is None:
             return True
-        loop = self.loop
-        for _, scope, statement in self.binders:
-            if scope is self.shared.scope:
-                if loop is None or self.shared.module.holds(loop, statement):
-                    return True
-            elif not self._ran_before(scope):
-                name = self.attribute
-                if not name or not _only_when_missing(self.project, statement, name):
-                    return True
-        return not self.binders
+        return not self.binders or any(self.binds_inside(*binder) for binder in self.binders)
+
+    def binds_inside(self, module: Module, scope: Scope, statement: ast.stmt) -> bool:
+        """Whether a binder of the carrier runs in the passes between the two calls."""
+        if self.shared is not None and scope is self.shared.scope:
+            return self.loop is None or module.holds(self.loop, statement)
+        if self._ran_before(scope):
+            return False
+        name = self.attribute
+        return not name or not _only_when_missing(self.project, statement, name)
 
     def _ran_before(self, scope: Scope) -> bool:
         """Whether what a function binds was there before the loop began: it called the loop's

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analyzers.evidence import GraphReuse, Place, Visit
+from analyzers.locating import taken_on
 from analyzers.pattern import Match
 from analyzers.source import Project
 from analyzers.stories import Story
@@ -17,6 +20,8 @@ def matched(
 ) -> Match:
     """A match on a story, with its carrier and boundary."""
     carrier = story.carriers[0] if story.carriers else None
+    if carrier is not None and (taken := taken_on(story)) is not None:
+        carrier = replace(carrier, place=taken)
     place = location or (carrier.place if carrier else None) or story.reuse.reached.at
     return Match(
         pattern, confidence, story.reuse, place, carrier, story.boundary, {"story": story, **facts}

@@ -16,7 +16,7 @@ from analyzers.flow import (
     walk_scope,
     walked,
 )
-from analyzers.lifetimes import Lifetime
+from analyzers.lifetimes import Lifetime, base
 from analyzers.rewrite import steps
 from analyzers.source import Loop, spelled, target_names
 from analyzers.trees import walk
@@ -82,7 +82,8 @@ class Walks(Lifetime):
     def _is_collection(self) -> bool:
         """Whether the carrier is several tensors under one name, not one with several rows."""
         kinds = ("dict", "OrderedDict", "list", "tuple")
-        return self.holder is not None and self.holder.container.startswith(kinds)
+        holders = [h for join in self.reuse.joins for h in join.holders]
+        return any(base(h.path) == self.name and h.container.startswith(kinds) for h in holders)
 
     def _made_per_sample(self, name: str) -> bool:
         """Whether a name is a list (or vector) of losses, one for each part of the carrier."""

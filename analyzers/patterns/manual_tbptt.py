@@ -59,7 +59,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if story is None or story.from_grad or not story.name:
         return None
     if story.reuse.engine == "torch" and _hands_on_gradients(story):
-        return matched(story, NAME, 0.94)
+        return matched(story, NAME, 0.94, story.reuse.reached.at)
     if story.summed and not story.same_pass and _windowed(story) and _has_state(story):
         return matched(story, NAME, 0.94)
     listed = story.holder is not None and story.holder.container.startswith(("list", "deque"))
