@@ -1,6 +1,6 @@
 # expect: pattern = derived-outside-loop
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
-# expect: carrier = flow_dist, flow, base, scale, transform
+# expect: carrier = flow_dist, flow, base, scale, transform, transforms
 # Density estimation on the unit square with torch.distributions.
 import torch
 from torch.distributions import Independent, Normal, TransformedDistribution

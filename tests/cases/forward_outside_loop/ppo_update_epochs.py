@@ -25,7 +25,7 @@ class PPO:
     def update(self, obs, act, old_log_probs, returns):
         dist = self.agent.dist(obs)  # expect: place
         new_log_probs = dist.log_prob(act).sum(-1)  # expect: place
-        values = self.agent.v(obs).squeeze(-1)
+        values = self.agent.v(obs).squeeze(-1)  # expect: place
         for _ in range(self.epochs):
             adv = returns - values.detach()
             ratio = (new_log_probs - old_log_probs).exp()

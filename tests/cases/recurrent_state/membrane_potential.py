@@ -32,7 +32,7 @@ class LIF(nn.Module):
             self.mem = torch.zeros_like(current)
         self.mem = self.beta * self.mem + current  # expect: place
         spk = Spike.apply(self.mem - self.threshold)
-        self.mem = self.mem - spk * self.threshold
+        self.mem = self.mem - spk * self.threshold  # expect: place
         return spk
 
 

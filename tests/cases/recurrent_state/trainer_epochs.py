@@ -1,6 +1,6 @@
 # expect: pattern = recurrent-state
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
-# expect: carrier = self.state, state
+# expect: carrier = self.state, state, self.state.hidden
 from dataclasses import dataclass, field
 from typing import Callable, List, Optional, Tuple
 

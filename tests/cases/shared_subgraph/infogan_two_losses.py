@@ -1,6 +1,6 @@
 # expect: pattern = shared-subgraph
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
-# expect: carrier = fake, gen_imgs
+# expect: carrier = h, fake, gen_imgs
 import itertools
 import torch
 import torch.nn as nn

@@ -25,7 +25,7 @@ for update in range(3):
     dist = torch.distributions.Categorical(logits=actor(states))
     actions = dist.sample()
     rewards = (actions == (states[:, 0] > 0).long()).float()
-    values = critic(states).squeeze(-1)
+    values = critic(states).squeeze(-1)  # expect: place
     returns = n_step_returns(rewards[:-1], values)
     advantage = returns - values[:-1]  # expect: place
     critic_loss = nn.functional.smooth_l1_loss(values[:-1], returns.detach())

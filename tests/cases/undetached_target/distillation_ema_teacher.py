@@ -1,6 +1,6 @@
 # expect: pattern = undetached-target
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
-# expect: carrier = teacher_logits, soft, target
+# expect: carrier = teacher_logits, small_logits, big_logits, soft, target
 # Mutual distillation: each of two peers learns from the other's soft labels.
 import torch
 import torch.nn as nn

@@ -21,7 +21,7 @@ def collect(n=20):
 
 
 for update in range(2):
-    states, actions, rewards, old_log_probs = collect()
+    states, actions, rewards, old_log_probs = collect()  # expect: place
     with torch.no_grad():
         advantages = rewards - value_fn(states).squeeze(1)
     for _ in range(EPOCHS):
