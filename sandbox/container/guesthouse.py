@@ -70,7 +70,7 @@ class Guest:
         try:
             async with asyncio.timeout(_TIDYING_S):
                 return "ready" in json.loads(await read_frame(self._said))
-        except (WireError, TimeoutError):
+        except (WireError, ValueError, TimeoutError):
             return False
 
     async def remove(self) -> None:
