@@ -36,7 +36,7 @@ class Emitter:
         self._fstat = os.fstat  # a script may replace these later
         self._write = os.write
         self._getpid = os.getpid
-        self._encode = json.JSONEncoder(separators=(",", ":")).encode
+        self._encode = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
         self._identity = self._identify()
         self._pid = os.getpid()
         self.written = 0

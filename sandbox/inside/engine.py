@@ -18,49 +18,28 @@ from .frames import Json
 from .graph import Root, Walk, executed, roots_of
 from .parameters import Known
 from .stamps import Clock, Stamps
+from .standing import standing
+from .visit import Visit
 
 _autograd: Any = torch.autograd  # its entry to the engine is private
 
 
-@dataclass
-class Call:
+@dataclass(slots=True, kw_only=True)
+class Call(Visit):
     """One walk over a graph: who asked for it, and what it walks.
 
     `walk` is what the engine runs, and `result` what it gave back, known once it has run.
-    `names` are those of the tensor walked, `received` the parameters that the walk gave a
-    gradient; observers fill them in for those who come after them.
+    `received` are the parameters that the walk gave a gradient. Observers fill in that and the
+    `names` for those who come after them.
     """
 
-    n: int
     frame: FrameType | None
-    iteration: int
-    kind: str
-    retain: bool
-    create_graph: bool
     outputs: tuple[Any, ...]
     inputs: tuple[Any, ...]
     roots: list[Root]
-    names: list[str] = field(default_factory=list)
     received: list[Known] = field(default_factory=list)
     walk: Walk = field(default_factory=Walk)
     result: Any = None
-    _record: Json | None = None
-
-    def record(self) -> Json:
-        """The call as records tell it."""
-        if self._record is None:
-            stack = frames.stack(self.frame)
-            self._record = {
-                "n": self.n,
-                "at": stack[-1] if stack else {"file": "", "line": 0},
-                "stack": stack,
-                "library": frames.libraries(sys._getframe(1)),
-                "iteration": self.iteration,
-                "kind": self.kind,
-                "retain": self.retain,
-                "create_graph": self.create_graph,
-            }
-        return {**self._record, "root": self.names[:8]}
 
 
 class Observer:
@@ -151,6 +130,7 @@ class Engine:
         return Call(
             n=Clock.visits + 1,
             frame=frame,
+            standing=standing(sys._getframe(2)),
             iteration=self._per_line[line],
             kind="backward" if kwargs.get("accumulate_grad", True) else "grad",
             retain=bool(args[1]) or self.keep_graphs,

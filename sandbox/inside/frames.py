@@ -91,7 +91,7 @@ def start_in(*roots: str, launcher: str | None = None) -> None:
     _roots[:] = [os.path.realpath(root) for root in roots]
     _owners.clear()
     file_name.cache_clear()
-    _works.cache_clear()
+    works.cache_clear()
     _is_user_module_named.cache_clear()
 
 
@@ -185,6 +185,12 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
     return frame
 
 
+def user_place(frame: FrameType | None) -> Json | None:
+    """The user's line that led to this frame."""
+    found = user_frame(frame)
+    return place(found) if found is not None else None
+
+
 def user_frames(frame: FrameType | None) -> Iterator[FrameType]:
     """The user's frames from this one outward."""
     while (frame := user_frame(frame)) is not None:
@@ -217,24 +223,6 @@ def library_name(frame: FrameType) -> str:
     return f"{file_name(code.co_filename)}:{frame.f_lineno or 0} in {function_name(code)}"
 
 
-def libraries(frame: FrameType | None) -> list[str]:
-    """Library frames that were called by user code and lead here, innermost last.
-
-    The engine's own frames (`torch/_tensor.py`, `torch/autograd`) are left out; frames that lie
-    between two frames of the user (a trainer, an optimizer calling a closure) are in.
-    """
-    names: list[str] = []
-    below: list[str] = []  # seen since the last frame of the user
-    while frame is not None and len(names) < 12:
-        if owner(frame.f_code) == USER:
-            names += below
-            below = []
-        elif _works(frame.f_code.co_filename):
-            below.append(library_name(frame))
-        frame = frame.f_back
-    return names[:12][::-1]
-
-
 _PLUMBING = (
     *("_tensor.py", "_compile.py", "overrides.py", "autograd/", "_dynamo/"),
     "utils/_contextlib.py",
@@ -248,7 +236,7 @@ def _is_plumbing(name: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _works(filename: str) -> bool:
+def works(filename: str) -> bool:
     """Whether the file belongs to a library and does more than pass calls on."""
     name = file_name(filename)
     return not name.startswith("<") and not os.path.isabs(name) and not _is_plumbing(name)
@@ -257,7 +245,7 @@ def _works(filename: str) -> bool:
 def maker(frame: FrameType | None) -> str | None:
     """The library frame below the user's line that did the work, plumbing aside."""
     while frame is not None and owner(frame.f_code) != USER:
-        if _works(frame.f_code.co_filename):
+        if works(frame.f_code.co_filename):
             return library_name(frame)
         frame = frame.f_back
     return None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from itertools import pairwise
-from types import FrameType
 from typing import Any
 
 import torch
@@ -73,7 +73,7 @@ class SilentWatch(Observer):
             self._measure_held(call)
         self._measure_walk(call)
 
-    def stepped(self, optimizer: int, owned: list[Known], frame: FrameType | None) -> None:
+    def stepped(self, optimizer: int, owned: list[Known]) -> None:
         """Tell an optimizer that steps, again and again, on gradients of steps before."""
         self._starving.stepped(optimizer, owned)
         stale = [k for k in owned if k.id in self._leftover]
@@ -89,7 +89,7 @@ class SilentWatch(Observer):
         if len(self._unzeroed[optimizer]) == GROWTH:
             names = [known.name for known in stale if known.name]
             figures = self._unzeroed[optimizer]
-            at = frames.place(frame) if frame is not None else None
+            at = frames.user_place(sys._getframe())
             self._tell("missing-zero-grad", at=at, params=names[:64], figures=figures[:64])
 
     def finish(self) -> None:
@@ -119,7 +119,7 @@ class SilentWatch(Observer):
 
     def _is_walked(self, call: Call) -> bool:
         """Whether the calls at this line walk ever more themselves: another fault."""
-        walked = self._walked[_line(call)]
+        walked = self._walked[call.line()]
         return len(walked) > 2 and walked[-1][0] > walked[0][0]
 
     def _measure_walk(self, call: Call) -> None:
@@ -128,7 +128,7 @@ class SilentWatch(Observer):
             return
         begun = call.n - 1
         stamps = [stamp.after for node in call.walk.nodes if (stamp := self._stamps.of(node))]
-        series = self._walked[_line(call)]
+        series = self._walked[call.line()]
         series.append((len(call.walk.nodes), begun - min(stamps, default=begun)))
         del series[: -GROWTH - 1]
         grown = all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(series))
@@ -151,11 +151,6 @@ class SilentWatch(Observer):
         visit = call.record() if call is not None else None
         place = {"at": visit["at"], "visit": visit} if visit is not None else {}
         self._emitter.emit({"t": "silent", "kind": kind, **place, **more})
-
-
-def _line(call: Call) -> str:
-    at = call.record()["at"]
-    return f"{at['file']}:{at['line']}"
 
 
 def _gradient(known: Known) -> tuple[int, int] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable
-from types import FrameType, MethodType
+from types import MethodType
 from typing import Any
 
 import torch
@@ -23,14 +23,14 @@ from .parameters import Known, Parameters
 from .sampling import sampled
 from .stamps import Clock
 
-OnStep = Callable[[int, list[Known], FrameType | None], None]
+OnStep = Callable[[int, list[Known]], None]
 _class: Any = Optimizer
 
 
 class StepWatch:
     """Records every step. `frozen` steps read the gradients and change nothing.
 
-    `on_step` is told of each: optimizer, its parameters, the user's frame.
+    `on_step` is told of each: optimizer and its parameters.
     """
 
     def __init__(
@@ -114,13 +114,11 @@ class StepWatch:
         Clock.steps += 1
         owned = _owned(optimizer)
         before = self._versions.pop(id(optimizer), [])
-        changed = 0
-        for tensor, version in zip(owned, before, strict=False):
-            if tensor._version != version:
-                changed += 1
-                if (known := self._parameters.find(tensor)) is not None:
-                    known.changed_by = Clock.steps
-        self._tell(optimizer, self._read.pop(id(optimizer), []), changed)
+        moved = [t for t, version in zip(owned, before, strict=False) if t._version != version]
+        for tensor in moved:
+            if (known := self._parameters.find(tensor)) is not None:
+                known.changed_by = Clock.steps
+        self._tell(optimizer, self._read.pop(id(optimizer), []), len(moved))
 
     def _gradients_of(self, optimizer: Optimizer) -> list[Json]:
         if not self.gradients or not sampled(Clock.steps + 1):
@@ -138,17 +136,16 @@ class StepWatch:
         ]
 
     def _tell(self, optimizer: Optimizer, gradients: list[Json], changed: int) -> None:
-        frame = frames.user_frame(sys._getframe(1))
         number = self._numbers.get(optimizer, -1)
+        frame = sys._getframe(1)
         if Clock.steps <= 2:
-            self._parameters.name_again(frame)
+            self._parameters.name_again(frames.user_frame(frame))
             self._parameters.tell()
         owned = self._parameters.meet(_owned(optimizer), None) if self.on_step else []
         for listener in self.on_step:
-            listener(number, owned, frame)
+            listener(number, owned)
         if sampled(Clock.steps):
-            at = frames.place(frame) if frame is not None else None
-            self.emit_step(number, at, gradients, changed)
+            self.emit_step(number, frames.user_place(frame), gradients, changed)
 
     def emit_step(
         self, optimizer: int, at: Json | None, gradients: list[Json], changed: int = 0

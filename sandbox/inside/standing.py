@@ -1,0 +1,71 @@
+"""Where the frames stand when a walk is asked for: noted at once, spelled out when it is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import CodeType, FrameType
+
+from .frames import USER, Json, activation, file_name, function_name, owner, works
+
+STACK, LIBRARIES = 40, 12
+
+
+@dataclass(slots=True)
+class Standing:
+    """Codes and instructions, innermost first; the user's with the number of the activation.
+
+    `_libraries` are frames that the user's code called and that lead here, but for the engine's
+    own (`torch/_tensor.py`, `torch/autograd`); those between two frames of the user (a trainer,
+    an optimizer that calls a closure) are among them.
+    """
+
+    _users: list[tuple[CodeType, int, int]]
+    _libraries: list[tuple[CodeType, int]]
+
+    def stack(self) -> list[Json]:
+        """The user's frames, outermost first, at most the innermost 40."""
+        return [
+            {
+                "file": file_name(code.co_filename),
+                "line": line_at(code, instruction),
+                "function": function_name(code),
+                "frame": number,
+            }
+            for code, instruction, number in self._users[:STACK][::-1]
+        ]
+
+    def activations(self) -> list[int]:
+        """The numbers of the user's frames, innermost first."""
+        return [number for _, _, number in self._users[:STACK]]
+
+    def libraries(self) -> list[str]:
+        """Libraries' frames, each as `torch/optim/lbfgs.py:421 in step`, innermost last."""
+        return [
+            f"{file_name(code.co_filename)}:{line_at(code, instruction)} in {function_name(code)}"
+            for code, instruction in self._libraries[:LIBRARIES][::-1]
+        ]
+
+
+def standing(frame: FrameType | None) -> Standing:
+    """Note this frame and those that led to it."""
+    users: list[tuple[CodeType, int, int]] = []
+    libraries: list[tuple[CodeType, int]] = []
+    below: list[tuple[CodeType, int]] = []  # seen since the last frame of the user
+    while frame is not None:
+        code = frame.f_code
+        if owner(code) is USER:
+            users.append((code, frame.f_lasti, activation(frame).number))
+            libraries += below
+            below.clear()
+        elif works(code.co_filename):
+            below.append((code, frame.f_lasti))
+        frame = frame.f_back
+    return Standing(users, libraries)
+
+
+def line_at(code: CodeType, instruction: int) -> int:
+    """The line of an instruction; 0 where it has none."""
+    for begin, end, line in code.co_lines():
+        if begin <= instruction < end:
+            return line or 0
+    return 0

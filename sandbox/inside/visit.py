@@ -1,0 +1,53 @@
+"""Who asked for a walk over a graph: cheap to note, told only where it matters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .frames import Json
+from .standing import Standing
+
+
+@dataclass(slots=True, kw_only=True)
+class Visit:
+    """One call of `backward` or `autograd.grad`. `names` are those of the tensor walked."""
+
+    n: int
+    iteration: int
+    kind: str
+    retain: bool
+    create_graph: bool
+    standing: Standing
+    names: list[str] = field(default_factory=list)
+
+    def record(self) -> Json:
+        """The call as records tell it."""
+        stack = self.standing.stack()
+        return {
+            "n": self.n,
+            "at": stack[-1] if stack else {"file": "", "line": 0},
+            "stack": stack,
+            "library": self.standing.libraries(),
+            "iteration": self.iteration,
+            "kind": self.kind,
+            "retain": self.retain,
+            "create_graph": self.create_graph,
+            "root": self.names[:8],
+        }
+
+    def line(self) -> str:
+        """Where it was asked for: `train.py:12`."""
+        at = self.standing.stack()[-1:]
+        return f"{at[0]['file']}:{at[0]['line']}" if at else ":0"
+
+    def alone(self) -> Visit:
+        """The same without what a walk holds."""
+        return Visit(
+            n=self.n,
+            iteration=self.iteration,
+            kind=self.kind,
+            retain=self.retain,
+            create_graph=self.create_graph,
+            standing=self.standing,
+            names=self.names,
+        )
