@@ -40,7 +40,7 @@ def read(machine: Machine, owner: Value, name: str, frame: Frame) -> Value:
     if isinstance(owner, Instance):
         return _of_instance(machine, owner, name, frame)
     if isinstance(owner, Library):
-        return importing.member(machine, owner, name)
+        return importing.member(owner.path, name)
     if isinstance(owner, Unknown):
         return _of_unknown(machine, owner, name, frame)
     if isinstance(owner, Tensor):
@@ -104,7 +104,7 @@ def _of_unknown(machine: Machine, owner: Unknown, name: str, frame: Frame) -> Va
         return Method(owner, name)
     if name == "data":
         cut = (owner.node,) if owner.node is not None else ()
-        return Tensor(lost=Lost("data", frame.place(), cut, operators.ended([owner])))
+        return Tensor(lost=Lost("data", frame.place(), cut, operators.origins([owner])[1]))
     if name == "grad" or name in _FACTS:
         return Unknown(data=True)
     value = Unknown(name, data=owner.data, lost=owner.lost)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.evidence import Place
 from analyzers.reading import (
     classes,
     container_methods,
@@ -154,7 +153,6 @@ def _enter(
     machine.entered.add(id(definition))
     inner.line = definition.lineno
     bind_arguments(machine, function, args, kwargs, inner)
-    inner.site = Place(inner.file, inner.line, inner.function, inner.serial)
     if isinstance(definition, ast.Lambda):
         value = machine.evaluate(definition.body, inner)
         inner.leave(machine.tape.tick())

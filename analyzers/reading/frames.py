@@ -27,14 +27,15 @@ class Frame:
     returned: Value | None = None
     owner: Class | None = None
     captured: bool = False
-    site: Place | None = None
+    places: dict[int, Place] = field(default_factory=dict)
 
     def place(self) -> Place:
         """The line being executed."""
-        site = self.site
-        if site is None or site.line != self.line:
-            site = self.site = Place(self.file, self.line, self.function, self.serial)
-        return site
+        line = self.line
+        place = self.places.get(line)
+        if place is None:
+            place = self.places[line] = Place(self.file, line, self.function, self.serial)
+        return place
 
     def stack(self) -> tuple[Place, ...]:
         """The lines being executed, outermost first, at most forty."""

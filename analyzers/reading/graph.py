@@ -86,7 +86,7 @@ class Node:
         self.saves = saves
         self.made_after = made_after
         self.freed: Walk | None = None
-        self.strong: bool = any(parent.strong for parent in parents)
+        self.strong: bool = True in [parent.strong for parent in parents]
         self.leaf = False
         self.trainable = True
         self.engine = ""

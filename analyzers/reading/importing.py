@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
+from functools import lru_cache
 
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
@@ -74,6 +75,7 @@ def import_names(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
             frame.names[name] = Library(f"{dotted}.{alias.name}")
 
 
-def member(machine: Machine, owner: Library, name: str) -> Value:
-    """An attribute of something imported."""
-    return Library(f"{owner.path}.{name}")
+@lru_cache(maxsize=4096)
+def member(path: str, name: str) -> Library:
+    """An attribute of something imported, by the dotted name of its owner."""
+    return Library(f"{path}.{name}")

@@ -115,10 +115,10 @@ def _numpy(machine: Machine, name: str, args: Args, frame: Frame) -> Value:
 
 
 def _no_graph(args: Args, name: str, frame: Frame) -> Value:
-    graphs, ended = operators.graphs(args), operators.ended(args)
+    graphs, ended = operators.origins(args)
     if graphs:
         return Tensor(lost=Lost("numpy", frame.place(), graphs, ended))
-    return Unknown(data=True, lost=operators.lost_by(args))
+    return Unknown(data=True, lost=operators.joined(ended))
 
 
 def _torch(
@@ -195,10 +195,10 @@ def _make(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame)
     """A new tensor: a leaf where `requires_grad=True`, without the graph of what it is made of."""
     lost = None
     if name in _COPYING:
-        graphs, ended = operators.graphs(args), operators.ended(args)
+        graphs, ended = operators.origins(args)
         guessed = machine.suspecting == "no-grad" and operators.maybe_graph(args)
         made = Lost("tensor", frame.place(), graphs, ended)
-        lost = made if graphs or guessed else operators.lost_by(args)
+        lost = made if graphs or guessed else operators.joined(ended)
     wanted = kwargs.get("requires_grad")
     if isinstance(wanted, Const) and wanted.value:
         return leaf_tensor(machine, frame, lost)

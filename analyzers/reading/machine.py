@@ -19,7 +19,7 @@ from analyzers.reading.facts import Facts
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Binding, Lost, Node, Storage
 from analyzers.reading.tape import Tape
-from analyzers.reading.values import Instance, Optimizer, Tensor, Unknown, Value
+from analyzers.reading.values import KEEPS_NAMES, Instance, Optimizer, Tensor, Unknown, Value
 from analyzers.source import Project
 
 STEPS = 20_000
@@ -107,11 +107,10 @@ class Machine:
         handler = EXPRESSIONS.get(type(node))
         if handler is None:
             return Unknown()
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            self.depth -= 1
+        if self.depth >= MAX_DEPTH:
             self.gave_up("expressions nested too deeply")
             return Unknown()
+        self.depth += 1
         try:
             return handler(self, node, frame)
         finally:
@@ -218,26 +217,29 @@ class Machine:
         """Note what a name took on: loops run until these notes repeat."""
         node = value.node
         if node is not None:
-            above = tuple((p.at.line, p.freed is not None) for p in node.parents[:6])
+            above = tuple([(p.at.line, p.freed is not None) for p in node.parents[:6]])
             self.writes.add((target, node.at.line, node.freed is not None, above))
 
     def bind(self, frame: Frame, name: str, value: Value) -> None:
         """Give a value to a plain name."""
-        frame = frame.elsewhere.get(name, frame)
+        if frame.elsewhere:
+            frame = frame.elsewhere.get(name, frame)
         frame.names[name] = value
         log = frame.logs.get(name)
         if log is None:
             log = frame.logs[name] = []
         moment = self.tape.tick()
         log.append(moment)
+        if value.node is None and not isinstance(value, KEEPS_NAMES):
+            return
         kind = "global" if frame.module is None else "local"
         scope = frame.function
         self.name(value, Binding(name, scope, kind, "Tensor", frame.serial, log, moment))
-        self.write((frame.function, name), value)
+        self.write((scope, name), value)
 
     def name(self, value: Value, binding: Binding, depth: int = 0) -> None:
         """Let the graph behind a value know of the name that took it on."""
-        names = getattr(value, "names", None)
+        names = value.names
         if names is not None:
             names.append(binding)
             del names[:-6]
@@ -255,7 +257,7 @@ class Machine:
             del value.storage.names[:-6]
 
     def _name_parts(self, value: Value, binding: Binding, depth: int) -> None:
-        items = getattr(value, "items", None)
+        items: object = getattr(value, "items", None)
         parts: list[tuple[object, Value]] = []
         if isinstance(items, list):
             parts = list(enumerate(items[-6:], max(len(items) - 6, 0)))

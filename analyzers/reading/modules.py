@@ -176,7 +176,7 @@ def _activation(machine: Machine, layer: Layer, values: list[Value], frame: Fram
 
 
 def _weighted(machine: Machine, layer: Layer, values: list[Value], frame: Frame) -> Value:
-    inputs = operators.graphs(values)
+    inputs, ended = operators.origins(values)
     weights = layer.leaf.node if layer.leaf is not None else None
     parents = inputs
     if weights is not None and weights.trainable:
@@ -184,7 +184,7 @@ def _weighted(machine: Machine, layer: Layer, values: list[Value], frame: Frame)
     kind = layer.kind.lower()
     if not parents:
         return _outputs(machine, layer, operators.operate(machine, kind, values, frame), frame)
-    result = machine.tensor(kind, parents, frame, saves=True, ended=operators.ended(values))
+    result = machine.tensor(kind, parents, frame, saves=True, ended=ended)
     if result.node is not None:
         saved = result.node.saved
         needs_weights = bool(inputs) or layer.kind in ("LSTM", "GRU", "RNN")

@@ -68,15 +68,19 @@ def parts(value: Value, depth: int = 4) -> Iterable[Value]:
                 yield from parts(item, min(depth - 1, 1))
 
 
-def graphs(values: Iterable[Value]) -> tuple[Node, ...]:
-    """The graphs that the values carry, each once."""
+def origins(values: Iterable[Value]) -> tuple[tuple[Node, ...], tuple[Lost, ...]]:
+    """The graphs that the values carry, and where others ended; each once."""
     found: dict[Node, None] = {}
+    lost: dict[Lost, None] = {}
     for value in values:
         for part in (value,) if isinstance(value, Tensor) else parts(value):
             node = part.node
-            if node is not None and node.trainable:
-                found[node] = None
-    return tuple(found)[:MAX_PARENTS]
+            if node is not None:
+                if node.trainable:
+                    found[node] = None
+            elif part.lost is not None:
+                lost[part.lost] = None
+    return tuple(found)[:MAX_PARENTS], tuple(lost)[:MAX_PARENTS]
 
 
 def maybe_graph(values: Iterable[Value]) -> bool:
@@ -86,32 +90,31 @@ def maybe_graph(values: Iterable[Value]) -> bool:
     )
 
 
-def ended(values: Iterable[Value]) -> tuple[Lost, ...]:
-    """Where the graphs ended that the values, without one now, were computed from; each once."""
-    found: dict[Lost, None] = {}
-    for value in values:
-        for part in (value,) if isinstance(value, Tensor) else parts(value):
-            if part.lost is not None and part.node is None:
-                found[part.lost] = None
-    return tuple(found)[:MAX_PARENTS]
+def graphs(values: Iterable[Value]) -> tuple[Node, ...]:
+    """The graphs that the values carry, each once."""
+    return origins(values)[0]
+
+
+def joined(ended: tuple[Lost, ...]) -> Lost | None:
+    """Where several graphs ended as one, named for the first of them."""
+    if len(ended) < 2:
+        return ended[0] if ended else None
+    return Lost(ended[0].op, ended[0].at, (), ended)
 
 
 def lost_by(values: Iterable[Value]) -> Lost | None:
-    """Where the graphs behind the values ended, the first of them by name."""
-    found = ended(values)
-    if len(found) < 2:
-        return found[0] if found else None
-    return Lost(found[0].op, found[0].at, (), found)
+    """Where the graphs behind the values, without one now, ended."""
+    return joined(origins(values)[1])
 
 
 def operate(
     machine: Machine, name: str, values: list[Value], frame: Frame, scalar: bool | None = None
 ) -> Value:
     """The result of a named differentiable operation."""
-    parents = graphs(values)
+    parents, ended = origins(values)
     if parents:
         kind = ops.op(name)
-        result = machine.tensor(name, parents, frame, kind.saves, scalar, ended(values))
+        result = machine.tensor(name, parents, frame, kind.saves, scalar, ended)
         if result.node is not None:
             _save(result, kind, values)
         if name in ops.VIEWS and isinstance(values[0], Tensor):
@@ -121,10 +124,10 @@ def operate(
         return result
     if name in ops.VIEWS and isinstance(values[0], Tensor):
         return Tensor(storage=values[0].storage, scalar=scalar, lost=values[0].lost)
-    lost = lost_by(values)
+    lost = joined(ended)
     if not maybe_graph(values) or (lost is not None and machine.suspecting == "no-grad"):
         return Tensor(scalar=scalar, lost=lost)
-    result = machine.tensor(name, (), frame, ops.op(name).saves, ended=ended(values))
+    result = machine.tensor(name, (), frame, ops.op(name).saves, ended=ended)
     return Unknown(name, result.node, lost=result.lost)
 
 

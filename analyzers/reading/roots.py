@@ -14,9 +14,10 @@ from analyzers.trees import walk
 
 _WALKING = frozenset({"backward", "grad", "manual_backward", "step"})
 STEPS_ALONE = 6_000
-_MODEL_CALL = re.compile(
-    r"\b(\w{1,80})\.(?:named_parameters|parameters|load_state_dict|state_dict|zero_grad)\b"
+_MODEL_METHOD = re.compile(
+    r"\.(?:named_parameters|parameters|load_state_dict|state_dict|zero_grad)\b"
 )
+_LAST_WORD = re.compile(r"\w{1,80}$")
 
 
 def mentions_walks(project: Project) -> bool:
@@ -27,7 +28,12 @@ def mentions_walks(project: Project) -> bool:
 
 def model_names(project: Project) -> frozenset[str]:
     """Names (last parts) of things whose parameters are taken somewhere: models."""
-    found = {name for text in project.files.values() for name in _MODEL_CALL.findall(text)}
+    found = {
+        name[0]
+        for text in project.files.values()
+        for call in _MODEL_METHOD.finditer(text)
+        if (name := _LAST_WORD.search(text, max(call.start() - 80, 0), call.start()))
+    }
     return frozenset(found - {"self", "optimizer", "opt", "optim", "scheduler"})
 
 

@@ -56,7 +56,7 @@ class Tape:
     ) -> Node:
         """A new node made here and now."""
         node = Node(op, at, parents, saves, len(self.walks))
-        node.reads = tuple(parent.read for parent in parents)
+        node.reads = tuple([parent.read for parent in parents])
         node.born = self.moment
         return node
 
@@ -209,9 +209,10 @@ def _followed(node: Node, certain: bool) -> tuple[Node, ...]:
     Where a graph certainly reaches a parameter, inputs that may be mere data are left out; where
     nothing is certain, a single input must be the one that carries the graph.
     """
-    if certain:
-        return tuple(parent for parent in node.parents if parent.strong)
-    return node.parents if len(node.parents) == 1 else ()
+    parents = node.parents
+    if len(parents) == 1:
+        return parents if parents[0].strong or not certain else ()
+    return tuple([parent for parent in parents if parent.strong]) if certain else ()
 
 
 def _distinct(joins: list[tuple[Node | None, Node]]) -> list[tuple[Node | None, Node]]:

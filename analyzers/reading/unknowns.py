@@ -39,18 +39,19 @@ def call_unknown(
     for value in values:
         if isinstance(value, Function | Bound):
             _try_callback(machine, value, frame)
-    parents = operators.graphs(values)
+    parents, ended = operators.origins(values)
     if callee.origin in _SINKS or callee.origin in _SAMPLES:
         machine.unfollowed.update(parents)
         cut = (callee.node,) if callee.node is not None else ()
         return Unknown(data=True, lost=Lost(callee.origin, frame.place(), cut) if cut else None)
-    ended = operators.ended([callee, *values])
     if callee.node is not None:
         parents = (callee.node, *parents)
+    elif callee.lost is not None:
+        ended = (callee.lost, *ended)
     certain = machine.suspecting or any(parent.strong for parent in parents)
     model = machine.suspecting and not guesses.constructs(callee.origin)
     if callee.origin[:1].isupper() and not (parents and certain) and not model:
-        made = Unknown(callee.origin, lost=operators.lost_by([callee, *values]))
+        made = Unknown(callee.origin, lost=operators.joined(ended))
         made.built = True
         return made
     leaf = _own_parameters(machine, callee, frame)

@@ -24,6 +24,7 @@ class Value:
     __slots__ = ()
     node: ClassVar[Node | None] = None
     lost: ClassVar[Lost | None] = None
+    names: ClassVar[list[Binding] | None] = None
 
 
 class Const(Value):
@@ -106,7 +107,7 @@ class Sequence(Value):
         self.kind = kind
         self.open = open_
         self.maxlen: int | None = None
-        self.names: list[Binding] = []
+        self.names: list[Binding] = []  # type: ignore[misc]
 
 
 class Mapping(Value):
@@ -117,13 +118,13 @@ class Mapping(Value):
     def __init__(self, items: abc.Mapping[Any, Value] | None = None) -> None:
         self.items: dict[object, Value] = dict(items or {})
         self.rest: list[Value] = []
-        self.names: list[Binding] = []
+        self.names: list[Binding] = []  # type: ignore[misc]
 
 
 class Class(Value):
     """A class of the script; `bases` are classes, library names or unknowns."""
 
-    __slots__ = ("attrs", "bases", "definition", "engine", "fields", "frame")
+    __slots__ = ("_lineage", "attrs", "bases", "definition", "engine", "fields", "frame")
 
     def __init__(self, definition: ast.ClassDef, bases: list[Value], frame: Frame) -> None:
         self.definition = definition
@@ -132,6 +133,7 @@ class Class(Value):
         self.attrs: dict[str, Value] = {}
         self.fields: list[str] | None = None
         self.engine = False
+        self._lineage: list[Class] = []
 
     @property
     def name(self) -> str:
@@ -139,7 +141,9 @@ class Class(Value):
 
     def lineage(self) -> list[Class]:
         """The class and its bases within the script, in lookup order (depth first)."""
-        found: list[Class] = []
+        if self._lineage:
+            return self._lineage
+        found = self._lineage
         todo: list[Value] = [self]
         while todo and len(found) < 32:
             current = todo.pop(0)
@@ -279,7 +283,7 @@ class Gradient(Value):
     """`p.grad` of a leaf, or something computed from it alone."""
 
     leaf: Node
-    names: list[Binding] = field(default_factory=list)
+    names: list[Binding] = field(default_factory=list)  # type: ignore[misc]
 
 
 class Optimizer(Value):
@@ -302,3 +306,7 @@ class Context(Value):
 
     grad: bool | None
     value: Value = NONE
+
+
+# Values that note which names took them on, even where they carry no graph.
+KEEPS_NAMES = (Tensor, Sequence, Mapping, Instance, Gradient)
