@@ -11,6 +11,7 @@ from analyzers.source import Project
 from analyzers.tracebacks import Part
 from analyzers.tracebacks.messages import classify as family_and_hint
 from app.case import READING_LIMIT_S, Case
+from app.checks import len_backwards
 from app.reader import Reader, ReadingLimit
 from app.replay import InOrder
 from app.witness import merged, observed
@@ -23,6 +24,7 @@ class Observation:
     """What is known before any patch. `run` is None when nothing was run; `why_not` says why.
 
     `order` is the order of a notebook's cells that showed the error; empty: top to bottom.
+    `idle`: the script only defines what walks a graph, and calls none of it.
     """
 
     run: RunResult | None
@@ -30,6 +32,7 @@ class Observation:
     evidence: tuple[Evidence, ...]
     why_not: str = ""
     order: tuple[int, ...] = ()
+    idle: bool = False
 
     @property
     def from_run(self) -> bool:
@@ -38,8 +41,8 @@ class Observation:
 
     @property
     def ran_clean(self) -> bool:
-        """Whether the script ran here to its end without an exception."""
-        return self.run is not None and self.run.status == "finished"
+        """Whether the script ran here to its end without an exception, and not idly."""
+        return self.run is not None and self.run.status == "finished" and not self.idle
 
 
 async def observe(case: Case, session: Session | None) -> Observation:
@@ -56,9 +59,16 @@ async def observe(case: Case, session: Session | None) -> Observation:
     run, order = await _reproduced(case, session)
     seen = observed(run.trace) if run.trace is not None else ()
     evidence = merged(seen, predicted)
-    if not evidence and run.status not in ("finished", "stopped"):
+    idle = run.status == "finished" and not evidence and _is_idle(case, run)
+    if not evidence and (idle or run.status not in ("finished", "stopped")):
         evidence = _relevant(case)
-    return Observation(run, run.trace, evidence, order=order)
+    return Observation(run, run.trace, evidence, order=order, idle=idle)
+
+
+def _is_idle(case: Case, run: RunResult) -> bool:
+    """Whether nothing was walked in the run, although the source holds walks."""
+    walks = case.reading.backward_lines or case.reading.suspected
+    return bool(walks) and len_backwards(run) == 0
 
 
 def as_observed(session: Session | None, case: Case, seen: Observation) -> Session | None:

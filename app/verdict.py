@@ -114,6 +114,11 @@ def _why_inconclusive(case: Case, seen: Observation) -> str:
     run = seen.run
     if run is None:
         return f"Reading alone found no cause; {seen.why_not or 'it was not run'}."
+    if seen.idle:
+        return (
+            "The script defines what walks a graph and calls none of it, so nothing could be seen: "
+            "send the part that calls it, or the error's traceback."
+        )
     match run.status:
         case "unavailable":
             return f"The script was not run: {run.reason or 'the sandbox is not available'}."
