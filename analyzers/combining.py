@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from analyzers.blocks import joined
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import Visit
-from analyzers.flow import backward_calls, bindings, call_on_line, called_name, names_read, walked
+from analyzers.flow import bindings, call_on_line, called_name, names_read, walked
 from analyzers.lifetimes import taken_from
 from analyzers.pattern import Proposal
 from analyzers.rewrite import (
@@ -260,53 +260,3 @@ def retain_on_first(story: Story, project: Project) -> Iterator[Proposal]:
         9,
         last_resort=True,
     )
-
-
-def keep_for_second(story: Story, project: Project) -> Iterator[Proposal]:
-    """Tell `autograd.grad` to keep the graph, or to make one of the gradients."""
-    reuse = story.reuse
-    module = project.module(reuse.freed.at.file)
-    call = call_on_line(module, reuse.freed.at.line, "grad") if module else None
-    if module is None or call is None:
-        return
-    penalty = _flows_into_walk(story, module, call)
-    for keyword, title, needed in (
-        ("create_graph", "Make a graph of the gradients too", penalty),
-        ("retain_graph", "Keep the graph for the second walk", not penalty),
-    ):
-        yield Proposal(
-            keyword.replace("_", "-"),
-            title,
-            (with_keyword(Editor(module), call, keyword),),
-            "same" if keyword == "retain_graph" else "changed",
-            ""
-            if needed
-            else "Only if the gradients themselves are part of the loss."
-            if keyword == "create_graph"
-            else "Only if the gradients are looked at, not learnt from.",
-            0 if needed else 5,
-        )
-
-
-def _flows_into_walk(story: Story, module: Module, call: ast.Call) -> bool:
-    """Whether the gradients that the call returns are part of a tensor walked later."""
-    statement = module.statement_at(call.lineno)
-    if statement is None:
-        return False
-    if isinstance(statement, ast.Return):
-        return True
-    scope = module.scope_of(statement)
-    tainted = set(bindings(statement))
-    for node in ast.walk(scope):
-        if isinstance(node, ast.Assign | ast.AugAssign) and node.lineno > statement.lineno:
-            if names_read(node.value) & tainted and ".detach()" not in spelled(node.value):
-                tainted |= set(bindings(node))
-        if isinstance(node, ast.Return) and node.value is not None:
-            if names_read(node.value) & tainted and node.lineno > statement.lineno:
-                return True
-    later = [
-        root
-        for walk in backward_calls(scope)
-        if walk.lineno > statement.lineno and (root := walked(walk)) is not None
-    ]
-    return bool(story.root_names & tainted) or any(names_read(root) & tainted for root in later)

@@ -22,7 +22,7 @@ from analyzers.flow import (
     walked,
 )
 from analyzers.keeping import adds_up, fresh_names, interpolates, is_average, queued, sums
-from analyzers.lifetimes import CONSTRUCTORS
+from analyzers.lifetimes import CONSTRUCTORS, base
 from analyzers.passing import handed_down
 from analyzers.source import FUNCTIONS, Function, Module, Project, Scope, spelled
 from analyzers.trees import remembered, walk
@@ -210,7 +210,7 @@ class Story(Walks):
         join = self.join
         if join is None:
             return False
-        if join.shape not in ((), (1,)) or not self.bound_inside:
+        if not self._is_scalar or not self.bound_inside:
             return False
         new = join.new.op if join.new is not None else ""
         is_root = self.name in self.root_names or any(
@@ -220,6 +220,16 @@ class Story(Walks):
             adds_up(statement, self._is_carrier) and (is_root or not self.averaged)
             for _, _, statement in self.binders
         )
+
+    @cached_property
+    def _is_scalar(self) -> bool:
+        """Whether all that was found under the carrier's name are single numbers, as losses are."""
+        shapes = [
+            join.shape
+            for join in self.reuse.joins
+            if join is self.join or any(base(h.path) == self.name for h in join.holders)
+        ]
+        return all(shape in ((), (1,)) for shape in shapes)
 
     @cached_property
     def _root_values(self) -> list[ast.expr]:

@@ -42,8 +42,9 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
         yield cut("detach-before-call", f"Detach {what} before the next call", (edit,), rank)
         return
     straight = shared.module.block_of(shared.freed) is story.loop.body
+    walk = walk_statement(shared.module, shared.freed)
     head = editor.insert_before(head_of(story.loop), *_guarded(story, names, plain))
-    behind = editor.insert_after(walk_statement(shared.module, shared.freed), *plain)
+    behind = editor.insert_after(walk, *plain)
     yield cut(
         "detach-at-head",
         f"Detach {what} at the head of the loop",
@@ -54,7 +55,21 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
         "detach-behind-backward",
         f"Detach {what} behind the backward",
         (behind,),
-        rank + 1 if straight else rank,
+        (rank + 1 if straight else rank) + (4 if _bound_behind(story, walk) else 0),
+    )
+
+
+def _bound_behind(story: Story, walk: ast.stmt) -> bool:
+    """Whether a function that gives the carrier a new value is called behind the walk, in the
+    same pass: a cut in front of that call comes too early."""
+    shared = story.shared
+    assert shared is not None
+    block = shared.module.block_of(walk)
+    makers = {getattr(scope, "name", "") for _, scope, _ in story.binders}
+    return any(
+        isinstance(node, ast.Call) and called_name(node) in makers
+        for statement in block[block.index(walk) + 1 :]
+        for node in ast.walk(statement)
     )
 
 

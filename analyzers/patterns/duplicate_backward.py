@@ -28,15 +28,17 @@ Mended::
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import Evidence, Visit
-from analyzers.flow import backward_calls
+from analyzers.flow import backward_calls, definitions, value_of, walked
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
-from analyzers.stories import story_of
+from analyzers.stories import Story, story_of
 from analyzers.telling import account, matched, story_in
+from analyzers.trees import walk
 
 NAME = "duplicate-backward"
 FAMILY = "graph-reuse"
@@ -63,7 +65,7 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Take out the second call; or the first."""
+    """Take out the second call; or the first; or walk a loss that is computed anew."""
     reuse = story_in(match).reuse
     for rank, (visit, which) in enumerate(((reuse.reached, "second"), (reuse.freed, "first"))):
         edit = _without(visit, project)
@@ -76,6 +78,28 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
                 "The original would have counted this loss twice.",
                 rank,
             )
+    yield from _anew(story_in(match))
+
+
+def _anew(story: Story) -> Iterator[Proposal]:
+    """The loss computed once more for the second walk: where weights change between the two."""
+    shared, call = story.shared, story.root_call
+    root = walked(call) if call is not None else None
+    if shared is None or root is None or not story.same_pass or not isinstance(root, ast.Name):
+        return
+    made = [s for s in definitions(shared.scope, root.id) if s.lineno < shared.freed_line]
+    value = value_of(made[-1]) if made else None
+    if value is None or not any(isinstance(node, ast.Call) for node in walk(value)):
+        return
+    editor = Editor(shared.module)
+    yield Proposal(
+        "walk-anew",
+        f"Compute `{root.id}` anew for the second backward",
+        (editor.replace(root, editor.text_of(value)),),
+        "changed",
+        "The second walk learns from the weights as they are then.",
+        5,
+    )
 
 
 def _without(visit: Visit, project: Project) -> tuple[Edit, ...] | None:

@@ -29,8 +29,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.combining import keep_for_second
 from analyzers.evidence import Evidence
+from analyzers.gradient_graphs import keep_for_second
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
 from analyzers.stories import story_of

@@ -32,8 +32,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.combining import keep_for_second, one_backward, retain_on_first, sum_behind_loop
+from analyzers.combining import one_backward, retain_on_first, sum_behind_loop
 from analyzers.evidence import Evidence, Place
+from analyzers.gradient_graphs import keep_for_second
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
 from analyzers.stories import Story, story_of
@@ -51,7 +52,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.reuse.same_root or not _through_gradients(story):
         return None
-    return matched(story, NAME, 0.93)
+    return matched(story, NAME, 0.93, story.reuse.freed.at if story.from_grad else None)
 
 
 def _through_gradients(story: Story) -> bool:
