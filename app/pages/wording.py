@@ -98,7 +98,9 @@ def unchecked(diagnosis: Diagnosis) -> list[str]:
     """What a reader should not take for checked."""
     run = diagnosis.run
     told = []
-    if run is None or run.status == "unavailable":
+    if run is None and any(cause.source != "reading" for cause in diagnosis.causes):
+        told.append("Nothing was run here: the cause comes from the records of your own run.")
+    elif run is None or run.status == "unavailable":
         told.append("Nothing was run: what stands here comes from reading the source.")
     else:
         told.append("The run was on a CPU; nothing was tried on a GPU or on several processes.")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from playwright.async_api import Page, expect
@@ -95,6 +99,48 @@ async def test_a_traceback_alone_says_what_the_script_would_add(page: Page) -> N
     await settled(page)
     await expect(page.locator(".hint")).to_contain_text("With the script")
     await keep(page, "traceback-alone")
+
+
+OWN_DATA = """\
+import torch
+from torch import nn
+
+xs = torch.tensor([float(line) for line in open("prices.csv")]).reshape(-1, 1, 4)
+gru, head = nn.GRU(4, 8), nn.Linear(8, 1)
+optimizer = torch.optim.SGD([*gru.parameters(), *head.parameters()], lr=0.1)
+memory = torch.zeros(1, 1, 8)
+for x in xs:
+    out, memory = gru(x[None], memory)
+    loss = head(out).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+async def test_records_of_a_run_beside_own_data(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(OWN_DATA)
+    (tmp_path / "prices.csv").write_text("1\n2\n3\n4\n" * 6)
+    await page.click("summary")
+    tracer = await page.request.get("/gradmend_trace.py")
+    (tmp_path / "gradmend_trace.py").write_text(await tracer.text())
+    command = [sys.executable, "gradmend_trace.py", "train.py"]
+    run = await asyncio.to_thread(
+        subprocess.run, command, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "a second time" in run.stderr
+    await page.fill("#script", OWN_DATA)
+    await page.set_input_files("#trace", tmp_path / "gradmend-trace.jsonl")
+    await page.click("button.primary")
+    await settled(page)
+    await expect(page.locator(".badge")).to_have_text("Confirmed by a run")
+    await expect(page.locator("table.listing")).to_contain_text(
+        "out, memory = gru(x[None], memory)"
+    )
+    await expect(page.locator("section", has_text="How sure we are")).to_contain_text(
+        "your own run"
+    )
+    await keep(page, "own-data")
 
 
 async def test_only_reading_runs_nothing(page: Page) -> None:
