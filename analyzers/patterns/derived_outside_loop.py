@@ -34,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
+from analyzers.loading import network_on_each_batch
 from analyzers.moving import built_by_a_module, forward_into_loop
 from analyzers.pattern import Match, Proposal
 from analyzers.recomputing import recompute_where_used
@@ -73,3 +74,4 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     story = story_in(match)
     yield from recompute_where_used(story, project)
     yield from forward_into_loop(story, project, rank=1)
+    yield from network_on_each_batch(story, project)

@@ -36,6 +36,7 @@ from collections.abc import Iterator
 
 from analyzers.constants import detach_at_definition
 from analyzers.evidence import Evidence
+from analyzers.loading import network_on_each_batch
 from analyzers.moving import built_by_a_module, forward_into_loop
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
@@ -73,4 +74,5 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Move the forward into the loop; or make its output a constant, if nothing learns from it."""
     yield from forward_into_loop(story_in(match), project, rank=0)
+    yield from network_on_each_batch(story_in(match), project)
     yield from detach_at_definition(story_in(match), project, rank=5)

@@ -1,4 +1,5 @@
 # expect: pattern = shared-subgraph
+# expect: also = undetached-target
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = code
 import torch
