@@ -14,6 +14,8 @@ STORING_METHODS = frozenset(
     {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push"}
 )
 
+_SCOPES = (*FUNCTIONS, ast.ClassDef)
+
 
 @remembered
 def walk_scope(scope: ast.AST) -> Sequence[ast.AST]:
@@ -23,7 +25,7 @@ def walk_scope(scope: ast.AST) -> Sequence[ast.AST]:
     while todo:
         node = todo.pop()
         found.append(node)
-        if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        if not isinstance(node, _SCOPES):
             todo += children(node)[::-1]
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 
 from analyzers.evidence import Evidence, Place, Reading
@@ -47,8 +48,8 @@ def read(
         leaves = guesses.leaf_names(project) if suspecting else frozenset()
         for arm in (0, 1):
             machine = Machine(project, arm, models, suspecting=suspecting, leaf_names=leaves)
+            _run(machine, tuple(reruns), machines[0].undecided if machines else None)
             machines.append(machine)
-            _run(machine, tuple(reruns))
             incomplete |= machine.incomplete
             walks |= machine.walk_places
             sources |= machine.sources
@@ -68,9 +69,15 @@ def read(
     )
 
 
-def _run(machine: Machine, reruns: tuple[tuple[int, int], ...]) -> None:
+def _run(
+    machine: Machine, reruns: tuple[tuple[int, int], ...], undecided: set[ast.stmt | None] | None
+) -> None:
+    """One run; `undecided`: where the run before, if there was one, had assumed an arm."""
     try:
-        roots.run(machine, reruns)
+        if undecided is None or reruns or machine.suspecting:
+            roots.run(machine, reruns)
+        else:
+            roots.run_otherwise(machine, undecided)
     except OutOfBudgetError:
         machine.gave_up("the script is too long to follow to its end")
     except RecursionError:

@@ -97,12 +97,12 @@ def _preferred(machine: Machine, node: ast.If) -> bool:
     leaves = isinstance(last, _JUMPS)
     if not node.orelse:
         if isinstance(last, ast.Return) and not isinstance(last.value, ast.Constant | None):
-            machine.undecided = True
+            machine.undecided.add(machine.top)
             return machine.arm == 1
         return not leaves
     if leaves != isinstance(node.orelse[-1], _JUMPS):
         return not leaves
-    machine.undecided = True
+    machine.undecided.add(machine.top)
     return machine.arm == 0
 
 

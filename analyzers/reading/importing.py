@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
+from collections.abc import Sequence
 from functools import lru_cache
 
 from analyzers.reading.frames import Frame
@@ -11,8 +12,10 @@ from analyzers.reading.machine import Machine
 from analyzers.reading.values import Const, Library, Unknown, Value
 
 
-def module_frame(machine: Machine, path: str, name: str) -> Frame | None:
-    """The frame of a project module, run on first use."""
+def module_frame(
+    machine: Machine, path: str, name: str, only: Sequence[ast.stmt] | None = None
+) -> Frame | None:
+    """The frame of a project module, run on first use; `only`: these of its statements."""
     if path in machine.modules:
         return machine.modules[path]
     module = machine.project.module(path)
@@ -21,8 +24,27 @@ def module_frame(machine: Machine, path: str, name: str) -> Frame | None:
     frame = machine.modules[path] = machine.new_frame(path, "<module>")
     frame.names["__name__"] = Const(name)
     frame.names["__file__"] = Const(path)
-    machine.execute(module.tree.body, frame)
+    body = module.tree.body if only is None else only
+    if path != machine.project.entry:
+        machine.execute(body, frame)
+        return frame
+    for statement in body:
+        machine.top = statement
+        if machine.execute([statement], frame) is not None:
+            break
+    machine.top = None
     return frame
+
+
+def is_library(machine: Machine, node: ast.stmt) -> bool:
+    """Whether a statement of the entry imports nothing but what is not the project's."""
+    base = posixpath.dirname(machine.project.entry)
+    match node:
+        case ast.Import(names=names):
+            return not any(find(machine, alias.name, base) for alias in names)
+        case ast.ImportFrom(module=str(dotted), level=0):
+            return find(machine, dotted, base) is None
+    return False
 
 
 def find(machine: Machine, dotted: str, base: str = "") -> str | None:

@@ -84,7 +84,8 @@ class Machine:
         self.walk_places: dict[Place, None] = {}
         self.sources: set[str] = set()
         self.assumed: dict[object, bool] = {}
-        self.undecided = False
+        self.top: ast.stmt | None = None  # the outermost statement of the entry that runs now
+        self.undecided: set[ast.stmt | None] = set()  # where one of two arms had to be assumed
         self.writes: set[object] = set()
         self.moving = False
         self.decisions: dict[ast.AST, object] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from analyzers.reading import calling, classes, frameworks, importing, suspicion
+from analyzers.reading import calling, classes, frameworks, importing, slicing, suspicion
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, OutOfBudgetError
 from analyzers.reading.values import Class, Function, Instance, Unknown, Value
@@ -51,6 +51,20 @@ def run(machine: Machine, reruns: tuple[tuple[int, int], ...] = ()) -> None:
             suspicion.live(machine, frame, _call_alone)
         else:
             _uncalled(machine, frame)
+
+
+def run_otherwise(machine: Machine, undecided: set[ast.stmt | None]) -> None:
+    """The entry once more with other arms; only what has to do with the statements in which they
+    are, where outermost statements of the entry held them all."""
+    module = machine.project.module(machine.project.entry)
+    wanted = {statement for statement in undecided if statement is not None}
+    if module is None or len(wanted) < len(undecided):
+        run(machine)
+        return
+    body = module.tree.body
+    library = {statement for statement in body if importing.is_library(machine, statement)}
+    only = slicing.related(body, wanted, library)
+    importing.module_frame(machine, machine.project.entry, "__main__", only)
 
 
 def _run_again(machine: Machine, first: int, last: int) -> None:
