@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import FrameType, ModuleType
@@ -10,7 +11,14 @@ from typing import Any
 
 import torch
 
-from .frames import activation, function_name, is_user_module, local_values, user_frames
+from .frames import (
+    activation,
+    function_name,
+    is_user_class,
+    is_user_module,
+    local_values,
+    user_frames,
+)
 from .names import Name
 from .parts import PASSED, Passed, parts
 
@@ -76,6 +84,8 @@ class Search:
             if passed[type(value)]:
                 if self.deep and isinstance(value, ModuleType) and is_user_module(value):
                     self._module(value, found)
+                elif self.deep and isinstance(value, type) and is_user_class(value):
+                    self._class(Name("<module>", name, "global", number), value, found)
             elif isinstance(name, str) and not name.startswith("__"):
                 self._look(Name("<module>", name, "global", number), value, self.depth, found)
 
@@ -84,6 +94,12 @@ class Search:
         if id(module) not in self._seen:
             self._seen.add(id(module))
             self._globals(vars(module), 0, found)
+
+    def _class(self, name: Name, kind: type, found: Found) -> None:
+        """What all objects of a user's class share: lists and tensors in its body."""
+        for key, held in list(vars(kind).items()):
+            if isinstance(held, (*self.kinds, list, dict, deque)) and not key.startswith("__"):
+                self._look(name.attribute(key, kind.__name__), held, self.depth, found)
 
     def _look(self, name: Name, value: Any, depth: int, found: Found) -> None:
         if isinstance(value, self.kinds):
