@@ -247,21 +247,42 @@ def _numbers(tensor: torch.Tensor | None, like: torch.Tensor | None = None) -> A
 
 
 def _engine_state(value: Any, path: str = "", depth: int = 6) -> Iterator[tuple[str, Array]]:
-    """Values of a hand-written engine: objects with both `data` and `grad`, found from globals."""
+    """Values of a hand-written engine: objects with a value and a gradient, found from globals."""
     if depth == 0 or isinstance(value, type | torch.Tensor | np.ndarray):
         return
-    if hasattr(value, "data") and hasattr(value, "grad"):
-        yield path, np.array(value.data, dtype=np.float64)
+    if (own := _own_value(value)) is not None:
+        yield path, own
         return
     if isinstance(value, dict):
         entries = [(str(key), entry) for key, entry in value.items()]
     elif isinstance(value, list | tuple):
         entries = [(str(index), entry) for index, entry in enumerate(value)]
     else:
-        entries = list(getattr(value, "__dict__", {}).items())
+        entries = _attributes(value)
     for name, entry in entries:
         if not name.startswith("__") and not isinstance(entry, type(os)):
             yield from _engine_state(entry, f"{path}.{name}".lstrip("."), depth - 1)
+
+
+def _own_value(thing: Any) -> Array | None:
+    """`data` beside `grad`; under other names, the first of two numbers of one shape."""
+    if hasattr(thing, "data") and hasattr(thing, "grad"):
+        return np.array(thing.data, dtype=np.float64)
+    if isinstance(thing, dict | list | tuple):
+        return None
+    numbers = [
+        np.array(held, dtype=np.float64)
+        for _, held in _attributes(thing)
+        if isinstance(held, float) or (isinstance(held, np.ndarray) and held.dtype.kind == "f")
+    ]
+    alike = len(numbers) > 1 and numbers[0].shape == numbers[1].shape
+    return numbers[0] if alike else None
+
+
+def _attributes(thing: Any) -> list[tuple[str, Any]]:
+    slots = [name for kind in type(thing).__mro__ for name in getattr(kind, "__slots__", ())]
+    held = [(name, getattr(thing, name)) for name in slots if hasattr(thing, name)]
+    return [*held, *getattr(thing, "__dict__", {}).items()]
 
 
 # Comparing
