@@ -6,7 +6,7 @@ hostile source to the server.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from analyzers.edits import EditConflict, apply, leave_python
@@ -125,7 +125,7 @@ def _recalled(match: Match, pattern: Pattern, project: Project) -> Explained:
 def _candidates(match: Match, pattern: Pattern, project: Project) -> list[Candidate]:
     """The pattern's proposals as patched files; those that cannot be made are left out."""
     found: list[Candidate] = []
-    for proposal in pattern.fixes(match, project):
+    for proposal in _proposals(match, pattern, project):
         files = patched(project, proposal)
         if files and all(other.files != files for other in found):
             found.append(
@@ -144,6 +144,14 @@ def _candidates(match: Match, pattern: Pattern, project: Project) -> list[Candid
         if len(found) == MAX_CANDIDATES:
             break
     return sorted(found, key=lambda candidate: candidate.rank)
+
+
+def _proposals(match: Match, pattern: Pattern, project: Project) -> Iterator[Proposal]:
+    """The pattern's fixes up to one whose parts cannot be written down together."""
+    try:
+        yield from pattern.fixes(match, project)
+    except EditConflict:
+        return
 
 
 def patched(project: Project, proposal: Proposal) -> dict[str, str]:
