@@ -1,4 +1,4 @@
-"""A loop that walks one loss a pass and steps at once, split: all walks, then all steps."""
+"""Walks and steps by turns, split: all walks, then all steps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from analyzers.flow import call_on_line, names_read
 from analyzers.pattern import Proposal
 from analyzers.rewrite import steps, with_keyword
 from analyzers.source import spelled, target_names
-from analyzers.stepping import Schedule
+from analyzers.stale import Stale
+from analyzers.stepping import Schedule, chains, root_names
 
 
 def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
@@ -38,6 +39,30 @@ def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("steps-behind-walks", told, joined([*moved, kept]), "same", "", rank)
         rank += 1
     yield Proposal("steps-behind-walks", title, joined(moved), "same", "", rank)
+
+
+def all_steps_last(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
+    """Every step between the failing loss's forward and its walk goes behind that walk; the walk
+    leaves gradients in its own optimizer's parameters only, or wherever it leads."""
+    block, visit = schedule.block, stale.evidence.reached
+    at = block.index(schedule.walk)
+    made = list(chains(block[:at], root_names(visit, schedule.where))) if visit is not None else []
+    first = block.index(made[-1][0]) if made else at
+    moved = [s for s in block[first:at] if isinstance(s, ast.Expr) and steps(s)]
+    if len(moved) < 2:
+        return
+    editor = schedule.where.editor
+    lines = [line for s in moved for line in editor.lines_of(s)]
+    edits = [*(editor.delete(s) for s in moved), editor.insert_after(schedule.walk, *lines)]
+    title = "All walks first, then the steps"
+    yield Proposal("steps-last", title, joined(edits), "same", "", rank)
+    own = next((call.func for s in block[at:] for call in steps(s)), None)
+    walk = call_on_line(schedule.where.module, schedule.walk.lineno, "backward")
+    if walk is not None and isinstance(own, ast.Attribute):
+        given = f'{editor.text_of(own.value)}.param_groups[0]["params"]'
+        kept = with_keyword(editor, walk, "inputs", given)
+        told = f"{title}; the last walk for its own optimizer's parameters"
+        yield Proposal("steps-last", told, joined([*edits, kept]), "same", "", rank + 1)
 
 
 def _depends(loop: ast.For, optimizer: ast.Attribute) -> bool:

@@ -54,7 +54,7 @@ from analyzers.evidence import Evidence, InplaceChange, Place
 from analyzers.naming import changed
 from analyzers.pattern import Boundary, Carrier, Match, Proposal
 from analyzers.source import Project
-from analyzers.splitting import steps_behind_walks
+from analyzers.splitting import all_steps_last, steps_behind_walks
 from analyzers.stale import Stale, stale_in
 from analyzers.stepping import (
     Schedule,
@@ -125,6 +125,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     elif schedule.straight:
         yield from fresh_forward(stale, schedule)
         yield from steps_last(schedule)
+        yield from all_steps_last(stale, schedule)
     else:
         yield from detach_carried(stale, schedule)
         yield from forward_in_loop(stale, schedule)
