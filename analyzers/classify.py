@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from analyzers.edits import EditConflict, apply, leave_python
 from analyzers.evidence import Engine, Evidence, GraphReuse, How, Node, Place, Visit
 from analyzers.pattern import Boundary, Carrier, Gradients, Match, Pattern, Proposal, patterns
-from analyzers.recalled import confidence, explained
+from analyzers.recalled import confidence, explained, usual
 from analyzers.source import Project
 
 MAX_CAUSES = 4
@@ -73,6 +73,8 @@ def classify(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
             match = pattern.match(piece, project)
             if match is not None:
                 found.append((match, pattern))
+        if not found and project.recalled:
+            found += [(match, patterns()[match.pattern]) for match in usual(piece)]
     found.sort(key=lambda pair: -pair[0].confidence)
     return [_explained(match, pattern, project) for match, pattern in found[:MAX_CAUSES]]
 

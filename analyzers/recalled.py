@@ -17,12 +17,14 @@ from analyzers.evidence import (
     Visit,
 )
 from analyzers.flow import names_read
+from analyzers.pattern import Match
 from analyzers.source import assigned
 from analyzers.tracebacks import Frame, ParsedTraceback
 
 MAX_LINE = 20_000
 CONFIDENCE = 0.4
 UNNAMED_CONFIDENCE = 0.25
+_USUAL = {"recurrent-state": 0.25, "undetached-target": 0.15, "stored-graph": 0.1}
 _INPLACE_KINDS = {"inplace-leaf": "leaf", "inplace-view": "view"}
 
 
@@ -59,7 +61,7 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
                 visit,
                 "predicted",
                 message,
-                remade=made is not None,
+                remade=True,
                 joins=joins,
                 engine=engine,  # type: ignore[arg-type]
             )
@@ -92,6 +94,14 @@ def explained(title: str, at: Place, code: str) -> str:
         "Only a traceback was sent. With the script, the tensor and the line that made it can be "
         "named, the error reproduced, and a patch run."
     )
+
+
+def usual(evidence: Evidence) -> list[Match]:
+    """What is behind most errors of a second walk, for frames that show no more than the walk."""
+    if not isinstance(evidence, GraphReuse) or evidence.joins:
+        return []
+    at = evidence.reached.at
+    return [Match(name, share, evidence, at) for name, share in _USUAL.items()]
 
 
 def _own(frames: Iterable[Frame]) -> list[Frame]:
