@@ -71,7 +71,7 @@ class Engine:
     stamps: Stamps
     observers: Sequence[Observer]
     keep_graphs: bool = False
-    enough: Callable[[int], bool] = lambda visits: False
+    enough: Callable[[int], bool] | None = None
     notes: list[str] = field(default_factory=list)
     _original: Any = None
     _listeners: dict[str, list[Any]] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Engine:
         """Run the engine as asked. Calls within a call (checkpoints) are part of it."""
         if getattr(self._thread, "inside", False) or _is_traced(outputs):
             return self._original(outputs, *args, **kwargs)
-        if self.enough(Clock.visits):
+        if self.enough is not None and self.enough(Clock.visits):
             raise Stopped
         self._thread.inside = True
         try:
@@ -150,8 +150,13 @@ class Engine:
                     self.notes.append(note)
 
 
+_transform = torch._C._functorch.peek_interpreter_stack
+
+
 def _is_traced(outputs: Sequence[Any]) -> bool:
     """Whether the tensors only stand for values: in a compiler's tracing or a transform."""
-    if torch._C._functorch.peek_interpreter_stack() is not None:
-        return True
-    return any(type(t).__name__ in ("FakeTensor", "FunctionalTensor") for t in outputs)
+    for output in outputs:
+        kind = type(output)
+        if kind is not torch.Tensor and kind.__name__ in ("FakeTensor", "FunctionalTensor"):
+            return True
+    return _transform() is not None

@@ -30,7 +30,6 @@ _STDLIB = tuple(
 )
 _roots: list[str] = [os.getcwd()]
 _launchers: set[str] = set()
-_owners: dict[str, str] = {}  # by file: codes are slow to hash
 
 
 class Mark:
@@ -59,10 +58,9 @@ class Activation(Mark):
     on_line: Callable[[FrameType], None] | None = None  # the fallback that follows lines
 
     def __init__(self) -> None:
-        super().__init__()
+        self.instruction = self.time = self.since = -1
         Activation.made += 1
         self.number = Activation.made
-        self.since = -1
         self.stamps: dict[object, Any] = {}
 
     def __call__(self, frame: FrameType, event: str, arg: Any) -> Activation:
@@ -74,7 +72,7 @@ class Activation(Mark):
 def activation(frame: FrameType) -> Activation:
     """The mark of this call; a fresh one that does not stick while a debugger owns the frame."""
     mark = frame.f_trace
-    if isinstance(mark, Activation):
+    if type(mark) is Activation:
         return mark
     mark_new = Activation()
     if mark is None:
@@ -89,18 +87,27 @@ def start_in(*roots: str, launcher: str | None = None) -> None:
     """
     _launchers.update({launcher} if launcher else ())
     _roots[:] = [os.path.realpath(root) for root in roots]
-    _owners.clear()
+    OWNERS.clear()
     file_name.cache_clear()
     works.cache_clear()
     _is_user_module_named.cache_clear()
 
 
+class _Owners(dict[str, str]):
+    """By the file of a code: `user`, `library`, or `inner` for torch, the standard library and the
+    tracer itself. A table, for it is asked of every frame, and codes are slow to hash."""
+
+    def __missing__(self, filename: str) -> str:
+        found = self[filename] = _owner_of(filename)
+        return found
+
+
+OWNERS = _Owners()
+
+
 def owner(code: CodeType) -> str:
-    """`user`, `library`, or `inner` for torch, the standard library and the tracer itself."""
-    found = _owners.get(code.co_filename)
-    if found is None:
-        found = _owners[code.co_filename] = _owner_of(code.co_filename)
-    return found
+    """Whose code it is."""
+    return OWNERS[code.co_filename]
 
 
 def is_own(code: CodeType) -> bool:
@@ -133,7 +140,7 @@ def is_user_module(module: Any) -> bool:
     if getattr(module, "__name__", None) == "__main__":
         return True
     filename = getattr(module, "__file__", None)
-    return isinstance(filename, str) and _owner_of(filename) == USER
+    return isinstance(filename, str) and OWNERS[filename] == USER
 
 
 def is_user_class(kind: type) -> bool:
@@ -177,10 +184,7 @@ def place(frame: FrameType) -> Json:
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame, from this one outward, that runs the user's code."""
-    while frame is not None:
-        code = frame.f_code
-        if (_owners.get(code.co_filename) or owner(code)) is USER:
-            break
+    while frame is not None and OWNERS[frame.f_code.co_filename] is not USER:
         frame = frame.f_back
     return frame
 

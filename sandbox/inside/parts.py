@@ -105,8 +105,11 @@ def _is_barren(module: torch.nn.Module) -> bool:
         kind = type(held)
         if kind in LIGHT or (kind in _CONTAINERS and not held) or key in _HIDDEN:
             continue
-        if key != "_modules" or not all(part is None or _is_barren(part) for part in held.values()):
+        if key != "_modules":
             return False
+        for part in held.values():
+            if part is not None and not _is_barren(part):
+                return False
     return True
 
 

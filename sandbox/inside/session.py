@@ -144,7 +144,7 @@ class Session:
             observers,
             notes=notes,
             keep_graphs=reference or bool(job.get("keep_graphs")),
-            enough=self._enough,
+            enough=self._enough if job.get("stop_after_backwards") else None,
         )
         self.engine.install()
         self.seals = Seals()
@@ -191,9 +191,9 @@ class Session:
 
     def _enough(self, visits: int) -> bool:
         """Whether the run has shown what was asked of it."""
-        wanted = int(self.job.get("stop_after_backwards") or 0)
         patience = float(self.job.get("patience_s") or 0.0)
-        return bool(wanted) and visits >= wanted and self._clock() - self._begun >= patience
+        wanted = int(self.job["stop_after_backwards"])
+        return visits >= wanted and self._clock() - self._begun >= patience
 
     def _run_script(self) -> tuple[str, int]:
         try:

@@ -127,9 +127,9 @@ class SilentWatch(Observer):
         if not call.retain:
             return
         begun = call.n - 1
-        stamps = [stamp.after for node in call.walk.nodes if (stamp := self._stamps.of(node))]
+        oldest = self._stamps.oldest(call.walk.nodes)
         series = self._walked[call.line()]
-        series.append((len(call.walk.nodes), begun - min(stamps, default=begun)))
+        series.append((len(call.walk.nodes), begun - oldest if oldest is not None else 0))
         del series[: -GROWTH - 1]
         grown = all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(series))
         if len(series) == GROWTH + 1 and grown:
@@ -155,17 +155,12 @@ class SilentWatch(Observer):
 
 def _gradient(known: Known) -> tuple[int, int] | None:
     """What identifies a parameter's gradient: the tensor, and how often it was written."""
-    gradient = _held(known)
+    tensor = known.tensor()
+    gradient = tensor.grad if tensor is not None and tensor.is_leaf else None
     return None if gradient is None else (id(gradient), gradient._version)
 
 
 def _norm(known: Known) -> float:
-    gradient = _held(known)
-    if gradient is None:
-        return 0.0
-    return float(torch.linalg.vector_norm(gradient.detach().double()))
-
-
-def _held(known: Known) -> torch.Tensor | None:
     tensor = known.tensor()
-    return tensor.grad if tensor is not None and tensor.is_leaf else None
+    gradient = tensor.grad if tensor is not None and tensor.is_leaf else None
+    return 0.0 if gradient is None else float(torch.linalg.vector_norm(gradient.detach().double()))

@@ -12,6 +12,7 @@ import bisect
 import inspect
 import sys
 import threading
+from collections.abc import Iterable
 from types import FrameType
 from typing import Any
 
@@ -20,6 +21,7 @@ import torch
 from .frames import (
     INNER,
     LIBRARY,
+    OWNERS,
     USER,
     Activation,
     Json,
@@ -30,7 +32,6 @@ from .frames import (
     library_name,
     owner,
 )
-from .frames import _owners as owners
 
 ORIGIN = "traceback_"  # the key under which torch keeps a node's stack
 SITES = 65_536  # kept at most
@@ -83,12 +84,11 @@ class Stamp(list[str]):
         return self._site.library
 
 
-_sites: dict[tuple[int, int, int, int], Site] = {}
+_sites: dict[tuple[int, ...], Site] = {}
 
 
-def _site(frame: FrameType, maker: FrameType | None) -> Site:
-    below = (id(maker.f_code), maker.f_lasti) if maker is not None else (0, 0)
-    key = (id(frame.f_code), frame.f_lasti, *below)
+def _site(key: tuple[int, ...], frame: FrameType, maker: FrameType | None) -> Site:
+    """The site of these codes and instructions, by which the key tells it."""
     site = _sites.get(key)
     if site is None:
         if len(_sites) >= SITES:
@@ -122,24 +122,25 @@ def make_stamp() -> list[str]:
 def _stamp(frame: FrameType | None, now: int) -> Stamp:
     """The stamp for the user's line that led to this frame: one a site while time stands."""
     maker = None
+    below = (0, 0)
     while frame is not None:
         code = frame.f_code
-        whose = owners.get(code.co_filename) or owner(code)
+        whose = OWNERS[code.co_filename]
         if whose is USER:
             break
         if maker is None or (whose is LIBRARY and owner(maker.f_code) is INNER):
-            maker = frame
+            maker, below = frame, (id(code), frame.f_lasti)
         frame = frame.f_back
     if frame is None:
         return Stamp(Site(None, maker), 0)
-    site = _site(frame, maker)
     mark = activation(frame)
     if mark.since != now:
         mark.since = now
         mark.stamps.clear()
-    stamp = mark.stamps.get(site)
+    key = (frame.f_lasti, *below)
+    stamp = mark.stamps.get(key)
     if stamp is None:
-        stamp = mark.stamps[site] = Stamp(site, mark.number)
+        stamp = mark.stamps[key] = Stamp(_site((id(frame.f_code), *key), frame, maker), mark.number)
     return stamp
 
 
@@ -166,6 +167,15 @@ class Stamps:
             return self._lines.of(node)
         stamp = node.metadata.get(ORIGIN)
         return stamp if isinstance(stamp, Stamp) else None
+
+    def oldest(self, nodes: Iterable[Any]) -> int | None:
+        """How many calls were completed when the first of these nodes was made, if known."""
+        if self.kind == "lines":
+            known = [stamp.after for node in nodes if (stamp := self._lines.of(node)) is not None]
+        else:
+            made = [node.metadata.get(ORIGIN) for node in nodes]
+            known = [stamp.after for stamp in made if type(stamp) is Stamp]
+        return min(known, default=None)
 
     def pause(self) -> None:
         """Make no stamps, so that errors read as they do in a plain run."""
@@ -239,7 +249,7 @@ class _Lines:
         if before is not None and (not ends or ends[-1] < now):
             ends.append(now)
             stamps.append(before)
-        self._running[thread] = Stamp(_site(frame, None), activation(frame).number)
+        self._running[thread] = Stamp(Site(frame, None), activation(frame).number)
 
     def of(self, node: Any) -> Stamp | None:
         """The stamp of the first range that ends behind the node's number."""

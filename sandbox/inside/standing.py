@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import CodeType, FrameType
 
-from .frames import USER, Json, activation, file_name, function_name, owner, works
+from .frames import OWNERS, USER, Json, activation, file_name, function_name, works
 
 STACK, LIBRARIES = 40, 12
 
@@ -53,7 +53,7 @@ def standing(frame: FrameType | None) -> Standing:
     below: list[tuple[CodeType, int]] = []  # seen since the last frame of the user
     while frame is not None:
         code = frame.f_code
-        if owner(code) is USER:
+        if OWNERS[code.co_filename] is USER:
             users.append((code, frame.f_lasti, activation(frame).number))
             libraries += below
             below.clear()

@@ -115,9 +115,8 @@ class StepWatch:
         owned = _owned(optimizer)
         before = self._versions.pop(id(optimizer), [])
         moved = [t for t, version in zip(owned, before, strict=False) if t._version != version]
-        for tensor in moved:
-            if (known := self._parameters.find(tensor)) is not None:
-                known.changed_by = Clock.steps
+        for known in self._parameters.meet(moved, None):
+            known.changed_by = Clock.steps
         self._tell(optimizer, self._read.pop(id(optimizer), []), len(moved))
 
     def _gradients_of(self, optimizer: Optimizer) -> list[Json]:

@@ -36,15 +36,14 @@ class VisitWatch(Observer):
 
     def _emit(self, call: Call, outcome: str) -> None:
         begun = call.n - 1
-        stamps = [stamp.after for node in call.walk.nodes if (stamp := self._stamps.of(node))]
-        reach = begun - min(stamps, default=begun)
+        oldest = self._stamps.oldest(call.walk.nodes)
         self._emitter.emit(
             {
                 "t": "backward",
                 "visit": call.record(),
                 "outcome": outcome,
                 "nodes": len(call.walk.nodes),
-                "reach": max(reach, 0),
+                "reach": max(begun - oldest, 0) if oldest is not None else 0,
                 "received": sorted({known.id for known in call.received}),
                 "stale": self._stale(call)[:16],
             }

@@ -15,6 +15,8 @@ FACTORIES = (
     *("logspace", "ones", "ones_like", "rand", "rand_like", "randint", "randint_like"),
     *("randn", "randn_like", "randperm", "tensor", "zeros", "zeros_like"),
 )
+_DEVICES = (str, torch.device)
+_PLACES = frozenset({"device", "map_location"})
 METHODS = ("to", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros")
 QUERIES: dict[str, Any] = {
     "synchronize": None,
@@ -56,7 +58,7 @@ def _mapping(report: Report) -> Callable[[Any], Any]:
     """A function that turns a device of an absent kind into the CPU, and leaves the rest."""
 
     def mapped(value: Any) -> Any:
-        if isinstance(value, str | torch.device):
+        if isinstance(value, _DEVICES):
             kind = str(value).partition(":")[0]
             if kind in ("cuda", "mps"):
                 report(kind, "tensors and modules stay on the CPU")
@@ -69,11 +71,11 @@ def _mapping(report: Report) -> Callable[[Any], Any]:
 def _on_cpu(original: Any, mapped: Callable[[Any], Any]) -> Any:
     @wraps(original)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        for key in ("device", "map_location"):
-            if key in kwargs:
-                kwargs[key] = mapped(kwargs[key])
-        if (args and isinstance(args[-1], str | torch.device)) or len(args) > 1:
-            args = tuple(mapped(arg) for arg in args)
+        for key in _PLACES & kwargs.keys():
+            kwargs[key] = mapped(kwargs[key])
+        for arg in args:
+            if isinstance(arg, _DEVICES):
+                return original(*map(mapped, args), **kwargs)
         return original(*args, **kwargs)
 
     return wrapper
