@@ -15,7 +15,8 @@ LABEL = "dev.gradmend.sandbox"
 _SPARE_TASKS = 8  # pid 1, the reaper, and room for the watch to see that the limit is reached
 _SPARE_MEMORY_MIB = 768  # torch itself, and files in the scratch directories
 
-EngineError = DockerException
+# The library lets through what its own HTTP client raises when the Engine goes away.
+EngineError = (DockerException, OSError)
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,15 @@ class Shape:
     limits: Limits
     owner: str
 
-    def settings(self) -> dict[str, Any]:
-        """Keyword arguments of the Engine's `create`; the walls that it raises are all here."""
+    def settings(self, *, inodes: bool) -> dict[str, Any]:
+        """Keyword arguments of the Engine's `create`; the walls that it raises are all here.
+
+        `inodes`: whether it can be told how many a tmpfs may have. The watch counts them anyway.
+        """
         limits = self.limits
-        scratch = f"size={limits.work_mib}m,nr_inodes={limits.inodes},mode=1777"
+        scratch = f"size={limits.work_mib}m,mode=1777"
+        if inodes:
+            scratch += f",nr_inodes={limits.inodes}"
         memory = f"{limits.memory_mib + _SPARE_MEMORY_MIB}m"
         return {
             "image": self.image,
@@ -59,14 +65,18 @@ class Shape:
 
 
 class Engine:
-    """A connection to the Engine that the environment names (`DOCKER_HOST`)."""
+    """A connection to the Engine that the environment names (`DOCKER_HOST`): Docker, or Podman."""
 
     def __init__(self) -> None:
         self._client: Any = docker.from_env()
+        parts = self._client.version().get("Components", [])
+        self._is_podman = any("Podman" in part.get("Name", "") for part in parts)
 
     def start(self, shape: Shape) -> tuple[str, socket.socket]:
         """A new running container: its id, and the socket of its standard streams."""
-        container = self._client.containers.create(**shape.settings())
+        settings = shape.settings(inodes=not self._is_podman)
+        self._expect_runtime(shape.runtime)
+        container = self._client.containers.create(**settings)
         try:
             streams = container.attach_socket(
                 params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
@@ -76,6 +86,13 @@ class Engine:
             self.remove(container.id)
             raise
         return container.id, _plain_socket(streams)
+
+    def _expect_runtime(self, asked: str) -> None:
+        """Docker refuses a runtime that it does not know; Podman takes its own without a word."""
+        if self._is_podman:
+            taken = self._client.info()["DefaultRuntime"]
+            if taken != asked:
+                raise DockerException(f"Podman runs containers with {taken}, not with {asked}")
 
     def remove(self, name: str) -> None:
         """End a container and remove what it leaves; one that has gone already is fine."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import struct
 from typing import Any
@@ -76,7 +77,9 @@ class Guest:
     async def remove(self) -> None:
         self._listening.cancel()
         self._writer.close()
-        await asyncio.to_thread(self._engine.remove, self.name)
+        # Where the engine has gone away, the container ends as its input does.
+        with contextlib.suppress(*EngineError):
+            await asyncio.to_thread(self._engine.remove, self.name)
 
     async def _listen(self) -> None:
         """Sort the engine's mixture of the two output streams."""
@@ -140,7 +143,8 @@ class Guesthouse:
             guest = self._waiting.get_nowait()
             if isinstance(guest, Guest):
                 await guest.remove()
-        await asyncio.to_thread(self._engine.sweep, self._shape.owner)
+        with contextlib.suppress(*EngineError):
+            await asyncio.to_thread(self._engine.sweep, self._shape.owner)
 
     def _refill(self) -> None:
         """Have as many on the way as are wanted."""

@@ -62,7 +62,7 @@ def parse(arguments: list[str] | None = None) -> Options:
     parser.add_argument("--runs-per-parent", type=int, default=200, help="then a fresh zygote")
     parser.add_argument("--entry", default=ENTRY, help="module:function that runs a job")
     parser.add_argument("--image", default="gradmend-sandbox", help="image that holds torch")
-    parser.add_argument("--runtime", default="runc", help="container runtime, such as runsc")
+    parser.add_argument("--runtime", default="runc", help="one of the engine's runtimes")
     parser.add_argument("--ready-containers", type=int, default=2, help="containers kept waiting")
     given = vars(parser.parse_args(arguments))
     return Options(**{**given, "allow_missing": frozenset(given["allow_missing"])})

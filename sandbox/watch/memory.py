@@ -37,10 +37,13 @@ def used(proc: int, running: list[int], scratch: list[int], enough: int) -> int:
     return private + max(shared, files)
 
 
-def full(scratch: list[int]) -> bool:
-    """Whether one of the scratch file systems has no block or no inode left."""
+def full(scratch: list[int], inodes: int) -> bool:
+    """Whether one of the scratch file systems has no block left, or `inodes` in use."""
     states = [os.fstatvfs(directory) for directory in scratch]
-    return any(state.f_bfree == 0 or state.f_ffree == 0 for state in states)
+    return any(
+        state.f_bfree == 0 or state.f_files - state.f_ffree >= min(inodes, state.f_files)
+        for state in states
+    )
 
 
 def _used(directory: int) -> int:

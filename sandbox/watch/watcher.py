@@ -151,7 +151,7 @@ class Watcher:
         self._outcome.peak_memory_mib = max(self._outcome.peak_memory_mib, round(peak, 1))
         if used > allowed:
             return self._end("limit_hit", "memory")
-        if memory.full(self._scratch):
+        if memory.full(self._scratch, self._limits.inodes):
             return self._end("limit_hit", "disk")
         return None
 

@@ -24,6 +24,12 @@ BOMBS = {
             open(f"/tmp/{number}", "wb").close()
             number += 1
     """,
+    "shared inodes": """
+        number = 0
+        while True:
+            open(f"/dev/shm/{number}", "wb").close()
+            number += 1
+    """,
     "directories": """
         import os
         while True:

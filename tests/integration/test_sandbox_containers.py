@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import docker  # type: ignore[import-untyped]
@@ -17,6 +18,7 @@ from sandbox.container.engine import LABEL
 from sandbox.protocol import Job, Session
 from tests import engine
 from tests.integration.test_sandbox_deaths import SLEEP, named, until
+from tests.relay import relayed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -195,6 +197,23 @@ async def test_a_runtime_that_is_not_there_is_said(client: Any) -> None:
         readiness = await box.readiness()
         assert not readiness.ready
         assert "no-such-runtime" in (readiness.reason or "")
+
+
+async def test_an_engine_that_goes_away_is_said_and_found_again(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, path = os.environ["DOCKER_HOST"], tmp_path / "engine.sock"
+    if not source.startswith("unix://"):
+        pytest.skip("the engine is not behind a UNIX socket")
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{path}")
+    async with sandbox_of() as box, box.session() as session:
+        async with relayed(source.removeprefix("unix://"), path):
+            assert (await session.run(HELLO)).stdout_tail == "tensor(2.)\n"
+        gone = await session.run(HELLO)
+        assert gone.status == "unavailable"
+        assert "no container could be started" in (gone.reason or "")
+        async with relayed(source.removeprefix("unix://"), path):
+            assert (await session.run(HELLO)).stdout_tail == "tensor(2.)\n"
 
 
 async def test_without_a_daemon_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
