@@ -6,52 +6,92 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.blocks import alias
-from analyzers.edits import Editor
-from analyzers.flow import called_name, mentions, names_read
+from analyzers.edits import Editor, needs_parentheses
+from analyzers.flow import called_name, definitions, mentions, names_read, value_of
 from analyzers.pattern import Proposal
 from analyzers.source import Module, spelled
 from analyzers.spots import Spot
+from analyzers.trees import walk
 
 _STEPWISE = frozenset({"round", "sign", "floor", "ceil", "trunc", "int", "long", "bool"})
+_CASTS = frozenset({"float", "double", "half", "to", "type"})
+_COMPARISONS = ("gt", "ge", "lt", "le")
+
+
+def softened(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
+    """The first step function of a statement, and what it is applied to."""
+    for node in walk(statement):
+        soft = _soft(node)
+        if soft is not None and isinstance(node, ast.expr):
+            return node, soft
+    return None
 
 
 def differentiable(where: Spot, rank: int = 1) -> Iterator[Proposal]:
     """In place of a step function, what it was applied to: of `(p > 0.5).float()`, `p`."""
-    editor = where.editor
-    for node in ast.walk(where.statement):
-        soft = _soft(node)
-        if soft is not None and isinstance(node, ast.expr):
-            title = f"Use `{spelled(soft)}` itself, which has a gradient"
-            edits = (editor.replace(node, editor.text_of(soft)),)
-            tradeoff = "The loss is that of the soft value; the hard one has no gradient."
-            yield Proposal("soft-value", title, edits, "changed", tradeoff, rank)
-            return
+    editor, found = where.editor, softened(where.statement)
+    if found is not None:
+        hard, soft = found
+        title = f"Use `{spelled(soft)}` itself, which has a gradient"
+        edits = (editor.replace(hard, editor.text_of(soft)),)
+        tradeoff = "The loss is that of the soft value; the hard one has no gradient."
+        yield Proposal("soft-value", title, edits, "changed", tradeoff, rank)
+
+
+def is_probability(where: Spot) -> bool:
+    """Whether the step is one on a probability, which may well stand for the decision itself."""
+    found = softened(where.statement)
+    if found is None:
+        return False
+    values: list[ast.expr | None] = [found[1]]
+    for name in names_read(found[1]):
+        values += [value_of(statement) for statement in definitions(where.scope, name)]
+    return any(
+        isinstance(node, ast.Call) and called_name(node) in ("sigmoid", "softmax")
+        for value in values
+        if value is not None
+        for node in walk(value)
+    )
+
+
+def straight_through(where: Spot, rank: int = 2) -> Iterator[Proposal]:
+    """The hard value forward and the soft one's gradient backward."""
+    editor, found = where.editor, softened(where.statement)
+    if found is not None:
+        hard, soft = (editor.text_of(part) for part in found)
+        bare = f"({soft})" if needs_parentheses(found[1]) else soft
+        text = f"{bare} + ({hard} - {bare}).detach()"
+        alone = isinstance(where.module.parents.get(found[0]), ast.Assign | ast.Return)
+        edits = (editor.replace(found[0], text if alone else f"({text})"),)
+        title = f"Pass the gradient of `{spelled(found[1])}` straight through"
+        tradeoff = "The gradient is that of the soft value, at the hard one."
+        yield Proposal("straight-through", title, edits, "changed", tradeoff, rank)
 
 
 def _soft(node: ast.AST) -> ast.expr | None:
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Call() as inner)) if _is_order(inner):
-            return _sorted(inner)
-        case ast.Call() if _is_order(node):
-            return _sorted(node)
-        case ast.Call(func=ast.Attribute(value=ast.Compare(left=left), attr=attr)) if attr in (
-            "float",
-            "double",
-            "to",
-            "type",
-            "half",
-        ):
-            return left
-        case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Attribute(value=left)) as inner)):
-            if called_name(inner) in ("gt", "ge", "lt", "le", "round"):
-                return left
-        case ast.Call(func=ast.Attribute(value=left, attr=attr), args=[]) if attr in _STEPWISE:
-            return left
-        case ast.Call(args=[left, *_]) if called_name(node) in _STEPWISE and "torch" in spelled(
-            node.func
-        ):
-            return left
-    return None
+    """What a step function is applied to: `p` of `(p > 0.5).float()`, `p.ge(0.5).int()`,
+    `p.round()` and `torch.round(p)`."""
+    if not isinstance(node, ast.Call):
+        return None
+    if _is_order(node):
+        return _sorted(node)
+    name, operand = called_name(node), _operand(node)
+    if name in (*_CASTS, "int", "long") and isinstance(operand, ast.Compare):
+        return operand.left
+    if name in (*_CASTS, "int", "long") and isinstance(operand, ast.Call):
+        if _is_order(operand):
+            return _sorted(operand)
+        if called_name(operand) in (*_COMPARISONS, "round"):
+            return _operand(operand)
+    return operand if name in _STEPWISE and "." in spelled(node.func) else None
+
+
+def _operand(call: ast.Call) -> ast.expr | None:
+    """What a method belongs to, or a function of torch's is given first."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if owner is not None and spelled(owner).partition(".")[0] not in ("torch", "np", "math"):
+        return owner
+    return call.args[0] if call.args else None
 
 
 def _is_order(node: ast.expr) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from analyzers.arrays import torch_edits
@@ -21,12 +21,14 @@ from analyzers.flow import (
 )
 from analyzers.pattern import Carrier, Proposal
 from analyzers.recording import recording, switched_off_at
+from analyzers.softening import differentiable, is_probability, softened, straight_through
 from analyzers.source import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.spots import Spot
 from analyzers.trees import walk
-from analyzers.uncutting import cuts_in, without_cut
+from analyzers.uncutting import cut_from, cuts_in, without_cut
 
 MAX_CUTS = 3
+FALLBACK = 4  # the rank of a second choice
 MAX_DEPTH = 3  # of calls from the function that reads the parameters
 
 
@@ -41,15 +43,22 @@ class Cut:
 
 def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
     """The cuts on the ways of the starved parameters through the functions that use them; those
-    of whole models, which may be an evaluation's, last."""
+    of whole models, which may be an evaluation's, last. Where nothing is cut, steps on the way
+    (`round`, a comparison) whose gradient is zero."""
     parts = {part for path in fault.params for part in path.split(".")[1:] if not part.isdigit()}
     models = {path.partition(".")[0] for path in fault.params}
     seen: set[int] = set()
-    for wanted in (parts, models):
-        for cut in _cuts_of(wanted, project):
-            if id(cut.where.statement) not in seen and len(seen) < MAX_CUTS:
-                seen.add(id(cut.where.statement))
-                yield cut
+    for look in (_cut_at, _step_at):
+        for wanted in (parts, models):
+            for cut in _cuts_of(wanted, project, look):
+                if id(cut.where.statement) not in seen and len(seen) < MAX_CUTS:
+                    seen.add(id(cut.where.statement))
+                    yield cut
+        if seen:
+            return
+
+
+_Look = Callable[[Spot, str], Cut | None]
 
 
 @dataclass(frozen=True)
@@ -63,7 +72,7 @@ class _Way:
     depth: int = 0
 
 
-def _cuts_of(wanted: set[str], project: Project) -> Iterator[Cut]:
+def _cuts_of(wanted: set[str], project: Project, look: _Look) -> Iterator[Cut]:
     """Those in the functions that read the parameters themselves, then in what those call."""
     ways = [
         _Way(module, scope, {})
@@ -75,7 +84,7 @@ def _cuts_of(wanted: set[str], project: Project) -> Iterator[Cut]:
         for statement, derived in _flow(way, wanted):
             where = Spot(way.module, statement, Place(way.module.path, statement.lineno))
             name = _source(statement, wanted, derived)
-            cut = _cut_at(where, name) if name is not None else None
+            cut = look(where, name) if name is not None else None
             if cut is not None and _goes_on(way, statement):
                 yield cut
             elif cut is None and way.depth < MAX_DEPTH:
@@ -113,16 +122,32 @@ def _called_by(
         if not isinstance(call, ast.Call):
             continue
         given = list(_sources_given(call, wanted, derived))
-        for module in project.modules.values() if given else ():
-            function = module.function_named(called_name(call))
-            if isinstance(function, ast.FunctionDef) and function is not way.scope:
-                names = [a.arg for a in function.args.args if a.arg not in ("self", "cls")]
-                known = {
-                    names[key] if isinstance(key, int) else key: source
-                    for key, source in given
-                    if not isinstance(key, int) or key < len(names)
-                }
-                yield _Way(module, function, known, way.depth + 1)
+        for module, function in _functions_called(call, project) if given else ():
+            if function is way.scope:
+                continue
+            names = [a.arg for a in function.args.args if a.arg not in ("self", "cls")]
+            known = {
+                names[key] if isinstance(key, int) else key: source
+                for key, source in given
+                if not isinstance(key, int) or key < len(names)
+            }
+            yield _Way(module, function, known, way.depth + 1)
+
+
+def _functions_called(call: ast.Call, project: Project) -> Iterator[tuple[Module, ast.FunctionDef]]:
+    """The project's functions of the name that is called; where it has none, what an object of
+    its own may do when it is called with so many arguments."""
+    named = [
+        (module, function)
+        for module in project.modules.values()
+        if isinstance(function := module.function_named(called_name(call)), ast.FunctionDef)
+    ]
+    yield from named
+    for module in project.modules.values() if not named else ():
+        for node in walk(module.tree):
+            if isinstance(node, ast.FunctionDef) and node.name in ("forward", "__call__"):
+                if len(node.args.args) - 1 == len(call.args) + len(call.keywords):
+                    yield module, node
 
 
 def _sources_given(
@@ -167,9 +192,25 @@ def _cut_at(where: Spot, name: str) -> Cut | None:
     if line is None and not cuts_in(where.statement) and not sampled:
         return None
     place = Place(where.place.file, line or where.place.line)
-    bound = bindings(where.statement)
-    carrier = Carrier(bound[0] if bound and not _is_number(where) else name, where.place)
+    bound = [] if _is_number(where) else bindings(where.statement)
+    carrier = Carrier(next(iter([*bound, *_cut_names(where)]), name), where.place)
     return Cut(where, place, carrier)
+
+
+def _cut_names(where: Spot) -> Iterator[str]:
+    """Names that a returned value is cut from: `loss` in `return Variable(loss.data)`."""
+    for cut in cuts_in(where.statement) if isinstance(where.statement, ast.Return) else ():
+        source = cut_from(cut)
+        if isinstance(source, ast.Name):
+            yield source.id
+
+
+def _step_at(where: Spot, name: str) -> Cut | None:
+    """A step function in the statement, whose gradient is zero wherever it has one."""
+    if softened(where.statement) is None:
+        return None
+    bound = bindings(where.statement)
+    return Cut(where, where.place, Carrier(bound[0] if bound else name, where.place))
 
 
 def _is_number(where: Spot) -> bool:
@@ -191,7 +232,7 @@ def _samples(statement: ast.stmt) -> Iterator[ast.Call]:
 
 def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The statement without its cut; recorded; what its function says in NumPy said in torch; a
-    sample that has a gradient."""
+    sample, or a value, that has a gradient."""
     if switched_off_at(cut.where) is not None:
         for proposal in recording(cut.where, project, rank):
             yield replace(proposal, gradients="changed")
@@ -207,6 +248,10 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         for call in _samples(cut.where.statement)
         for end in [cut.where.editor.span(call.func)[1]]
     ]
+    if not cuts_in(cut.where.statement):
+        soft = is_probability(cut.where)
+        yield from differentiable(cut.where, rank if soft else FALLBACK)
+        yield from straight_through(cut.where, FALLBACK if soft else rank)
     if sampled:
         title = "Sample with a gradient: `rsample()`"
         yield Proposal("rsample", title, tuple(sampled), "changed", "", rank)

@@ -1,4 +1,5 @@
-"""Finds trained parameters that the script uses and that no backward ever reaches."""
+"""Finds trained parameters that the script uses and that no backward ever reaches, or only ever
+with zeros."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from .parameters import Known, Parameters
 from .stamps import Clock
 
 STEPS = 2  # an optimizer's parameters are judged at this step
+ZEROS = 3  # so many steps on zeros alone, and no other, are no accident
 
 
 class Starving:
@@ -28,10 +30,16 @@ class Starving:
         self._steps: dict[int, int] = defaultdict(int)
         self._called: set[int] | None = None
         self._suspects: dict[int, Known] = {}
+        self._zeros: dict[int, dict[int, Known]] = {}
+        self._owned: dict[int, int] = {}
 
     def stepped(self, optimizer: int, owned: list[Known]) -> None:
         """Look at what an optimizer found at its step."""
         self._steps[optimizer] += 1
+        self._owned[optimizer] = len(owned)
+        flat = self._zeros.get(optimizer, {known.id: known for known in owned})
+        if flat:
+            self._zeros[optimizer] = {i: known for i, known in flat.items() if _is_zero(known)}
         if self._steps[optimizer] > STEPS or Clock.visits == 0:
             return
         without = [known for known in owned if _is_empty(known)]
@@ -43,7 +51,16 @@ class Starving:
             self._suspects |= {known.id: known for known in without if id(known.tensor()) in used}
 
     def found(self) -> list[Known]:
-        """Those that never got a gradient, where their module's others did or none at all did."""
+        """Those that never got a gradient, where their module's others did or none at all did;
+        else those of optimizers that met nothing but zeros."""
+        return self._without_gradient() or [
+            known
+            for optimizer, flat in self._zeros.items()
+            if self._steps[optimizer] >= ZEROS and len(flat) == self._owned[optimizer]
+            for known in flat.values()
+        ]
+
+    def _without_gradient(self) -> list[Known]:
         trained = [known for known in self._parameters.known if known.optimizer is not None]
         alive = {_module(known) for known in trained if known.receipts}
         return [
@@ -78,6 +95,12 @@ def _is_empty(known: Known) -> bool:
         and tensor.requires_grad
         and tensor.grad is None
     )
+
+
+def _is_zero(known: Known) -> bool:
+    tensor = known.tensor()
+    gradient = tensor.grad if tensor is not None and tensor.is_leaf else None
+    return gradient is not None and not bool(torch.count_nonzero(gradient.detach()))
 
 
 def _module(known: Known) -> str:
