@@ -50,7 +50,7 @@ def main(entry: str) -> None:
             return
         outcome = _run(request, run_job)
         _say(pack(outcome.pack()))
-        doubt = _doubt(outcome) or room.restored()
+        doubt = doubt_about(outcome) or room.restored()
     _say(pack_json({"worn": doubt}))
 
 
@@ -74,7 +74,7 @@ def _close_oneself() -> None:
         raise RuntimeError(f"pid 1 could be reached by {caught or shared}")
 
 
-def _doubt(outcome: Outcome) -> str | None:
+def doubt_about(outcome: Outcome) -> str | None:
     """Why nothing else may run after this run, however well it is tidied up."""
     if outcome.ending != "exited":
         return f"a run ended {outcome.ending}"

@@ -57,6 +57,21 @@ async def test_calls_newer_than_the_table_are_absent(target: Target) -> None:
     assert result.stdout_tail == f"-1 {ENOSYS}\n" * len(beyond)
 
 
+async def test_limits_of_other_processes_cannot_be_set(target: Target) -> None:
+    result = await target.attack("""
+        import os, resource
+        for pid in (1, os.getppid(), os.getpid()):
+            try:
+                resource.prlimit(pid, resource.RLIMIT_NOFILE, (8, 8))
+                print("set")
+            except OSError as error:
+                print(error.errno)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        print(resource.prlimit(0, resource.RLIMIT_NOFILE))
+    """)
+    assert result.stdout_tail == f"{EPERM}\n" * 3 + "(64, 64)\n"
+
+
 async def test_devices_cannot_be_made(target: Target) -> None:
     result = await target.attack("""
         import os, stat

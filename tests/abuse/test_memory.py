@@ -67,6 +67,19 @@ async def test_memory_that_no_limit_would_count_cannot_be_had(target: Target, ca
     assert result.stdout_tail == "-1 1\n"  # EPERM
 
 
+async def test_where_memory_runs_out_the_kernel_takes_the_script_first(target: Target) -> None:
+    result = await target.attack("""
+        def score(pid):
+            with open(f"/proc/{pid}/oom_score_adj") as file:
+                return int(file.read())
+        try:
+            open("/proc/self/oom_score_adj", "w").write("-1000")
+        except OSError:
+            print(score("self"), score(1))
+    """)
+    assert result.stdout_tail == "1000 0\n"
+
+
 async def test_locking_memory_is_refused(target: Target) -> None:
     result = await target.attack("""
         import ctypes
