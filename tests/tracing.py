@@ -64,6 +64,7 @@ class Tracing:
         directory.mkdir()
         (directory / "train.py").write_text(textwrap.dedent(script))
         for name, text in job.pop("files", {}).items():
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
             (directory / name).write_text(textwrap.dedent(text))
         assert self._process.stdin is not None
         assert self._process.stdout is not None

@@ -20,7 +20,7 @@ from .frames import (
     user_frames,
 )
 from .names import Name
-from .parts import PASSED, Passed, parts
+from .parts import PASSED, Cached, Passed, keeps, parts
 
 Found = list[tuple[Name, Any]]
 
@@ -29,8 +29,8 @@ Found = list[tuple[Name, Any]]
 class Search:
     """A bounded walk over the values that names stand for.
 
-    `wanted` says which tensors count. `deep` also looks into objects of library classes,
-    functions' defaults and closures, and caches: for the one look after an error. `leaves` also
+    `wanted` says which tensors count. `deep` also looks into objects of library classes, functions
+    that libraries or objects hold, and caches: for the one look after an error. `leaves` also
     looks at the parameters of modules, which never carry a graph. `kinds` are what is looked for.
     """
 
@@ -74,14 +74,14 @@ class Search:
         scope = function_name(frame.f_code)
         free = frame.f_code.co_freevars
         for name, value in local_values(frame):
-            if not self._passed[type(value)]:
+            if not self._passed[type(value)] or keeps(value):
                 kind = "closure" if name in free else "local"
                 self._look(Name(scope, name, kind, number), value, self.depth, found)
 
     def _globals(self, names: Mapping[str, Any], number: int, found: Found) -> None:
         passed = self._passed
         for name, value in list(names.items()):
-            if passed[type(value)]:
+            if passed[type(value)] and not keeps(value):
                 if self.deep and isinstance(value, ModuleType) and is_user_module(value):
                     self._module(value, found)
                 elif self.deep and isinstance(value, type) and is_user_class(value):
@@ -96,9 +96,10 @@ class Search:
             self._globals(vars(module), 0, found)
 
     def _class(self, name: Name, kind: type, found: Found) -> None:
-        """What all objects of a user's class share: lists and tensors in its body."""
+        """What all objects of a user's class share: lists, tensors and caches in its body."""
+        shared = (*self.kinds, list, dict, deque, Cached)
         for key, held in list(vars(kind).items()):
-            if isinstance(held, (*self.kinds, list, dict, deque)) and not key.startswith("__"):
+            if isinstance(held, shared) and not key.startswith("__"):
                 self._look(name.attribute(key, kind.__name__), held, self.depth, found)
 
     def _look(self, name: Name, value: Any, depth: int, found: Found) -> None:

@@ -26,9 +26,9 @@ class Name:
         """The name of what the value, a container, has under a key."""
         return self._within(f"{self.path}[{key!r}]", container)
 
-    def result(self, key: object, container: str) -> Name:
+    def result(self) -> Name:
         """The name of what the value, a function with a cache, has returned."""
-        return self._within(f"{self.path}(…)", container)
+        return self._within(f"{self.path}(…)", "lru_cache")
 
     def _within(self, path: str, container: str) -> Name:
         kind = "item" if self.kind in ("local", "global") else self.kind

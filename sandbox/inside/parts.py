@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from .frames import activation, function_name, is_user_class, local_values
+from .frames import OWNERS, USER, activation, function_name, is_user_class, local_values
 from .names import Name
 
 Extend = Callable[[Name, Any, str], Name]  # from the whole's name, the key, the whole's class
@@ -35,11 +35,18 @@ _HIDDEN = frozenset(  # what torch's own modules keep beside their parameters
 )
 
 
+def keeps(value: Any) -> bool:
+    """Whether the value is a function of the user's that has a closure, or defaults."""
+    if type(value) is not FunctionType or not (value.__closure__ or value.__defaults__):
+        return False
+    return OWNERS[value.__code__.co_filename] is USER
+
+
 class Passed(dict[type, bool]):
     """By class of a value, whether to pass by without a look; a table, for it is asked often.
 
     Scalars, modules and classes hold no tensors of their own. Unless the look is `deep`, functions
-    and objects of library classes that are no containers are passed by too.
+    and objects of library classes that are no containers are passed by too, but see `keeps`.
     """
 
     def __init__(self, *, deep: bool) -> None:
@@ -71,7 +78,7 @@ def parts(value: Any, deep: bool, leaves: bool) -> Iterator[Part]:
         return iter(()) if not leaves and _is_barren(value) else _of_module(value, leaves)
     if isinstance(value, GeneratorType):
         return _of_generator(value)
-    if deep and isinstance(value, FunctionType):
+    if isinstance(value, FunctionType):
         return _of_function(value)
     if deep and isinstance(value, Cached):
         return _of_cache(value)
@@ -145,9 +152,13 @@ def _of_cache(value: Any) -> Iterator[Part]:
             yield _same, "", held
         elif type(held) is dict and held is not own:  # the results themselves, or links to them
             for result in list(held.values())[:64]:
-                yield Name.result, "", result
+                yield _result, "", result
         elif not isinstance(held, type | dict):
-            yield Name.result, "", held
+            yield _result, "", held
+
+
+def _result(name: Name, _key: Any, _kind: str) -> Name:
+    return name.result()
 
 
 def _same(name: Name, _key: Any, _kind: str) -> Name:

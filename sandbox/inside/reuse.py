@@ -14,6 +14,7 @@ from .graph import ACCUMULATE, VISITED, Node, edges, is_freed, op_name, says_reu
 from .holders import Search
 from .names import Name
 from .stamps import Stamps
+from .unnamed import carriers
 from .visit import Visit
 
 SERIAL, ROOT_OF = "serial", "root_of"
@@ -126,7 +127,7 @@ class ReuseWatch(Observer):
             if not freed or key in found:
                 continue
             visit = old[freed[0]]
-            holders = self._holders(call, visit, (key[0], number), now)
+            holders = self._holders(call, visit, producer, (key[0], number), now)
             join = {
                 "new": self._node(consumer),
                 "old": self._node(producer),
@@ -148,7 +149,9 @@ class ReuseWatch(Observer):
             told |= {"at": stamp.at, "library": stamp.library, "made_after": stamp.after}
         return told
 
-    def _holders(self, call: Call, visit: int, key: Key, now: dict[Key, list[Name]]) -> list[Json]:
+    def _holders(
+        self, call: Call, visit: int, producer: Node, key: Key, now: dict[Key, list[Name]]
+    ) -> list[Json]:
         freed = self._freeing.get(visit)
         freed_by = freed.standing.activations() if freed is not None else []
         shared = [number for number in call.standing.activations() if number in freed_by]
@@ -161,6 +164,7 @@ class ReuseWatch(Observer):
 
         held = [name.record("now") for name in now.get(key, [])]
         held += [name.record("freed") for name in self._names.get(visit, {}).get(key, [])]
+        held = held or [name.record("now") for name in carriers(producer, key[1])]
         return sorted(held, key=likelihood)[:32]
 
 
