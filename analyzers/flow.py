@@ -170,6 +170,16 @@ def called_name(call: ast.Call) -> str:
     return ""
 
 
+@remembered
+def calls_in(tree: ast.Module) -> dict[str, list[ast.Call]]:
+    """The calls of a file by the last part of what is called."""
+    found: dict[str, list[ast.Call]] = {}
+    for node in walk(tree):
+        if isinstance(node, ast.Call):
+            found.setdefault(called_name(node), []).append(node)
+    return found
+
+
 def call_on_line(module: Module, line: int, *names: str) -> ast.Call | None:
     """The call of one of these names that stands on (or spans) the line."""
     statement = module.statement_at(line)

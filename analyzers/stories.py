@@ -14,6 +14,7 @@ from analyzers.evidence import GraphReuse
 from analyzers.flow import (
     bindings,
     called_name,
+    calls_in,
     declared_outer,
     feeding,
     mentions,
@@ -283,10 +284,9 @@ def constructs(project: Project, scope: ast.AST, depth: int = 3) -> bool:
     if name in CONSTRUCTORS:
         return True
     callers = [
-        module.scope_of(node)
+        module.scope_of(call)
         for module in project.modules.values()
-        for node in module.nodes
-        if isinstance(node, ast.Call) and called_name(node) == name
+        for call in calls_in(module.tree).get(name, ())
     ]
     return bool(callers and depth) and all(constructs(project, c, depth - 1) for c in callers)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from analyzers.flow import bindings, called_name, names_read, value_of, walk_scope
 from analyzers.source import Module, Project, spelled
 from analyzers.stories import Story, sources
-from analyzers.trees import walk
+from analyzers.trees import remembered, walk
 
 
 def maker_called_inside(story: Story) -> bool:
@@ -103,7 +103,7 @@ def _siblings(story: Story) -> set[str]:
 def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[str]:
     """What is called like a model in the node, and in the script's functions that it calls. A
     member of an object goes by its own name: `critic` for `agent.critic` and `self.critic`."""
-    members = {n.partition(".")[2] for n in _own_attributes(project)}
+    members = {name for m in project.modules.values() for name in _own_attributes(m.tree)}
     found: set[str] = set()
     for call in walk(node):
         if isinstance(call, ast.Call):
@@ -117,12 +117,12 @@ def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[st
     return found
 
 
-def _own_attributes(project: Project) -> set[str]:
-    """Attributes that methods of the project bind on their own object."""
+@remembered
+def _own_attributes(tree: ast.Module) -> set[str]:
+    """Attributes that the methods of a file bind on their own object."""
     return {
-        name
-        for module in project.modules.values()
-        for statement in module.nodes
+        name.partition(".")[2]
+        for statement in walk(tree)
         if isinstance(statement, ast.Assign)
         for name in bindings(statement)
         if name.startswith("self.") and name.count(".") == 1

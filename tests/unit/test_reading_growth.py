@@ -1,0 +1,57 @@
+"""What reading and explaining cost grows with the script, and no faster."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from analyzers.classify import classify
+from analyzers.reading import read
+from analyzers.source import Project
+from tests.case_files import Case, load_cases
+
+CASES = [c for c in load_cases() if c.path.suffix == ".py" and not c.files]
+MIXED = [CASES[i * 37 % len(CASES)] for i in range(len(CASES))]
+TIMES = 4
+
+
+def calls(work: Callable[[], object]) -> int:
+    """How many functions a piece of work calls: as telling as time, and always the same."""
+    count = 0
+
+    def note(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def joined(cases: list[Case]) -> Project:
+    return Project({"train.py": "".join(case.stripped for case in cases)}, "train.py")
+
+
+def parts(count: int) -> list[list[Case]]:
+    return [MIXED[i * count : (i + 1) * count] for i in range(TIMES)]
+
+
+def test_reading_a_long_script_costs_what_its_parts_cost() -> None:
+    alone = sum(calls(lambda part=part: read(joined(part))) for part in parts(6))  # type: ignore[misc]
+    together = calls(lambda: read(joined(MIXED[: 6 * TIMES])))
+    assert together < 1.5 * alone
+
+
+@pytest.mark.parametrize("start", [0, 60])
+def test_explaining_in_a_long_script_costs_as_much_more_as_it_is_longer(start: int) -> None:
+    short, long = joined(MIXED[start : start + 20]), joined(MIXED[start : start + 20 * TIMES])
+    evidence = read(short).evidence
+    assert len(evidence) >= 4
+    once = calls(lambda: classify(short, evidence))
+    assert calls(lambda: classify(long, evidence)) < 1.25 * TIMES * once
