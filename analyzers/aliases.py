@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analyzers.blocks import joined
 from analyzers.edits import Edit
 from analyzers.evidence import Place, SilentFault
 from analyzers.flow import bindings, called_name, names_read
 from analyzers.pattern import Proposal
-from analyzers.source import Module, Project, spelled
+from analyzers.source import FUNCTIONS, Module, Project, spelled
 from analyzers.spots import Spot, names_held, returns_of, root_of
 
 
@@ -35,6 +35,22 @@ def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
         and (node in returned or _binds(node, wanted))
         and list(_gradients(module, node))
     ]
+
+
+def read_elsewhere(fault: SilentFault, kept: Sequence[Spot], project: Project) -> bool:
+    """Whether a function that does not keep the gradients reads what an object keeps of them:
+    it takes them for those of an earlier time."""
+    names = {root_of(name).rpartition(".")[2] for name in names_held(fault.holders)}
+    keeping = {id(store.scope) for store in kept}
+    return bool(kept) and any(
+        isinstance(node, ast.Attribute)
+        and node.attr in names
+        and isinstance(node.ctx, ast.Load)
+        and id(module.scope_of(node)) not in keeping
+        and isinstance(module.scope_of(node), FUNCTIONS)
+        for module in project.modules.values()
+        for node in module.nodes
+    )
 
 
 def _handed_back(statement: ast.stmt, project: Project) -> Iterator[ast.Return]:

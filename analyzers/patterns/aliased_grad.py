@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.aliases import clone_kept, kept_at
+from analyzers.aliases import clone_kept, kept_at, read_elsewhere
 from analyzers.evidence import Evidence
 from analyzers.naming import measured
 from analyzers.pattern import Carrier, Match, Proposal
@@ -59,6 +59,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if fault is None:
         return None
     kept = kept_at(fault, project)
+    if fault.detail == "outlived" and not read_elsewhere(fault, kept, project):
+        return None
     place = kept[0].place if kept else None
     names = names_held(fault.holders)
     at = place or fault.at

@@ -17,6 +17,7 @@ from .names import Name
 from .parameters import Known, Parameters
 
 CALLS = 16  # at which kept gradients are looked for
+OUTLIVED = 3  # calls that rewrote what an object keeps from an earlier one
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Aliases:
                 self._owners[id(tensor.grad)] = weakref.ref(tensor.grad), known
         if not self._owners or call.n > CALLS:
             return None
-        return self._twice_in_one(call) or self._two_lists(call)
+        return self._twice_in_one(call) or self._two_lists(call) or self._outlived(call)
 
     def _owner(self, value: Any) -> Known | None:
         """The parameter whose gradient this was when it was last looked at."""
@@ -69,14 +70,15 @@ class Aliases:
 
     def _two_lists(self, call: Call) -> Json | None:
         """Two lists made at different times, a backward between them, of the same gradients."""
-        search = Search(self._holds_gradients, kinds=(list, tuple))
+        search = Search(self._holds_gradients, kinds=(list, tuple, dict))
         now: dict[tuple[str, str], Kept] = {}
-        for name, items in search.around(call.frame):
+        for name, held in search.around(call.frame):
+            items = _items(held)
             versions = {id(t): t._version for t in items if self._owner(t) is not None}
             before = self._lists.get((name.scope, name.path))
-            same = before is not None and before.identity == id(items)
+            same = before is not None and before.identity == id(held)
             if before is None or not same or before.versions.keys() != versions.keys():
-                before = Kept(name, id(items), call.n, versions)
+                before = Kept(name, id(held), call.n, versions)
             now[name.scope, name.path] = before
         self._lists = now
         for one, other in combinations(sorted(now.values(), key=lambda kept: kept.since), 2):
@@ -89,8 +91,31 @@ class Aliases:
                 return _told([one.name, other.name], self._owners[changed[0]][1])
         return None
 
-    def _holds_gradients(self, items: Any) -> bool:
+    def _outlived(self, call: Call) -> Json | None:
+        """What an object keeps since after the first call, and later calls wrote to again and
+        again. Only the script's reading can tell whether it is still taken for what it was."""
+        for kept in self._lists.values():
+            age = call.n - kept.since
+            if "." in kept.name.path and kept.since > 1 and age >= OUTLIVED:
+                owners = [self._owners[key] for key in kept.versions if key in self._owners]
+                gradients = [known.tensor() for _, known in owners]
+                if all(_rewritten(kept, tensor) for tensor in gradients) and owners:
+                    return {**_told([kept.name], owners[0][1]), "detail": "outlived"}
+        return None
+
+    def _holds_gradients(self, held: Any) -> bool:
+        items = _items(held)
         return 0 < len(items) <= 4096 and any(self._owner(item) is not None for item in items)
+
+
+def _items(held: Any) -> list[Any]:
+    return list(held.values() if isinstance(held, dict) else held)
+
+
+def _rewritten(kept: Kept, parameter: torch.Tensor | None) -> bool:
+    gradient = parameter.grad if parameter is not None else None
+    before = kept.versions.get(id(gradient))
+    return gradient is not None and before is not None and gradient._version > before + OUTLIVED
 
 
 def _told(names: list[Name], known: Known | None) -> Json:
