@@ -9,17 +9,16 @@ import ast
 
 from analyzers import ops
 from analyzers.flow import names_read
-from analyzers.reading import assigning, inplace, operators
+from analyzers.reading import inplace, operators
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
-from analyzers.reading.values import NONE, Bound, Function, Method, Tensor, Unknown, Value
-from analyzers.source import Project, assigned, spelled
+from analyzers.reading.values import NONE, Bound, Function, Tensor, Unknown, Value
+from analyzers.source import Project, assigned
 from analyzers.trees import walk
 
 # Errors that speak of tensors' memory or of lost graphs want tensors for what calls return.
 _OF_TENSORS = ("inplace", "no-grad")
-_OF_MODELS = frozenset({"parameters", "named_parameters", "state_dict", "train", "eval"})
 _CLOSURE_CALLS = 3
 
 
@@ -55,29 +54,6 @@ def argument(machine: Machine, name: str, frame: Frame) -> Value:
     leaf = leaf_tensor(machine, frame).node
     assert leaf is not None
     return machine.tensor(name, (leaf,), frame)
-
-
-def as_object(machine: Machine, func: ast.expr, callee: Value, frame: Frame) -> Value:
-    """What is called, or asked for its parameters, is a model and no tensor, however it was made.
-    The name that holds it is given the model."""
-    if isinstance(callee, Method) and callee.name in _OF_MODELS and isinstance(func, ast.Attribute):
-        model = _model(machine, func.value, callee.receiver, frame)
-        return Method(model, callee.name) if model is not callee.receiver else callee
-    return _model(machine, func, callee, frame)
-
-
-def _model(machine: Machine, target: ast.expr, value: Value, frame: Frame) -> Value:
-    made = isinstance(value, Tensor) or (isinstance(value, Unknown) and value.node is not None)
-    if not made:
-        return value
-    if isinstance(target, ast.Name):
-        model = Unknown(target.id)
-    elif isinstance(target, ast.Attribute) and spelled(target.value) == "self":
-        model = Unknown(target.attr)
-    else:
-        return value
-    assigning.assign(machine, target, model, frame)
-    return model
 
 
 def called(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -> Tensor | None:

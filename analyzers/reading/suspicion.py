@@ -15,9 +15,20 @@ from analyzers.evidence import Place
 from analyzers.reading import assigning, classes, frameworks
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
-from analyzers.reading.values import Class, Function, Instance, Sequence, Unknown, Value
+from analyzers.reading.values import (
+    Class,
+    Function,
+    Instance,
+    Method,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+)
+from analyzers.source import spelled
 
 ROUNDS = 3
+_OF_MODELS = frozenset({"parameters", "named_parameters", "state_dict", "train", "eval"})
 
 Call = Callable[[Machine, Function, list[Unknown | Instance], Frame], Value]
 
@@ -79,3 +90,26 @@ def grown(machine: Machine, call: ast.Call, callee: Value, frame: Frame) -> Sequ
     grown = Sequence([], open_=True)
     assigning.assign(machine, target.value, grown, frame)
     return grown
+
+
+def as_object(machine: Machine, func: ast.expr, callee: Value, frame: Frame) -> Value:
+    """What is called, or asked for its parameters, is a model and no tensor, however it was made.
+    The name that holds it is given the model."""
+    if isinstance(callee, Method) and callee.name in _OF_MODELS and isinstance(func, ast.Attribute):
+        model = _model(machine, func.value, callee.receiver, frame)
+        return Method(model, callee.name) if model is not callee.receiver else callee
+    return _model(machine, func, callee, frame)
+
+
+def _model(machine: Machine, target: ast.expr, value: Value, frame: Frame) -> Value:
+    made = isinstance(value, Tensor) or (isinstance(value, Unknown) and value.node is not None)
+    if not made:
+        return value
+    if isinstance(target, ast.Name):
+        model = Unknown(target.id)
+    elif isinstance(target, ast.Attribute) and spelled(target.value) == "self":
+        model = Unknown(target.attr)
+    else:
+        return value
+    assigning.assign(machine, target, model, frame)
+    return model
