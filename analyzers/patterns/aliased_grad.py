@@ -59,7 +59,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if fault is None:
         return None
     kept = kept_at(fault, project)
-    if fault.detail == "outlived" and not read_elsewhere(fault, kept, project):
+    followed_on_purpose = fault.figures and not read_elsewhere(fault, kept, project)
+    if followed_on_purpose:
         return None
     place = kept[0].place if kept else None
     names = names_held(fault.holders)

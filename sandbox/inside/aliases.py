@@ -18,6 +18,8 @@ from .parameters import Known, Parameters
 
 CALLS = 16  # at which kept gradients are looked for
 OUTLIVED = 3  # calls that rewrote what an object keeps from an earlier one
+REWRITTEN = "later calls rewrote what was kept"
+SETTLED = 3  # calls by which what follows the gradients for good is set up
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Aliases:
         self._owners: dict[int, tuple[weakref.ref[torch.Tensor], Known]] = {}
         self._first: dict[tuple[str, str], int] = {}
         self._lists: dict[tuple[str, str], Kept] = {}
+        self._snapshots: dict[tuple[str, str], set[int]] = defaultdict(set)
 
     def look(self, call: Call) -> Json | None:
         """What a `silent` record should say, where two copies turn out to be one gradient."""
@@ -79,8 +82,9 @@ class Aliases:
             same = before is not None and before.identity == id(held)
             if before is None or not same or before.versions.keys() != versions.keys():
                 before = Kept(name, id(held), call.n, versions)
+                self._snapshots[name.scope, name.path].add(id(held))
             now[name.scope, name.path] = before
-        self._lists = now
+        self._lists |= now
         for one, other in combinations(sorted(now.values(), key=lambda kept: kept.since), 2):
             changed = [
                 key
@@ -92,15 +96,17 @@ class Aliases:
         return None
 
     def _outlived(self, call: Call) -> Json | None:
-        """What an object keeps since after the first call, and later calls wrote to again and
-        again. Only the script's reading can tell whether it is still taken for what it was."""
-        for kept in self._lists.values():
-            age = call.n - kept.since
-            if "." in kept.name.path and kept.since > 1 and age >= OUTLIVED:
-                owners = [self._owners[key] for key in kept.versions if key in self._owners]
+        """What an object took long after the start, or more than once, and later calls wrote to
+        again and again: no buffers that were set up to follow the gradients. Only the script's
+        reading can tell whether it is still taken for what it was."""
+        for key, kept in self._lists.items():
+            late = kept.since > SETTLED or len(self._snapshots[key]) > 1
+            if "." in kept.name.path and late and call.n - kept.since >= OUTLIVED:
+                owners = [self._owners[one] for one in kept.versions if one in self._owners]
                 gradients = [known.tensor() for _, known in owners]
                 if all(_rewritten(kept, tensor) for tensor in gradients) and owners:
-                    return {**_told([kept.name], owners[0][1]), "detail": "outlived"}
+                    told = {"figures": [float(call.n - kept.since)], "detail": REWRITTEN}
+                    return {**_told([kept.name], owners[0][1]), **told}
         return None
 
     def _holds_gradients(self, held: Any) -> bool:
