@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from analyzers.blocks import joined, text_with
 from analyzers.edits import Edit, Editor
-from analyzers.flow import bindings, definitions, mentions, walk_scope
+from analyzers.flow import bindings, definitions, mentions, value_of, walk_scope
 from analyzers.passing import arguments, call_into, handed_down
 from analyzers.pattern import Proposal
 from analyzers.rewrite import head_of
@@ -138,6 +138,25 @@ def _context_inside(story: Story) -> Iterator[Proposal]:
         edit = Edit(module.path, start, end, swapped)
         title = f"Enter `{spelled(block.items[0])}` in each pass"
         yield _proposal("context-in-loop", title, (edit,))
+
+
+def computed_for_next_pass(story: Story) -> Iterator[Proposal]:
+    """`value = next_value` behind the walk becomes the call that made `next_value`: the next pass
+    gets a graph of its own, from the weights as the step has left them."""
+    shared = story.shared
+    for module, scope, statement in story.binders:
+        value = value_of(statement)
+        if shared is None or scope is not shared.scope or not isinstance(value, ast.Name):
+            continue
+        if statement.lineno < shared.freed_line or not story.binds_inside(module, scope, statement):
+            continue
+        made = [s for s in definitions(scope, value.id) if s.lineno < shared.freed_line]
+        maker = value_of(made[-1]) if made else None
+        if isinstance(maker, ast.Call) and isinstance(made[-1], ast.Assign):
+            editor = Editor(module)
+            edit = editor.replace(value, editor.text_of(maker))
+            title = f"Compute `{story.name}` anew for the next pass"
+            yield _proposal("compute-for-next-pass", title, (edit,))
 
 
 def moved_into_readers(story: Story) -> Iterator[Proposal]:

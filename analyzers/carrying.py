@@ -72,6 +72,16 @@ def cut_lines(scope: ast.AST, name: str) -> Iterator[list[str]]:
         yield [f"if {name} is not None:", f"    {line}"] if may_be_none else [line]
 
 
+def begins_as_leaf(scope: ast.AST, name: str) -> bool:
+    """Whether the scope gives the name a tensor made to require grad."""
+    return any(
+        isinstance(node, ast.Assign)
+        and spelled(node.targets[0]) == name
+        and "requires_grad" in spelled(node.value)
+        for node in ast.walk(scope)
+    )
+
+
 def _starts_as_tuple(scope: ast.AST, name: str) -> bool:
     return any(
         isinstance(node, ast.Assign)

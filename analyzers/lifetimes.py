@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from analyzers.evidence import Holder, Join, Place
-from analyzers.flow import bindings, called_name, first_use, reads, walk_scope
+from analyzers.flow import bindings, called_name, first_use, names_read, reads, walk_scope
 from analyzers.handing import Handing, handings
 from analyzers.passing import handed_down
 from analyzers.pattern import Boundary, Carrier
@@ -286,6 +286,8 @@ def taken_from(loop: Loop, name: str) -> str | None:
             if target.id != name:
                 return None
             source = parted(source)
+            if (shared := common_operand(source)) is not None:
+                return shared
             return spelled(source) if isinstance(source, ast.Name | ast.Attribute) else None
         if not isinstance(target, ast.Tuple) or not isinstance(source, ast.Call):
             return None
@@ -303,6 +305,16 @@ def taken_from(loop: Loop, name: str) -> str | None:
             target, source = target.elts[1], source.func.value
         else:
             return None
+
+
+def common_operand(source: ast.expr) -> str | None:
+    """The one name from which all entries of a written collection come: `x` of `[x, x.T]`."""
+    match source:
+        case ast.List(elts=entries) | ast.Tuple(elts=entries) | ast.Dict(values=entries):
+            read = [{n for n in names_read(entry) if "." not in n} for entry in entries]
+            common = set.intersection(*read) if len(read) > 1 else set()
+            return common.pop() if len(common) == 1 else None
+    return None
 
 
 def parted(source: ast.expr) -> ast.expr:

@@ -59,7 +59,7 @@ def _calls_an_object(project: Project, call: ast.Call) -> bool:
     """`model(x)` or `self.encoder(x)`, not `torch.exp(x)`, `F.relu(x)`, `x.pow(2)` or a plain
     function of the script."""
     text = spelled(call.func)
-    if _is_library(text) or called_name(call)[:1].isupper():
+    if _is_library(text) or called_name(call)[:1].isupper() or hasattr(builtins, text):
         return False
     if any(module.function_named(text) is not None for module in project.modules.values()):
         return False

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from analyzers.blocks import joined
-from analyzers.carrying import carried_attributes, carried_names, cut_lines
+from analyzers.carrying import begins_as_leaf, carried_attributes, carried_names, cut_lines
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import InplaceChange, Visit
 from analyzers.flow import bindings, call_on_line, called_name, names_read, value_of, walked
@@ -151,11 +151,34 @@ def detach_carried(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[
     if not loops or evidence.reached is None:
         return
     editor = schedule.where.editor
-    for name in carried_names(loops[0], root_names(evidence.reached, schedule.where)):
+    names = carried_names(loops[0], root_names(evidence.reached, schedule.where))
+    if schedule.block is not loops[0].body:
+        yield from _cut_all(stale, schedule, names, rank)
+    for name in names:
         for lines in cut_lines(schedule.where.scope, name):
             edits = [editor.insert_before(head_of(loops[0]), *lines)]
             yield _cut(name, [*edits, *released(stale.project, evidence)], rank)
             rank += 1
+
+
+def _cut_all(
+    stale: Stale, schedule: Schedule, names: Sequence[str], rank: int
+) -> Iterator[Proposal]:
+    """All that passes hand on, cut behind the step of a window; a leaf goes on as a leaf."""
+    scope = schedule.where.scope
+    begun_anew = {n for s in schedule.block for n in bindings(s) if s.lineno > schedule.step.lineno}
+    lines: list[str] = []
+    names = [name for name in names if name not in begun_anew]
+    for name in names:
+        variants = [line for found in cut_lines(scope, name) for line in found if "=" in line]
+        if variants:
+            leaf = ".requires_grad_()" if begins_as_leaf(scope, name) else ""
+            lines.append(variants[0].strip() + leaf)
+    if len(lines) < 2:
+        return
+    edit = schedule.where.editor.insert_after(schedule.step, *lines)
+    told = "` and `".join(names)
+    yield _cut(told, [edit, *released(stale.project, stale.evidence)], rank)
 
 
 def detach_attributes(stale: Stale, rank: int = 1) -> Iterator[Proposal]:

@@ -57,6 +57,28 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
         (behind,),
         (rank + 1 if straight else rank) + (4 if _bound_behind(story, walk) else 0),
     )
+    yield from _detach_entries(story, names[0], walk, rank + 2)
+
+
+def _detach_entries(story: Story, name: str, walk: ast.stmt, rank: int) -> Iterator[Proposal]:
+    """Detach those entries of a dictionary that carried a graph: others may be no tensors."""
+    shared, held = story.shared, story.held[name]
+    if shared is None or story.loop is None or held.container not in ("dict", "OrderedDict"):
+        return
+    keys = dict.fromkeys(
+        holder.path.removeprefix(name)
+        for join in story.reuse.joins
+        for holder in join.holders
+        if holder.path.startswith(f"{name}[") and holder.path.count("[") == 1
+    )
+    editor = Editor(shared.module)
+    quoted = [key.replace("'", '"') if '["' in shared.module.text else key for key in keys]
+    lines = [f"{name}{key} = {name}{key}.detach()" for key in quoted]
+    head = editor.insert_before(head_of(story.loop), *_guarded(story, [name], lines))
+    title = f"Detach the tensors in `{name}`"
+    yield cut("detach-at-head", f"{title} at the head of the loop", (head,), rank)
+    behind = editor.insert_after(walk, *lines)
+    yield cut("detach-behind-backward", f"{title} behind the backward", (behind,), rank + 1)
 
 
 def _bound_behind(story: Story, walk: ast.stmt) -> bool:

@@ -82,6 +82,12 @@ class Walks(Lifetime):
     def _is_collection(self) -> bool:
         """Whether the carrier is several tensors under one name, not one with several rows."""
         kinds = ("dict", "OrderedDict", "list", "tuple")
+        loop = self._inner_loop
+        if isinstance(loop, ast.For) and any(
+            isinstance(node, ast.List | ast.Tuple | ast.Dict) and mentions(node, self.name)
+            for node in walk(loop.iter)
+        ):
+            return True
         holders = [h for join in self.reuse.joins for h in join.holders]
         return any(base(h.path) == self.name and h.container.startswith(kinds) for h in holders)
 

@@ -38,6 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.anew import computed_for_next_pass
 from analyzers.evidence import Evidence
 from analyzers.kept_values import detach_where_stored
 from analyzers.pattern import Match, Proposal
@@ -77,7 +78,9 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Detach what goes into the store; failing that, empty the store or cut it at the boundary."""
+    """Detach what goes into the store; a plain value computed anew; failing that, empty the store
+    or cut it at the boundary."""
     yield from detach_where_stored(story_in(match), project, rank=0)
+    yield from computed_for_next_pass(story_in(match))
     yield from emptied(story_in(match), project, rank=3)
     yield from detach_at_boundary(story_in(match), project, rank=4)
