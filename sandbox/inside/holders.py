@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -100,7 +100,10 @@ class Search:
         shared = (*self.kinds, list, dict, deque, Cached)
         for key, held in list(vars(kind).items()):
             if isinstance(held, shared) and not key.startswith("__"):
-                self._look(name.attribute(key, kind.__name__), held, self.depth, found)
+                own = name.attribute(key, kind.__name__)
+                if isinstance(held, Cached):  # a method's, so called by its class's code
+                    own = replace(own, scope=kind.__qualname__, path=f"self.{key}")
+                self._look(own, held, self.depth, found)
 
     def _look(self, name: Name, value: Any, depth: int, found: Found) -> None:
         if isinstance(value, self.kinds):

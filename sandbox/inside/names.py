@@ -27,8 +27,8 @@ class Name:
         return self._within(f"{self.path}[{key!r}]", container)
 
     def result(self) -> Name:
-        """The name of what the value, a function with a cache, has returned."""
-        return self._within(f"{self.path}(…)", "lru_cache")
+        """The name of what the value, a function with a cache, has returned: its own."""
+        return self._within(self.path, "lru_cache")
 
     def _within(self, path: str, container: str) -> Name:
         kind = "item" if self.kind in ("local", "global") else self.kind

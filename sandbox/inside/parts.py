@@ -139,9 +139,10 @@ def _of_function(value: FunctionType) -> Iterator[Part]:
         arguments = code.co_varnames[: code.co_argcount]
         for key, held in zip(arguments[::-1], value.__defaults__[::-1], strict=False):
             yield _in_scope(scope, "local"), key, held
+    home = scope.rpartition(".<locals>.")[0] or scope  # whose local a free variable is
     for key, cell in zip(code.co_freevars, value.__closure__ or (), strict=False):
         if not _is_vacant(cell):
-            yield _in_scope(scope, "closure"), key, cell.cell_contents
+            yield _in_scope(home, "closure"), key, cell.cell_contents
 
 
 def _of_cache(value: Any) -> Iterator[Part]:

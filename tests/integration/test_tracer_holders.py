@@ -21,7 +21,7 @@ def features(size):
 for _ in range(2):
     (features(3) * w).sum().backward()
 """,
-        ("<module>", "features(…)", "item", "lru_cache", "now"),
+        ("<module>", "features", "item", "lru_cache", "now"),
     ),
     "a cache without bound, of a method": (
         """\
@@ -33,7 +33,7 @@ bank = Bank()
 for _ in range(2):
     (bank.filters(3) * w).sum().backward()
 """,
-        ("<module>", "Bank.filters(…)", "attribute", "lru_cache", "now"),
+        ("Bank", "self.filters", "attribute", "lru_cache", "now"),
     ),
     "an argument bound beforehand": (
         """\
@@ -90,7 +90,7 @@ step = recurrent()
 for _ in range(2):
     step().backward()
 """,
-        ("recurrent.<locals>.step", "h", "closure", "Tensor", "freed"),
+        ("recurrent", "h", "closure", "Tensor", "freed"),
     ),
     "a default that has let go of it": (
         """\
