@@ -18,13 +18,15 @@ from analyzers.evidence import (
 )
 from analyzers.flow import names_read
 from analyzers.pattern import Match
-from analyzers.source import assigned
+from analyzers.source import assigned, spelled
 from analyzers.tracebacks import Frame, ParsedTraceback
+from analyzers.writes import writes
 
 MAX_LINE = 20_000
 CONFIDENCE = 0.4
 UNNAMED_CONFIDENCE = 0.25
 _USUAL = {"recurrent-state": 0.25, "undetached-target": 0.15, "stored-graph": 0.1}
+_WALKS = ("backward", "_backward", "backprop", "backpropagate")
 _INPLACE_KINDS = {"inplace-leaf": "leaf", "inplace-view": "view"}
 
 
@@ -44,9 +46,10 @@ def files_of(traceback: ParsedTraceback, entry: str) -> dict[str, str]:
 
 def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
     """What the message says of the user's innermost frame; None for errors of other kinds."""
-    stack = tuple(
-        Place(_file(frame, entry), frame.line, frame.function) for frame in _own(traceback.frames)
-    )
+    own = _own(traceback.frames)
+    if traceback.family == "engine":  # the walk that was asked for, not the engine's complaint
+        own = [f for f in own if f.function.rpartition(".")[2] not in _WALKS] or own
+    stack = tuple(Place(_file(frame, entry), frame.line, frame.function) for frame in own)
     if not stack:
         return None
     at, message = stack[-1], traceback.message
@@ -74,10 +77,41 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
                 reached=visit if kind == "saved" else None,
                 at=at,
                 node=made,
+                holders=_asked_for(own[-1]) if kind != "saved" else (),
             )
         case "no-grad":
-            return MissingGraph("predicted", message, at, stack)
+            holders = _asked_for(own[-1])
+            rebound = at if "NoneType" in message and _is_assignment(own[-1]) else None
+            return MissingGraph("predicted", message, at, stack, holders, rebound)
     return None
+
+
+def _is_assignment(frame: Frame) -> bool:
+    text = _statement(frame.code)
+    return bool(text) and isinstance(ast.parse(text).body[0], ast.Assign)
+
+
+def _asked_for(frame: Frame) -> tuple[Holder, ...]:
+    """Names of what the failing line itself writes to, walks, or hands to what refused it."""
+    text = _statement(frame.code)
+    statement = ast.parse(text).body[0] if text else None
+    if statement is None:
+        return ()
+    found = [write.name for write in writes(statement) if not write.name.endswith(".grad")]
+    for node in ast.walk(statement):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="grad")):
+                found = [spelled(k.value) for k in node.keywords if k.arg == "inputs"]
+                found += [spelled(argument) for argument in node.args[1:2]]
+                break
+            case ast.Attribute(value=owner, attr="grad") if isinstance(node.ctx, ast.Load):
+                found.append(spelled(owner))
+            case ast.Call(func=ast.Attribute(value=owner, attr="backward" | "numpy"), args=[]):
+                found.append(spelled(owner))
+            case ast.Call(args=[ast.Name(id=name) | ast.List(elts=[ast.Name(id=name)]), *_]):
+                found.append(name)
+    named = [name for name in found if name.replace(".", "_").isidentifier()]
+    return tuple(Holder(name, frame.function) for name in dict.fromkeys(named))[:1]
 
 
 def confidence(own: float, evidence: Evidence, named: bool) -> float:
