@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 
 from analyzers.evidence import Holder, Join, Place
@@ -14,6 +15,7 @@ from analyzers.handing import Handing, handings
 from analyzers.passing import handed_down
 from analyzers.pattern import Boundary, Carrier
 from analyzers.recordtypes import is_named_tuple_field
+from analyzers.shapes import container_by_use
 from analyzers.shared_frame import SharedFrame
 from analyzers.source import Loop, Module, Scope, spelled, target_names
 from analyzers.trees import remembered, walk
@@ -142,8 +144,16 @@ class Lifetime(SharedFrame):
         for join in self.reuse.joins:
             if join.holders:
                 holder = min(join.holders, key=self._likelihood)
-                found.setdefault(self._whole(base(holder.path)), holder)
+                name = self._whole(base(holder.path))
+                found.setdefault(name, self._in_parts(name, holder))
         return found
+
+    def _in_parts(self, name: str, holder: Holder) -> Holder:
+        """Reading does not always know that a name holds several tensors; its uses may tell."""
+        if self.reuse.how != "predicted" or holder.path != name or holder.container != "Tensor":
+            return holder
+        kind = container_by_use(self.project, name)
+        return holder if kind is None else replace(holder, path=f"{name}[0]", container=kind)
 
     @cached_property
     def holder(self) -> Holder | None:

@@ -8,13 +8,22 @@ from collections.abc import Iterator
 from analyzers.carrying import cut_lines
 from analyzers.detaching import LEAF, Idiom, detached, idiom_for, starts_as_none
 from analyzers.edits import Edit, Editor
-from analyzers.flow import backward_calls, called_name, declared_outer, reads, value_of, walk_scope
+from analyzers.flow import (
+    backward_calls,
+    bindings,
+    called_name,
+    declared_outer,
+    reads,
+    value_of,
+    walk_scope,
+)
 from analyzers.members import cut_fields, cut_layers
 from analyzers.pattern import Proposal
 from analyzers.rewrite import head_of
 from analyzers.shared_frame import Shared
 from analyzers.source import Module, Project, Scope
 from analyzers.stories import Story
+from analyzers.trees import walk
 
 _TRADEOFF = "Gradients stop at the boundary: nothing is learnt from what lies before it."
 
@@ -24,7 +33,7 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
     shared = story.shared
     if shared is None or shared.freed is None or shared.reached is None:
         return
-    names = visible(story)
+    names = _rebound(story, visible(story))
     if not names:
         yield from _detach_where_walked(story, project, rank)
         yield from _detach_behind_yield(story, project, rank)
@@ -181,6 +190,14 @@ def visible(story: Story) -> list[str]:
         if here or mine or (holder.scope == "<module>" and shared.scope is shared.module.tree):
             names.append(name)
     return names
+
+
+def _rebound(story: Story, names: list[str]) -> list[str]:
+    """The names that passes of the loop give a new value; all of them where none is."""
+    if story.loop is None:
+        return names
+    bound = {n for s in walk(story.loop) if isinstance(s, ast.stmt) for n in bindings(s)}
+    return [name for name in names if name in bound or "." in name] or names
 
 
 def _same_object(path: str, shared: Shared) -> bool:

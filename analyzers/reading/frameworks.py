@@ -32,11 +32,17 @@ def train(machine: Machine, cls: Class, frame: Frame) -> None:
 
 def walk_returned(machine: Machine, method: Function, returned: Value) -> None:
     """What a trainer does with the loss that a step returns to it; nothing for other methods.
-    Where an in-place change is to be explained, whatever is returned is walked by somebody."""
-    if method.name in TRAINERS or machine.suspecting == "inplace":
+    Where an in-place change is to be explained, whatever is returned is walked by somebody; and
+    what `forward` returns is, where no walk was sent."""
+    elsewhere = method.name == "forward" and not _walks_anywhere(machine)
+    if method.name in TRAINERS or machine.suspecting == "inplace" or elsewhere:
         loss = _loss(returned)
         if loss is not None:
             walk(machine, loss, _place_of_return(method))
+
+
+def _walks_anywhere(machine: Machine) -> bool:
+    return any("backward" in text for text in machine.project.files.values())
 
 
 def _walks_itself(instance: Instance) -> bool:
