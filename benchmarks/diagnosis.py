@@ -31,9 +31,9 @@ def cold(script: Path, home: str) -> float:
     return time.perf_counter() - began
 
 
-async def measured(rounds: int, texts: dict[Path, str]) -> None:
+async def measured(rounds: int, texts: dict[Path, str], sandbox: EmbeddedSandbox) -> None:
     """Time every script and print a row for each."""
-    reader, sandbox = Reader(), EmbeddedSandbox()
+    reader = Reader()
     ratios: list[float] = []
     print(f"{'example':<22}{'cold ms':>9}{'read ms':>9}{'whole ms':>10}{'ratio':>8}  first patch")
     try:
@@ -76,9 +76,12 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--image", help="in containers of this image, instead of the jail")
+    chosen = parser.parse_args()
     texts = {script: script.read_text() for script in sorted(EXAMPLES.glob("*.py"))}
-    asyncio.run(measured(rounds, texts))
+    in_containers = ("container", ["--image", chosen.image])
+    sandbox = EmbeddedSandbox(*in_containers) if chosen.image else EmbeddedSandbox()
+    asyncio.run(measured(chosen.rounds, texts, sandbox))
 
 
 if __name__ == "__main__":
