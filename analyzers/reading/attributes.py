@@ -122,7 +122,9 @@ def _of_tensor(machine: Machine, owner: Tensor, name: str, frame: Frame) -> Valu
             lost = owner.lost
             if owner.node is not None:
                 lost = Lost("data", frame.place(), (owner.node,))
-            return Tensor(storage=owner.storage, scalar=owner.scalar, lost=lost)
+            data = Tensor(storage=owner.storage, scalar=owner.scalar, lost=lost)
+            data.shape = owner.shape
+            return data
         case "grad":
             return _grad_of(machine, owner, frame)
         case "T" | "mT" | "H" | "real" | "imag":
@@ -211,5 +213,6 @@ def _write_tensor(machine: Machine, owner: Tensor, name: str, value: Value, fram
         elif owner.node is not None and owner.node.leaf:
             owner.node.trainable = bool(value.value)
     elif name == "data" and owner.node is not None:
+        owner.shape = None
         owner.storage = type(owner.storage)(owner.storage.leaf)
         machine.changed_by_hand(owner.node)

@@ -10,6 +10,8 @@ from analyzers.reading.graph import Node, Storage
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import Tensor, Value
 
+_RESHAPING = ops.words("t_ transpose_ squeeze_ unsqueeze_ swapaxes_ resize_ resize_as_ set_")
+
 
 def write(machine: Machine, target: Tensor, op: str, values: list[Value], frame: Frame) -> Tensor:
     """Change a tensor in place: its storage gets a new version, its graph a new node."""
@@ -17,6 +19,8 @@ def write(machine: Machine, target: Tensor, op: str, values: list[Value], frame:
     if machine.grad:
         _check(machine, target, op, frame)
     bump(target.storage, frame, op)
+    if op in _RESHAPING:
+        target.shape = target.scalar = None
     if target.storage.leaf is not None:
         machine.changed_by_hand(target.storage.leaf)
     incoming = operators.graphs(values)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers import ops
-from analyzers.reading import inplace, modules, operators, optimizers, python_calls, tensors, walks
+from analyzers.reading import (
+    inplace,
+    modules,
+    operators,
+    optimizers,
+    python_calls,
+    shapes,
+    tensors,
+    walks,
+)
 from analyzers.reading.containers import listed
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost
@@ -174,7 +183,8 @@ def _function(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Fr
         training = kwargs.get("training", args[2] if len(args) > 2 else Const(True))
         if isinstance(training, Const) and not training.value:
             return first or Unknown()
-    result = operators.operate(machine, name, values, frame, scalar)
+    shape = shapes.reduced(name, first or NONE, args[1:], kwargs)
+    result = operators.operate(machine, name, values, frame, scalar, shape)
     return tensors.shaped(machine, name, result, args[1:], kwargs, frame)
 
 
@@ -199,12 +209,13 @@ def _make(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame)
         guessed = machine.suspecting == "no-grad" and operators.maybe_graph(args)
         made = Lost("tensor", frame.place(), graphs, ended)
         lost = made if graphs or guessed else operators.joined(ended)
-    wanted = kwargs.get("requires_grad")
-    if isinstance(wanted, Const) and wanted.value:
-        return leaf_tensor(machine, frame, lost)
     if name == "as_tensor" and args and isinstance(args[0], Tensor):
         return args[0]
-    return Tensor(lost=lost)
+    wanted = kwargs.get("requires_grad")
+    leaf = isinstance(wanted, Const) and bool(wanted.value)
+    tensor = leaf_tensor(machine, frame, lost) if leaf else Tensor(lost=lost)
+    shapes.give(tensor, shapes.made(name, args, kwargs))
+    return tensor
 
 
 def _walk(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
@@ -220,11 +231,16 @@ def _walk(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame)
         options,
         frame,
         kind="grad" if name == "grad" else "backward",
-        explicit=True,
+        explicit=is_given(options.get("grad_outputs" if name == "grad" else "grad_tensors")),
     )
     if name == "backward":
         return NONE
     return _gradients(machine, options, outputs, frame)
+
+
+def is_given(value: Value | None) -> bool:
+    """Whether an argument is there, and not None."""
+    return value is not None and not (isinstance(value, Const) and value.value is None)
 
 
 def _gradients(machine: Machine, options: Kwargs, outputs: Value, frame: Frame) -> Value:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from analyzers.reading import inplace, operators
+from analyzers.reading import inplace, operators, shapes
 from analyzers.reading.containers import part_of
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, callable_kind
 from analyzers.reading.parameters import leaf_tensor, parameter
 from analyzers.reading.values import (
+    NONE,
     Const,
     Instance,
     Layer,
@@ -98,6 +99,8 @@ def make(
     leaf = None if bare else leaf_tensor(machine, frame)
     layer = Layer(kind, leaf, children)
     layer.options = kwargs
+    if kind == "Linear" and len(args) > 1:
+        layer.options = {**kwargs, "out_features": args[1]}
     return layer
 
 
@@ -185,6 +188,8 @@ def _weighted(machine: Machine, layer: Layer, values: list[Value], frame: Frame)
     if not parents:
         return _outputs(machine, layer, operators.operate(machine, kind, values, frame), frame)
     result = machine.tensor(kind, parents, frame, saves=True, ended=ended)
+    if kind == "linear":
+        shapes.give(result, shapes.linear(values[0], layer.options.get("out_features", NONE)))
     if result.node is not None:
         saved = result.node.saved
         needs_weights = bool(inputs) or layer.kind in ("LSTM", "GRU", "RNN")

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from analyzers import ops
+from analyzers.reading import shapes
 from analyzers.reading.conditions import key_of, truth, unknown
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost, Node
@@ -16,6 +17,7 @@ from analyzers.reading.values import (
     Instance,
     Mapping,
     Sequence,
+    Shape,
     Tensor,
     Unknown,
     Value,
@@ -108,9 +110,24 @@ def lost_by(values: Iterable[Value]) -> Lost | None:
 
 
 def operate(
-    machine: Machine, name: str, values: list[Value], frame: Frame, scalar: bool | None = None
+    machine: Machine,
+    name: str,
+    values: list[Value],
+    frame: Frame,
+    scalar: bool | None = None,
+    shape: Shape | None = None,
 ) -> Value:
     """The result of a named differentiable operation."""
+    result = _computed(machine, name, values, frame, scalar)
+    if isinstance(result, Tensor):
+        known = () if scalar else shape
+        shapes.give(result, known if known is not None else shapes.result(name, values))
+    return result
+
+
+def _computed(
+    machine: Machine, name: str, values: list[Value], frame: Frame, scalar: bool | None
+) -> Value:
     parents, ended = origins(values)
     if parents:
         kind = ops.op(name)
@@ -170,7 +187,8 @@ def binary(
     if isinstance(left, Unknown | Const) and isinstance(right, Unknown | Const):
         if left.node is None and right.node is None:
             return _unknown_arithmetic(operator, left, right)
-    return operate(machine, name_of(operator), [left, right], frame, _scalar(left, right))
+    scalar = None if isinstance(operator, ast.MatMult) else _scalar(left, right)
+    return operate(machine, name_of(operator), [left, right], frame, scalar)
 
 
 def _by_gradient(

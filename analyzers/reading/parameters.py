@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analyzers.reading import shapes
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
@@ -29,6 +30,7 @@ def parameter(machine: Machine, args: list[Value], kwargs: dict[str, Value], fra
     """`nn.Parameter(...)`: a leaf, unless told otherwise."""
     wanted = kwargs.get("requires_grad", args[1] if len(args) > 1 else Const(True))
     tensor = leaf_tensor(machine, frame)
+    shapes.give(tensor, shapes.of(args[0]) if args else None)
     if isinstance(wanted, Const) and not wanted.value and tensor.node is not None:
         tensor.node.trainable = False
     return tensor

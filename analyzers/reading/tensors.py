@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzers import ops
-from analyzers.reading import inplace, modules, operators, optimizers, unknowns, walks
+from analyzers.reading import inplace, modules, operators, optimizers, shapes, unknowns, walks
 from analyzers.reading.containers import part_of
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost
@@ -137,7 +137,9 @@ def tensor_method(
     if name.endswith("_") and not name.endswith("__"):
         return inplace.write(machine, tensor, name, [*args, *kwargs.values()], frame)
     scalar = reduced(name, args, kwargs, tensor)
-    result = operators.operate(machine, name, [tensor, *args, *kwargs.values()], frame, scalar)
+    values = [tensor, *args, *kwargs.values()]
+    shape = shapes.reduced(name, tensor, args, kwargs)
+    result = operators.operate(machine, name, values, frame, scalar, shape)
     return shaped(machine, name, result, args, kwargs, frame)
 
 
@@ -191,7 +193,9 @@ def _cut(machine: Machine, tensor: Tensor, name: str, frame: Frame) -> Value:
         tensor.node, tensor.lost = None, lost  # type: ignore[misc]
         return tensor
     storage = tensor.storage if name == "detach" else None
-    return Tensor(storage=storage, scalar=tensor.scalar, lost=lost)
+    cut = Tensor(storage=storage, scalar=tensor.scalar, lost=lost)
+    cut.shape = tensor.shape
+    return cut
 
 
 def _lost(tensor: Tensor, op: str, frame: Frame) -> Lost | None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from analyzers.reading.frames import Frame
 
 
+Shape = tuple[int | None, ...]  # sizes that are not known are None
 _keys = itertools.count(1)
 
 
@@ -48,6 +49,7 @@ class Tensor(Value):
         "lost",
         "node",
         "scalar",
+        "shape",
         "siblings",
         "storage",
         "view",
@@ -63,6 +65,7 @@ class Tensor(Value):
         self.node = node  # type: ignore[misc]
         self.storage = storage or Storage()
         self.scalar = scalar
+        self.shape: Shape | None = None
         self.lost = lost  # type: ignore[misc]
         self.view = False
         self.siblings = False

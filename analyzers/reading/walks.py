@@ -31,8 +31,8 @@ def backward(
     if not roots:
         _missing(machine, values, frame)
         return
-    if kind == "backward" and not explicit:
-        _check_scalar(machine, values, frame)
+    if not explicit:
+        _check_scalar(machine, values, kind, frame)
     create = _flag(kwargs, "create_graph")
     visit = machine.tape.visit(
         frame.stack(),
@@ -140,7 +140,7 @@ def named(values: Iterable[Value]) -> tuple[Holder, ...]:
     )[:8]
 
 
-def _check_scalar(machine: Machine, values: list[Value], frame: Frame) -> None:
+def _check_scalar(machine: Machine, values: list[Value], kind: str, frame: Frame) -> None:
     value = values[0] if values else None
     if isinstance(value, Tensor) and value.scalar is False:
         place = frame.place()
@@ -153,7 +153,7 @@ def _check_scalar(machine: Machine, values: list[Value], frame: Frame) -> None:
                 holders=named(values),
                 ended_at=value.node.at if value.node else None,
                 lost_by="non_scalar",
-                op="backward",
+                op=kind,
             ),
         )
 
