@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Literal
 
@@ -241,3 +241,16 @@ def value_of(statement: ast.stmt) -> ast.expr | None:
     if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
         return statement.value
     return None
+
+
+def part_for(statement: ast.stmt, is_name: Callable[[str], bool]) -> ast.expr | None:
+    """What an assignment assigns to a name: of `a, b = x, y` the part that goes to it."""
+    value = value_of(statement)
+    if not isinstance(statement, ast.Assign) or not isinstance(value, ast.Tuple):
+        return value
+    for target in statement.targets:
+        if isinstance(target, ast.Tuple) and len(target.elts) == len(value.elts):
+            for place, part in zip(target.elts, value.elts, strict=True):
+                if is_name(spelled(place)) or is_name(spelled(place).partition("[")[0]):
+                    return part
+    return value

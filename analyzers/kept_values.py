@@ -9,7 +9,7 @@ from dataclasses import replace
 from analyzers.detaching import Idiom, detached, idiom_for
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import Holder
-from analyzers.flow import mentions, value_of
+from analyzers.flow import mentions, part_for, value_of
 from analyzers.lifetimes import base
 from analyzers.pattern import Proposal
 from analyzers.source import Module, Project, Scope, spelled
@@ -106,11 +106,13 @@ def _store_edits(editor: Editor, statement: ast.stmt, story: Story, idiom: Idiom
         for argument in statement.value.args[-1:]:
             yield from _detached_value(editor, argument, story, idiom)
         return
-    value = value_of(statement)
+    value = part_for(statement, lambda name: name in _names(story))
     if value is None:
         return
     targets = statement.targets if isinstance(statement, ast.Assign) else []
-    if any(isinstance(target, ast.Tuple | ast.List) for target in targets):
+    if value is value_of(statement) and any(
+        isinstance(target, ast.Tuple | ast.List) for target in targets
+    ):
         for target in _targets_of(statement, story):
             name = editor.text_of(target)
             line = f"{name} = {detached(name, _renamed(story, name), idiom)}"

@@ -16,7 +16,7 @@ from analyzers.flow import (
     walk_scope,
 )
 from analyzers.pattern import Proposal
-from analyzers.rewrite import copy_into, head_of, move_into
+from analyzers.rewrite import copy_into, head_of, move_into, steps
 from analyzers.source import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.stories import Story
 from analyzers.trees import walk
@@ -173,8 +173,9 @@ def chains_of(
     on a model or a parameter, then shorter ones down to the last statement alone."""
     chain: list[ast.stmt] = []
     wanted = set(names)
+    held = _held_by_optimizers(module, scope, before)
     for statement in reversed(list(_in_front(module, scope, before))):
-        if not set(bound_in(statement)) & wanted:
+        if not set(bound_in(statement)) & wanted or set(bound_in(statement)) & held:
             continue
         if not chain or _makes_graph(scope, statement):
             chain.insert(0, statement)
@@ -197,13 +198,26 @@ def _with_dependents(
     made = {name for statement in chain for name in bound_in(statement)}
     wanted = names_read(before)
     longer = list(chain)
+    held = _held_by_optimizers(module, scope, before)
     for statement in _in_front(module, scope, before):
         if statement in longer or not isinstance(statement, ast.Assign):
+            continue
+        if set(bindings(statement)) & held:
             continue
         if names_read(statement) & made and set(bindings(statement)) & wanted:
             longer.append(statement)
             made |= set(bindings(statement))
     return longer
+
+
+def _held_by_optimizers(module: Module, scope: Scope, loop: ast.stmt) -> set[str]:
+    """Names of what steps in the loop, and of what it was made from: to make them anew in each
+    pass would throw away what was learnt."""
+    stepped = {
+        spelled(call.func.value) for call in steps(loop) if isinstance(call.func, ast.Attribute)
+    }
+    made = [s for s in _in_front(module, scope, loop) if set(bindings(s)) & stepped]
+    return stepped.union(*(names_read(value_of(s) or s) for s in made))
 
 
 def _in_front(module: Module, scope: Scope, before: ast.stmt) -> Iterator[ast.stmt]:

@@ -18,6 +18,7 @@ from analyzers.flow import (
     declared_outer,
     feeding,
     mentions,
+    part_for,
     value_of,
     walk_scope,
     walked,
@@ -148,7 +149,7 @@ class Story(Walks):
         return any(self._feeds(scope, statement) for _, scope, statement in feeders)
 
     def _feeds(self, scope: Scope, statement: ast.stmt) -> bool:
-        value = value_of(statement) or put_in(statement)
+        value = part_for(statement, self._is_carrier) or put_in(statement)
         if value is None:
             return False
         fresh = fresh_names(value, self._is_carrier)

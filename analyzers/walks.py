@@ -119,6 +119,8 @@ class Walks(Lifetime):
         if loop is None or isinstance(loop, ast.While) or not isinstance(root, ast.Name):
             return False
         of_outputs = self._is_collection and bool(self.name) and mentions(loop.iter, self.name)
+        if isinstance(loop.iter, ast.Call) and called_name(loop.iter) in ("items", "values"):
+            of_outputs = of_outputs or self.name in target_names(loop.target)
         return self.same_line and (of_outputs or root.id in target_names(loop.target))
 
     @cached_property

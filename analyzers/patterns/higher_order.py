@@ -84,7 +84,11 @@ def _near_inner_update(story: Story, place: Place) -> bool:
             for k in node.keywords
         )
     ]
-    return any(call.lineno <= place.line for call in inner)
+    walked = "grad" in (story.reuse.freed.kind, story.reuse.reached.kind)
+    return any(
+        call.lineno <= place.line and (walked or not isinstance(statement, ast.Return))
+        for call in inner
+    )
 
 
 def explain(match: Match, project: Project) -> str:
