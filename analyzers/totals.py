@@ -33,7 +33,7 @@ def walk_this_loss(story: Story, project: Project) -> Iterator[Proposal]:
         shared.module.block_of(shared.reached) is not story.loop.body
     )
     yield from _begin_before_summing(story)
-    yield from _reset_total(story, 1 if conditional else 3)
+    yield from _reset_total(story, 1 if conditional else 4)
     root = walked(call)
     found = _newest_loss(story)
     if root is None or found is None:
