@@ -76,6 +76,11 @@ def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:
     return found
 
 
+def cut_from(cut: ast.Attribute | ast.Call) -> ast.expr:
+    """What an expression cuts: `loss` of `loss.data`, `xs` of `torch.tensor(xs)`."""
+    return _base(cut.args[0] if isinstance(cut, ast.Call) and cut.args else cut)
+
+
 def _cuts_at(node: ast.Attribute | ast.Call) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr == "data"
