@@ -25,7 +25,9 @@ def taken_on(story: Story) -> Place | None:
     shared = story.shared.scope if story.shared is not None else None
     here = [binder for binder in fresh if binder[1] is shared]
     stores = [binder for binder in fresh if story.stored and _stores(binder[2])]
-    chosen = stores[:1] or (here or fresh)[-1:]
+    known = story.carriers[0].place if story.carriers else None
+    named = [binder for binder in stores if known is not None and binder[2].lineno == known.line]
+    chosen = named[:1] or stores[:1] or (here or fresh)[-1:]
     return _place(*chosen[0]) if chosen else None
 
 

@@ -90,9 +90,12 @@ def known_below(stack: Sequence[Frame], name: str) -> Iterator[tuple[Frame, str]
         call = call_into(caller, frame.scope)
         if call is None:
             return
-        given = [p for p, v in arguments(call, frame.module, frame.scope) if spelled(v) == name]
-        if given:
-            name = given[0]
+        given = {spelled(v): p for p, v in arguments(call, frame.module, frame.scope)}
+        owner = name.partition(".")[0]
+        if name in given:
+            name = given[name]
+        elif owner in given:
+            name = given[owner] + name.removeprefix(owner)
         elif (attribute := _of_receiver(call, name)) is not None:
             name = attribute
         else:

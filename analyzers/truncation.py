@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from analyzers.carrying import cut_lines
 from analyzers.detaching import LEAF, Idiom, detached, idiom_for, starts_as_none
@@ -18,6 +19,7 @@ from analyzers.flow import (
     walk_scope,
 )
 from analyzers.members import cut_fields, cut_layers
+from analyzers.passing import frames, known_below
 from analyzers.pattern import Proposal
 from analyzers.rewrite import head_of
 from analyzers.shared_frame import Shared
@@ -46,6 +48,8 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
         edit = editor.insert_before(first, *plain)
         yield cut("detach-at-head", f"Detach {what} at the head of the cell", (edit,), rank)
         return
+    if story.loop is None and story.same_line:
+        yield from _detach_in_callee(story, rank)
     if story.loop is None:
         edit = editor.insert_before(shared.reached, *plain)
         yield cut("detach-before-call", f"Detach {what} before the next call", (edit,), rank)
@@ -66,7 +70,24 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
         (behind,),
         (rank + 1 if straight else rank) + (4 if _bound_behind(story, walk) else 0),
     )
-    yield from _detach_entries(story, names[0], walk, rank + 2)
+    yield from _detach_entries(story, names[0], walk, rank + 4)
+
+
+def _detach_in_callee(story: Story, rank: int) -> Iterator[Proposal]:
+    """Detach behind the walk in the function that a comprehension calls for each element."""
+    shared = story.shared
+    stack = frames(story.project, story.reuse.freed)
+    at = [i for i, f in enumerate(stack) if shared is not None and f.place.frame == shared.frame]
+    below = list(known_below(stack[at[-1] :], story.name)) if at else []
+    held = story.holder
+    if not below or held is None or below[-1][0] is not stack[-1]:
+        return
+    frame, name = below[-1]
+    inner = replace(held, path=name + held.path.removeprefix(story.name))
+    line = f"{name} = {detached(name, inner, idiom_for(story.reuse, story.project))}"
+    edit = Editor(frame.module).insert_after(walk_statement(frame.module, frame.statement), line)
+    title = f"Detach `{name}` behind the backward"
+    yield cut("detach-behind-backward", title, (edit,), rank)
 
 
 def _detach_entries(story: Story, name: str, walk: ast.stmt, rank: int) -> Iterator[Proposal]:
