@@ -10,10 +10,18 @@ from analyzers.blocks import joined
 from analyzers.carrying import begins_as_leaf, carried_attributes, carried_names, cut_lines
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import InplaceChange, Visit
-from analyzers.flow import bindings, call_on_line, called_name, names_read, value_of, walked
+from analyzers.flow import (
+    assigned_parts,
+    bindings,
+    call_on_line,
+    called_name,
+    names_read,
+    value_of,
+    walked,
+)
 from analyzers.outofplace import without_keyword
 from analyzers.pattern import Proposal
-from analyzers.rewrite import calls_named, copy_into, head_of, move_into
+from analyzers.rewrite import calls_named, copy_into, head_of, move_into, statements_of
 from analyzers.source import FUNCTIONS, Loop, Project, spelled
 from analyzers.spots import Spot, leading_to, spot
 from analyzers.stale import Stale
@@ -155,10 +163,26 @@ def detach_carried(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[
     if schedule.block is not loops[0].body:
         yield from _cut_all(stale, schedule, names, rank)
     for name in names:
+        yield from _cut_where_kept(stale, schedule, loops[0], name, rank)
         for lines in cut_lines(schedule.where.scope, name):
             edits = [editor.insert_before(head_of(loops[0]), *lines)]
             yield _cut(name, [*edits, *released(stale.project, evidence)], rank)
             rank += 1
+
+
+def _cut_where_kept(
+    stale: Stale, schedule: Schedule, loop: Loop, name: str, rank: int
+) -> Iterator[Proposal]:
+    """What the loop puts into a structure for later passes, detached as it goes in."""
+    editor = schedule.where.editor
+    edits = [
+        editor.append_to(part, ".detach()")
+        for statement in statements_of(loop)
+        for target, part in assigned_parts(statement)
+        if spelled(target).startswith(f"{name}[") and isinstance(part, ast.Name | ast.Attribute)
+    ]
+    if edits:
+        yield _cut(name, [*edits, *released(stale.project, stale.evidence)], rank)
 
 
 def _cut_all(
