@@ -12,12 +12,14 @@ from analyzers.pattern import Proposal
 from analyzers.rewrite import with_keyword
 from analyzers.source import Project, spelled
 from analyzers.spots import Spot
+from analyzers.trees import walk
 
 # Functions that torch has under the same name with the same meaning for tensors.
 _SHARED = frozenset(
     {"abs", "exp", "log", "sqrt", "square", "mean", "sum", "where", "sin", "cos", "tanh", "sign"}
     | {"maximum", "minimum", "clip", "log1p", "expm1", "prod", "std", "var", "stack", "dot"}
 )
+_NUMBERS = frozenset({"item", "float", "int", "len", "detach", "tolist", "numpy"})
 _LEAVING = frozenset({"numpy", "detach", "cpu"})
 
 
@@ -25,27 +27,48 @@ def detached_arrays(
     where: Spot, names: Sequence[str], project: Project, rank: int = 1
 ) -> Iterator[Proposal]:
     """`.detach()` in front of `.numpy()`, or on what a NumPy function is given."""
-    editor = where.editor
-    edits: list[Edit] = []
-    for node in ast.walk(where.statement):
-        if isinstance(node, ast.Call) and called_name(node) == "numpy":
-            if isinstance(node.func, ast.Attribute) and not node.args:
-                edits.append(editor.append_to(_owner(node.func.value), ".detach()"))
-                if spelled(_owner(node.func.value)) in names:  # the one that was refused
-                    edits = edits[-1:]
-                    break
-    for node in ast.walk(where.statement) if not edits else ():
-        if not isinstance(node, ast.Name | ast.Attribute):
-            continue
-        if spelled(node) in names or _is_comprehended(node, where):
-            edits.append(editor.append_to(node, ".detach()"))
-        elif any(name.startswith(f"{spelled(node)}[") for name in names):
-            text = f"[t.detach() for t in {editor.text_of(node)}]"
-            edits.append(editor.replace(node, text))
+    edits = _in_front_of_numpy(where, names) or _of_comprehensions(where)
+    edits = edits or _of_names(where, names)
     if edits:
         title = "Detach what NumPy only reads"
         tradeoff = "What NumPy computes has no gradient."
         yield Proposal("detach-for-numpy", title, joined(edits), "same", tradeoff, rank)
+
+
+def _in_front_of_numpy(where: Spot, names: Sequence[str]) -> list[Edit]:
+    """Every `.numpy()`; the one that was refused alone, where it is known by its name."""
+    owners = [
+        _owner(node.func.value)
+        for node in walk(where.statement)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if node.func.attr == "numpy" and not node.args
+    ]
+    refused = [owner for owner in owners if spelled(owner) in names]
+    return [where.editor.append_to(owner, ".detach()") for owner in refused[:1] or owners]
+
+
+def _of_comprehensions(where: Spot) -> list[Edit]:
+    """What a comprehension gives to NumPy as it is: its variable, or what a call makes of it."""
+    return [
+        where.editor.append_to(node.elt, ".detach()")
+        for node in walk(where.statement)
+        if isinstance(node, ast.ListComp | ast.GeneratorExp)
+        if isinstance(node.elt, ast.Name)
+        or (isinstance(node.elt, ast.Call) and called_name(node.elt) not in _NUMBERS)
+    ]
+
+
+def _of_names(where: Spot, names: Sequence[str]) -> list[Edit]:
+    """The tensor itself, or each of those in the list that NumPy was given."""
+    edits: list[Edit] = []
+    for node in walk(where.statement):
+        if isinstance(node, ast.Name | ast.Attribute) and spelled(node) in names:
+            edits.append(where.editor.append_to(node, ".detach()"))
+        elif isinstance(node, ast.Name | ast.Attribute):
+            if any(name.startswith(f"{spelled(node)}[") for name in names):
+                text = f"[t.detach() for t in {where.editor.text_of(node)}]"
+                edits.append(where.editor.replace(node, text))
+    return edits
 
 
 def _owner(node: ast.expr) -> ast.expr:
@@ -54,13 +77,6 @@ def _owner(node: ast.expr) -> ast.expr:
         case ast.Call(func=ast.Attribute(value=value, attr="cpu"), args=[]):
             return value
     return node
-
-
-def _is_comprehended(node: ast.expr, where: Spot) -> bool:
-    """Whether the node is the variable of a comprehension, given to NumPy as it is."""
-    parent = where.module.parents.get(node)
-    element = isinstance(parent, ast.ListComp | ast.GeneratorExp) and parent.elt is node
-    return element and isinstance(node, ast.Name)
 
 
 def said_with_torch(where: Spot, rank: int = 0) -> Iterator[Proposal]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.blocks import unwrapped, wrapped
+from analyzers.blocks import lines_with, rewritten, unwrapped, wrapped
 from analyzers.edits import Edit, Editor
 from analyzers.flow import called_name, names_read
 from analyzers.leaves import no_grad_header
+from analyzers.outofplace import out_of_place
 from analyzers.pattern import Proposal
 from analyzers.rewrite import calls_named
 from analyzers.source import FUNCTIONS, Module, Project, spelled
 from analyzers.spots import Spot
 from analyzers.trees import walk
+from analyzers.writes import writes
 
 
 def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -26,6 +28,7 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
             if edits:
                 title = "Record this work: without `no_grad`"
                 yield Proposal("leave-no-grad", title, edits, "same", "", rank)
+                yield from _recorded_anew(where, parent, rank + 1)
                 return
         if isinstance(parent, FUNCTIONS[:2]):
             yield from _undecorated(where.editor, parent, rank)
@@ -33,6 +36,24 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
         for node in walk(module.tree):
             if isinstance(node, ast.Expr) and _switches_off(node.value):
                 yield from _scoped(module, node, rank)
+
+
+def _recorded_anew(where: Spot, block: ast.With, rank: int) -> Iterator[Proposal]:
+    """The statements of the block, recorded, with new tensors where they write in place: what is
+    written to may outlive the pass."""
+    names = {write.name for statement in block.body for write in writes(statement)}
+    lines: list[str] = []
+    for statement in block.body:
+        edits = out_of_place(where.module, statement, names.__contains__)
+        inside = [e for e in edits if where.editor.span(statement)[0] <= e.start]
+        if len(inside) < len(edits):
+            return
+        lines += lines_with(where.editor, statement, edits)
+    if names:
+        told = " and ".join(f"`{name}`" for name in sorted(names))
+        title = f"Record this work, with a new tensor for {told}"
+        edit = rewritten(where.editor, [block], lines)
+        yield Proposal("leave-no-grad", title, (edit,), "same", "", rank)
 
 
 def switched_off_at(where: Spot) -> int | None:

@@ -128,11 +128,12 @@ def _learns_without_reference(
 ) -> Check:
     """Where the original's own gradients cannot be had: every parameter in an optimizer, and
     every one that the original's calls reached before it failed. With `unused`, those alone."""
+    owned = {p.id for p in candidate.parameters if p.optimizer is not None and p.requires_grad}
     wanted = _received(original) if original is not None else set()
+    if original is not None and owned:  # a copy that was a leaf may be none any more
+        wanted -= {p.id for p in original.parameters if p.optimizer is None} - _met(candidate)
     if not (unused and wanted):
-        wanted |= {
-            p.id for p in candidate.parameters if p.optimizer is not None and p.requires_grad
-        }
+        wanted |= owned
     fed = {p for params in given.values() for p in params} | _received(candidate)
     if not wanted and not fed:
         return Check(name="learns", status="not_run", detail="no parameter was seen")
@@ -140,6 +141,10 @@ def _learns_without_reference(
     if missing := wanted - fed:
         return Check(name="learns", status="failed", detail=f"no gradient: {_some(missing, names)}")
     return Check(name="learns", status="passed", detail=f"{len(fed)} parameters get a gradient")
+
+
+def _met(trace: Trace) -> set[int]:
+    return {p.id for p in trace.parameters}
 
 
 def _received(trace: Trace) -> set[int]:
