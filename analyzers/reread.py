@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,21 +10,39 @@ from analyzers.classify import Candidate
 from analyzers.evidence import Reading, SilentFault
 from analyzers.reading import read
 from analyzers.source import Project
+from analyzers.trees import children
 
 
 def sound(
     project: Project, candidates: Sequence[Candidate], *, suspecting: str = ""
 ) -> list[Candidate]:
-    """The candidates without those that reading shows to be no repair; all of them where it can
-    tell none apart. `suspecting` as for `read`."""
-    before = read(project, suspecting=suspecting)
-    kept = []
+    """The candidates without those that reading shows to be no repair; where that leaves none, all
+    that at least make sense. `suspecting` as for `read`."""
+    before, ownerless = read(project, suspecting=suspecting), _ownerless(project)
+    sensible, kept = [], []
     for candidate in candidates:
         patched = replace(project, files={**project.files, **candidate.files})
+        if _ownerless(patched) > ownerless:
+            continue
+        sensible.append(candidate)
         after = read(patched, suspecting=suspecting)
         if _mends(before, after) and before.sources <= after.sources:
             kept.append(candidate)
-    return kept or list(candidates)
+    return kept or sensible
+
+
+def _ownerless(project: Project) -> int:
+    """How often `self` is read where no function around has such a parameter."""
+    return sum(_selves(module.tree) for module in project.modules.values())
+
+
+def _selves(scope: ast.AST) -> int:
+    if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        arguments = scope.args
+        if "self" in {a.arg for a in (*arguments.posonlyargs, *arguments.args)}:
+            return 0
+    own = isinstance(scope, ast.Name) and scope.id == "self"
+    return own + sum(_selves(child) for child in children(scope))
 
 
 def _mends(before: Reading, after: Reading) -> bool:
