@@ -28,6 +28,7 @@ class Guest:
         self._reader, self._writer = streams
         self._said = asyncio.StreamReader(limit=1 << 20)
         self._complaints = bytearray()
+        self._ready = True
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
@@ -59,6 +60,7 @@ class Guest:
 
     async def run(self, request: dict[str, Any]) -> Outcome:
         """Run a job; raises `WireError` when the container goes away instead of answering."""
+        self._ready = False
         try:
             self._writer.write(pack_json(request))
             await self._writer.drain()
@@ -67,12 +69,17 @@ class Guest:
             raise WireError(str(error)) from error
 
     async def fit(self) -> bool:
-        """Whether the container is, after a run, as it was before: to be asked once for each."""
+        """Whether the container is as it was before its last run; waits until it knows.
+
+        Cancelled meanwhile, it may have lost half an answer: leave the guest then.
+        """
         try:
-            async with asyncio.timeout(_TIDYING_S):
-                return "ready" in json.loads(await read_frame(self._said))
+            if not self._ready:
+                async with asyncio.timeout(_TIDYING_S):
+                    self._ready = "ready" in json.loads(await read_frame(self._said))
         except (WireError, ValueError, TimeoutError):
             return False
+        return self._ready and self.waiting
 
     async def remove(self) -> None:
         self._listening.cancel()

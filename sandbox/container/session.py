@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import Any
@@ -28,6 +29,11 @@ class ContainerSession:
         self._house: Guesthouse | None = None
         self._guest: Guest | None = None
         self._over = False
+
+    async def prepare(self) -> None:
+        """Have a container for the next run; if none can be had, that run will say why."""
+        with contextlib.suppress(WireError, TimeoutError):
+            await self._fit_guest()
 
     async def run(self, job: Job) -> RunResult:
         """Run one job; `unavailable` when no container can be had or a wall does not stand."""
@@ -63,19 +69,29 @@ class ContainerSession:
             return await self._tried(request)
 
     async def _tried(self, request: dict[str, Any]) -> Outcome:
-        """Run in the container that there is, or in another."""
+        guest = await self._fit_guest()
+        try:
+            outcome = await guest.run(request)
+        except BaseException:
+            self._leave()
+            raise
+        if outcome.ending != "exited":
+            self._leave()
+        return outcome
+
+    async def _fit_guest(self) -> Guest:
+        """The container that there is, once it is as it was before its last run; or another."""
         try:
             if self._guest is None or not await self._guest.fit():
                 self._leave()
                 self._house = await self._open_house()
                 self._guest = await self._house.take()
-            outcome = await self._guest.run(request)
+            if self._over:
+                raise WireError("the session is over")
         except BaseException:
             self._leave()
             raise
-        if outcome.ending != "exited" or self._over:
-            self._leave()
-        return outcome
+        return self._guest
 
     def close(self) -> None:
         """End the session, with a run that it may have in hand."""

@@ -147,6 +147,9 @@ class Jail:
         """Nothing of its own: every run has fresh walls anyway, and they may go side by side."""
         yield self
 
+    async def prepare(self) -> None:
+        """A session needs nothing."""
+
     async def outcome(self, job: Job, *, probe: bool = False) -> Outcome:
         """Run a job, or the probe instead of it; raises `WireError` when nothing can run."""
         zygote_ = await self._warm()

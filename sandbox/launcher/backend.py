@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from sandbox.launcher.options import Options
-from sandbox.protocol import Sandbox
+from sandbox.protocol import Sandbox, Session
+
+
+class Prepared(Session, Protocol):
+    """A session as the launcher drives it."""
+
+    async def prepare(self) -> None:
+        """Wait for what the next run needs, so that the run need not; never raises."""
 
 
 class Backend(Sandbox, Protocol):
@@ -16,6 +24,8 @@ class Backend(Sandbox, Protocol):
 
     @property
     def abreast(self) -> int | None: ...
+
+    def session(self) -> AbstractAsyncContextManager[Prepared]: ...
 
 
 def make(options: Options) -> Backend:

@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sandbox.launcher.backend import Backend
+from sandbox.launcher.backend import Backend, Prepared
 from sandbox.launcher.gate import BusyError, Gate
-from sandbox.protocol import Job, RunResult, Session
+from sandbox.protocol import Job, RunResult
 from sandbox.wire import WireError, pack_json, read_json
 
 
@@ -21,7 +21,7 @@ from sandbox.wire import WireError, pack_json, read_json
 class Lane:
     """A session that a client holds, and the runs of it that are under way."""
 
-    session: Session
+    session: Prepared
     gate: Gate
 
 
@@ -87,17 +87,25 @@ class Server:
                 del self._lanes[name]
 
     async def _run(self, fields: Any, lane: Lane | None) -> RunResult:
-        """Run a job; a session's runs take its turns first, so that they hold up no others."""
         try:
             job = Job.model_validate(fields)
         except ValidationError as error:
             return RunResult(status="unavailable", reason=f"not a job: {error}")
         try:
-            turn = lane.gate.passing() if lane else contextlib.nullcontext()
-            async with turn, self._runs.passing():
-                return await (lane.session if lane else self._backend).run(job)
+            if lane is not None:
+                return await self._run_in(lane, job)
+            async with self._runs.passing():
+                return await self._backend.run(job)
         except BusyError as error:
             return RunResult(status="unavailable", reason=str(error))
+
+    async def _run_in(self, lane: Lane, job: Job) -> RunResult:
+        """A run of a session waits for its turn there, and for what it needs, before it takes one
+        of the places for which all runs compete."""
+        async with lane.gate.passing():
+            await lane.session.prepare()
+            async with self._runs.passing():
+                return await lane.session.run(job)
 
 
 async def _say(writer: asyncio.StreamWriter, answer: dict[str, Any]) -> None:

@@ -145,6 +145,17 @@ async def test_runs_that_wait_for_their_session_hold_up_no_others(client: Any) -
             run.cancel()
 
 
+async def test_a_session_that_waits_for_its_container_holds_up_no_others(client: Any) -> None:
+    one_slot = sandbox_of("--concurrency", "1", "--ready-containers", "0")
+    async with one_slot as box, box.session() as warm, box.session() as cold:
+        assert (await warm.run(HELLO)).stdout_tail == "tensor(2.)\n"
+        waiting = asyncio.create_task(cold.run(HELLO))
+        for _ in range(3):
+            assert (await warm.run(HELLO)).stdout_tail == "tensor(2.)\n"
+        assert not waiting.done()
+        assert (await waiting).stdout_tail == "tensor(2.)\n"
+
+
 async def test_runs_of_a_session_are_as_deterministic_as_the_script(box: EmbeddedSandbox) -> None:
     source = "import torch; print(torch.randn(3), hash('text'), list({'a', 'b', 'c'}))"
     async with box.session() as session:
