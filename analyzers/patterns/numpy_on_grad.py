@@ -37,15 +37,17 @@ Mended::
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from analyzers.arrays import detached_arrays, said_with_torch
 from analyzers.evidence import Evidence, MissingGraph
+from analyzers.flow import bindings, mentions
 from analyzers.graphless import kind_of, matched
 from analyzers.naming import missing
-from analyzers.pattern import Match, Proposal
+from analyzers.pattern import Carrier, Match, Proposal
 from analyzers.source import Project
-from analyzers.spots import names_held, spot
+from analyzers.spots import names_held, root_of, spot
 
 NAME = "numpy-on-grad"
 FAMILY = "no-grad"
@@ -56,7 +58,18 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """PyTorch refused to give the tensor's memory to NumPy."""
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "numpy":
         return None
-    return matched(NAME, evidence, 0.95, evidence.at)
+    return matched(NAME, evidence, 0.95, evidence.at, _given(evidence, project))
+
+
+def _given(evidence: MissingGraph, project: Project) -> Carrier | None:
+    """The first name on the line itself; else what is made there (a parameter of a model that is
+    called there is not what NumPy was given)."""
+    where = spot(project, evidence.at)
+    if where is None:
+        return None
+    held = [n for n in names_held(evidence.holders) if mentions(where.statement, root_of(n))]
+    made = bindings(where.statement) if isinstance(where.statement, ast.Assign) else []
+    return Carrier(next(iter([*held, *made]), ""), where.place)
 
 
 def explain(match: Match, project: Project) -> str:
