@@ -13,7 +13,6 @@ from typing import Any
 import torch
 import torch.autograd.graph
 
-from . import frames
 from .frames import Json
 from .graph import Root, Walk, executed, roots_of
 from .parameters import Known
@@ -124,13 +123,13 @@ class Engine:
         return result
 
     def _begin(self, outputs: Sequence[Any], args: tuple[Any, ...], kwargs: Json) -> Call:
-        frame = frames.user_frame(sys._getframe(2))
+        frame, stands = standing(sys._getframe(2))
         line = (frame.f_code.co_filename, frame.f_lineno or 0) if frame else ("", 0)
         self._per_line[line] += 1
         return Call(
             n=Clock.visits + 1,
             frame=frame,
-            standing=standing(sys._getframe(2)),
+            standing=stands,
             iteration=self._per_line[line],
             kind="backward" if kwargs.get("accumulate_grad", True) else "grad",
             retain=bool(args[1]) or self.keep_graphs,

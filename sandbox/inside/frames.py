@@ -58,10 +58,11 @@ class Activation(Mark):
     on_line: Callable[[FrameType], None] | None = None  # the fallback that follows lines
 
     def __init__(self) -> None:
-        self.instruction = self.time = self.since = -1
+        super().__init__()
         Activation.made += 1
         self.number = Activation.made
-        self.stamps: dict[object, Any] = {}
+        self.since = -1  # when `stamps` was begun
+        self.stamps: dict[tuple[int, ...], Any] = {}
 
     def __call__(self, frame: FrameType, event: str, arg: Any) -> Activation:
         if event == "line" and Activation.on_line is not None:

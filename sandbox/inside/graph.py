@@ -65,10 +65,10 @@ def walk(roots: Sequence[Root]) -> Walk:
 def executed(roots: Sequence[Root], inputs: Sequence[Any]) -> Walk:
     """What the engine runs: all, or the paths to the inputs where some are given."""
     below = walk(roots)
+    if not inputs:
+        return below
     targets = {node for node, _ in roots_of(inputs)}
     leaves = {id(t) for t in inputs if isinstance(t, torch.Tensor) and t.grad_fn is None}
-    if not targets and not leaves:
-        return below
     above: dict[Node, list[Node]] = defaultdict(list)
     for node in below.nodes:
         for under, _ in edges(node):

@@ -58,26 +58,26 @@ class Parameters:
         self, tensors: list[torch.Tensor], frame: FrameType | None, optimizer: int | None = None
     ) -> list[Known]:
         """The parameters that these tensors are; new ones are numbered, named, and told."""
-        found = self._known(tensors)
-        if not all(found):
-            strangers = {id(t): t for t, known in zip(tensors, found, strict=True) if not known}
+        met = self._known(tensors)
+        if len(met) < len(tensors):
+            strangers = {id(t): t for t in tensors if self.find(t) is None}
             names = names_of(strangers, frame)
             for key, tensor in strangers.items():
                 self._admit(tensor, names.get(key, ""))
-            found = self._known(tensors)
-        met = [known for known in found if known is not None]
+            met = self._known(tensors)
         for known in met if optimizer is not None else []:
             if known.optimizer is None:
                 known.optimizer = optimizer
                 self._news[known.id] = known
         return met
 
-    def _known(self, tensors: list[torch.Tensor]) -> list[Known | None]:
-        found = [self._by_tensor.get(id(tensor)) for tensor in tensors]
-        return [
-            known if known is not None and known.tensor() is tensor else None
-            for known, tensor in zip(found, tensors, strict=True)
-        ]
+    def _known(self, tensors: list[torch.Tensor]) -> list[Known]:
+        met = []
+        for tensor in tensors:
+            known = self._by_tensor.get(id(tensor))
+            if known is not None and known.tensor() is tensor:
+                met.append(known)
+        return met
 
     def _admit(self, tensor: torch.Tensor, name: str) -> None:
         """Number a tensor, or let it take the place of one that had its name and shape."""

@@ -46,21 +46,23 @@ class Standing:
         ]
 
 
-def standing(frame: FrameType | None) -> Standing:
-    """Note this frame and those that led to it."""
+def standing(frame: FrameType | None) -> tuple[FrameType | None, Standing]:
+    """The innermost frame of the user's, and a note of this frame and those that led to it."""
+    innermost: FrameType | None = None
     users: list[tuple[CodeType, int, int]] = []
     libraries: list[tuple[CodeType, int]] = []
     below: list[tuple[CodeType, int]] = []  # seen since the last frame of the user
     while frame is not None:
         code = frame.f_code
         if OWNERS[code.co_filename] is USER:
+            innermost = innermost or frame
             users.append((code, frame.f_lasti, activation(frame).number))
             libraries += below
             below.clear()
         elif works(code.co_filename):
             below.append((code, frame.f_lasti))
         frame = frame.f_back
-    return Standing(users, libraries)
+    return innermost, Standing(users, libraries)
 
 
 def line_at(code: CodeType, instruction: int) -> int:

@@ -86,7 +86,8 @@ class StepWatch:
             with torch.enable_grad():
                 loss = closure()
         Clock.steps += 1
-        self._tell(optimizer, self._gradients_of(optimizer), 0)
+        met = self._parameters.meet(_owned(optimizer), None)
+        self._tell(optimizer, met, self._gradients_of(optimizer), 0)
         return loss
 
     def _before(
@@ -114,10 +115,12 @@ class StepWatch:
         Clock.steps += 1
         owned = _owned(optimizer)
         before = self._versions.pop(id(optimizer), [])
-        moved = [t for t, version in zip(owned, before, strict=False) if t._version != version]
-        for known in self._parameters.meet(moved, None):
-            known.changed_by = Clock.steps
-        self._tell(optimizer, self._read.pop(id(optimizer), []), len(moved))
+        moved = {id(t) for t, version in zip(owned, before, strict=False) if t._version != version}
+        met = self._parameters.meet(owned, None)
+        for known in met:
+            if id(known.tensor()) in moved:
+                known.changed_by = Clock.steps
+        self._tell(optimizer, met, self._read.pop(id(optimizer), []), len(moved))
 
     def _gradients_of(self, optimizer: Optimizer) -> list[Json]:
         if not self.gradients or not sampled(Clock.steps + 1):
@@ -134,13 +137,14 @@ class StepWatch:
             if tensor is not None
         ]
 
-    def _tell(self, optimizer: Optimizer, gradients: list[Json], changed: int) -> None:
+    def _tell(
+        self, optimizer: Optimizer, owned: list[Known], gradients: list[Json], changed: int
+    ) -> None:
         number = self._numbers.get(optimizer, -1)
         frame = sys._getframe(1)
         if Clock.steps <= 2:
             self._parameters.name_again(frames.user_frame(frame))
             self._parameters.tell()
-        owned = self._parameters.meet(_owned(optimizer), None) if self.on_step else []
         for listener in self.on_step:
             listener(number, owned)
         if sampled(Clock.steps):
