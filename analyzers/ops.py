@@ -59,7 +59,7 @@ _SAVE_SOMETHING = """
     max_pool2d max_pool3d avg_pool2d glu prelu det logdet inverse cholesky solve svd eigh qr
     normalize group_norm instance_norm lstm gru rnn scaled_dot_product_attention grid_sample
     triplet_margin_loss margin_ranking_loss ctc_loss gaussian_nll_loss poisson_nll_loss fft ifft
-    argsort lerp_ cross kron logaddexp hypot erf erfinv digamma lgamma sinh cosh tan asin acos
+    lerp_ cross kron logaddexp hypot erf erfinv digamma lgamma sinh cosh tan asin acos
     sinc special_expit threshold hardsigmoid hardswish selu celu softmin gumbel_softmax softsign
     tanhshrink cosine_embedding_loss hinge_embedding_loss multi_margin_loss bilinear
     multi_head_attention_forward index unique_grad floor_divide remainder fmod
@@ -78,7 +78,7 @@ _OPS = _table()
 # Results without a graph, whatever goes in.
 NO_GRAPH = words(
     """
-    argmax argmin eq ne lt le gt ge isnan isinf isfinite is_nonzero equal allclose all
+    argmax argmin argsort eq ne lt le gt ge isnan isinf isfinite is_nonzero equal allclose all
     any size dim numel nelement ndimension stride storage_offset data_ptr element_size
     is_contiguous zeros_like ones_like rand_like randn_like empty_like full_like
     randint_like bernoulli multinomial nonzero count_nonzero bincount histc searchsorted
@@ -87,6 +87,9 @@ NO_GRAPH = words(
     get_device is_floating_point argwhere numpy_version
     """
 )
+
+# Those among them whose results are indices, which scripts compute with as if they were values.
+INDICES = frozenset({"argmax", "argmin", "argsort"})
 
 # In-place methods whose names do not end in an underscore are none; these end in one and write.
 VIEWS = words(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.reading import classes, engines, importing, operators, walks
+from analyzers.reading import classes, engines, importing, operators, tensors, walks
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Binding, Lost
 from analyzers.reading.machine import Machine
+from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.tensors import MODULE_METHODS, TENSOR_METHODS
 from analyzers.reading.values import (
     NONE,
@@ -87,8 +88,11 @@ def _of_instance(machine: Machine, owner: Instance, name: str, frame: Frame) -> 
         return found
     if name == "__dict__":
         return Mapping(dict(owner.attrs))
-    if classes.is_module(owner.cls) or owner.cls.library_bases():
-        return Method(owner, name) if name in MODULE_METHODS else _remember(owner.attrs, name)
+    if owner.cls.library_bases():
+        if name in MODULE_METHODS:
+            return Method(owner, name)
+        if name in ("weight", "bias") and classes.is_layer(owner.cls):
+            return owner.attrs.setdefault(name, leaf_tensor(machine, frame))
     return _remember(owner.attrs, name)
 
 
@@ -212,6 +216,8 @@ def _write_tensor(machine: Machine, owner: Tensor, name: str, value: Value, fram
             owner.storage.leaf = owner.node
         elif owner.node is not None and owner.node.leaf:
             owner.node.trainable = bool(value.value)
+        elif owner.node is not None and owner.node.strong and not value.value:
+            walks.refused(machine, owner, "nonleaf", tensors.FLAGS, frame)
     elif name == "data" and owner.node is not None:
         owner.shape = None
         owner.storage = type(owner.storage)(owner.storage.leaf)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.reading import engines
+from analyzers.reading import engines, modules
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import (
@@ -111,6 +111,14 @@ def super_value(frame: Frame) -> Value:
 def is_module(cls: Class) -> bool:
     """Whether the class derives from something like `nn.Module`."""
     return any(path.endswith("Module") for path in cls.library_bases())
+
+
+def is_layer(cls: Class) -> bool:
+    """Whether the class derives from a layer that has weights."""
+    return any(
+        "nn." in path and path.rpartition(".")[2].startswith(modules.WEIGHT_FOR_INPUT)
+        for path in cls.library_bases()
+    )
 
 
 def is_autograd_function(cls: Class) -> bool:

@@ -137,6 +137,8 @@ def fetch(machine: Machine, container: Value, index: Value, frame: Frame) -> Val
             return container.rest[-1]
         if not isinstance(index, Const) and container.items:
             return next(reversed(container.items.values()))
+        if container.factory is not None:
+            return _made_for(machine, container, container.factory, index, frame)
         return Unknown()
     if isinstance(container, Layer) and container.children:
         position = index.value if isinstance(index, Const) else 0
@@ -154,6 +156,18 @@ def fetch(machine: Machine, container: Value, index: Value, frame: Frame) -> Val
             container.attrs[name] = made
         return container.attrs[name]
     return part_of(machine, container, frame)
+
+
+def _made_for(
+    machine: Machine, container: Mapping, factory: Value, index: Value, frame: Frame
+) -> Value:
+    """What a `defaultdict` puts under a key that it does not have."""
+    made = machine.call(factory, [], {}, frame)
+    if isinstance(index, Const):
+        container.items[index.value] = made
+    else:
+        container.rest = [made]
+    return made
 
 
 def _fetch_item(container: Sequence, index: Value) -> Value:

@@ -28,6 +28,7 @@ def deep(machine: Machine, value: Value, frame: Frame, depth: int = 0) -> Value:
             leaf.node.trainable = value.leaf.node is not None and value.leaf.node.trainable
         layer = Layer(value.kind, leaf, [copied(child) for child in value.children])
         layer.options = value.options
+        layer.attrs = {name: copied(item) for name, item in value.attrs.items()}
         return layer
     if isinstance(value, Sequence):
         return Sequence([copied(item) for item in value.items], value.kind, value.open)

@@ -26,6 +26,7 @@ from analyzers.reading.values import (
     Const,
     Context,
     Function,
+    Instance,
     Sequence,
     Stream,
     Tensor,
@@ -90,12 +91,12 @@ def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) 
 
 def _loader(machine: Machine, dataset: Value, frame: Frame) -> Value:
     """Batches of what is known of the data; of anything else, plain data."""
-    if not isinstance(dataset, Sequence) or not operators.graphs([dataset]):
+    if not operators.graphs([_sample(machine, dataset, frame)]):
         return Unknown("DataLoader", data=True)
-    sample = dataset.items[-1]
 
     def batches() -> Iterator[Value]:
         while True:
+            sample = _sample(machine, dataset, frame)
             if isinstance(sample, Sequence):
                 parts = [operators.operate(machine, "stack", [v], frame) for v in sample.items]
                 yield Sequence(list(parts), "tuple")
@@ -103,6 +104,15 @@ def _loader(machine: Machine, dataset: Value, frame: Frame) -> Value:
                 yield operators.operate(machine, "stack", [sample], frame)
 
     return Stream(batches)
+
+
+def _sample(machine: Machine, dataset: Value, frame: Frame) -> Value:
+    """One sample of a data set that the script makes."""
+    if isinstance(dataset, Sequence) and dataset.items:
+        return dataset.items[-1]
+    if isinstance(dataset, Instance):
+        return machine.invoke(dataset, "__getitem__", [Unknown(data=True)], frame)
+    return NONE
 
 
 def _drawn(machine: Machine, name: str, source: Value, frame: Frame) -> Value:
@@ -157,7 +167,7 @@ def _torch(
     if last == "DataLoader":
         return _loader(machine, args[0] if args else kwargs.get("dataset", NONE), frame)
     if last in ops.NO_GRAPH or path.startswith(("torch.cuda", "torch.utils", "torch.manual")):
-        if last in ("argmax", "argmin") and (graphs := operators.graphs(args)):
+        if last in ops.INDICES and (graphs := operators.graphs(args)):
             return Tensor(lost=Lost(last, frame.place(), graphs))
         return Unknown(data=True)
     if last[:1].isupper() or path.count(".") > 3 or ".distributions." in path:
@@ -251,13 +261,15 @@ def _gradients(machine: Machine, options: Kwargs, outputs: Value, frame: Frame) 
     weights = options.get("grad_outputs", NONE)
     parents = operators.graphs([outputs, inputs, weights]) if wanted else ()
 
-    def gradient() -> Value:
+    def gradient(of: Value) -> Value:
+        made = Tensor(lost=Lost("grad", frame.place()))
         if parents:
-            return machine.tensor("grad", parents, frame, saves=True)
-        return Tensor(lost=Lost("grad", frame.place()))
+            made = machine.tensor("grad", parents, frame, saves=True)
+        shapes.give(made, shapes.of(of))
+        return made
 
     if isinstance(inputs, Sequence) and not inputs.open:
-        return Sequence([gradient() for _ in inputs.items], "tuple")
+        return Sequence([gradient(item) for item in inputs.items], "tuple")
     if isinstance(inputs, Tensor):
-        return Sequence([gradient()], "tuple")
-    return Sequence([gradient()], "tuple", open_=True)
+        return Sequence([gradient(inputs)], "tuple")
+    return Sequence([gradient(NONE)], "tuple", open_=True)

@@ -79,7 +79,7 @@ WEIGHT_FOR_INPUT = (
     "InstanceNorm",
 )
 # The input is needed to give the weight its gradient.
-INPUT_FOR_WEIGHT = ("Linear", "Conv", "LSTM", "GRU", "RNN")
+INPUT_FOR_WEIGHT = WEIGHT_FOR_INPUT
 
 
 def make(

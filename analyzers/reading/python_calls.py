@@ -220,7 +220,9 @@ def _deque(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
 
 
 def _default_dict(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    return Mapping()
+    made = Mapping()
+    made.factory = args[0] if args else None
+    return made
 
 
 def _field(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:

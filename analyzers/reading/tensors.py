@@ -27,6 +27,7 @@ from analyzers.reading.values import (
 
 _TO_PYTHON = frozenset({"item", "numpy", "tolist", "__float__", "__int__"})
 NUMPY = "Can't call numpy() on Tensor that requires grad."
+FLAGS = "you can only change requires_grad flags of leaf variables."
 _SAME = frozenset({"to", "cuda", "cpu", "xpu", "train", "eval", "share_memory", "pin_memory",
                    "type", "contiguous"})  # fmt: skip
 _IDENTITIES = _SAME | {"float", "double", "half", "bfloat16"}
@@ -130,7 +131,7 @@ def tensor_method(
             return tensor
     if name in ops.NO_GRAPH or name in ("size", "storage", "register_hook"):
         lost = _lost(tensor, name, frame)
-        if name in ("argmax", "argmin", "sign"):
+        if name in ops.INDICES or name == "sign":
             return Tensor(lost=lost)
         made = name.startswith("new_") or name.endswith("_like")
         return Tensor() if made else Unknown(data=True)
@@ -211,6 +212,8 @@ def _require(machine: Machine, tensor: Tensor, args: list[Value], frame: Frame) 
         tensor.storage.leaf = tensor.node
     elif tensor.node is not None and tensor.node.leaf:
         tensor.node.trainable = wanted
+    elif tensor.node is not None and tensor.node.strong and not wanted:
+        walks.refused(machine, tensor, "nonleaf", FLAGS, frame)
     return tensor
 
 

@@ -114,13 +114,15 @@ class Sequence(Value):
 
 
 class Mapping(Value):
-    """A dict. Values under keys that are not known exactly are in `rest`."""
+    """A dict. Values under keys that are not known exactly are in `rest`; `factory` makes those
+    that are missing."""
 
-    __slots__ = ("items", "names", "rest")
+    __slots__ = ("factory", "items", "names", "rest")
 
     def __init__(self, items: abc.Mapping[Any, Value] | None = None) -> None:
         self.items: dict[object, Value] = dict(items or {})
         self.rest: list[Value] = []
+        self.factory: Value | None = None
         self.names: list[Binding] = []  # type: ignore[misc]
 
 
