@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 from analyzers.blocks import joined, text_with
 from analyzers.edits import Edit, Editor
-from analyzers.flow import bindings, definitions, mentions, value_of, walk_scope
+from analyzers.flow import assigned_parts, bindings, definitions, mentions, value_of, walk_scope
 from analyzers.passing import arguments, call_into, handed_down
 from analyzers.pattern import Proposal
 from analyzers.rewrite import head_of
 from analyzers.source import Module, Project, Scope, spelled
-from analyzers.stories import Story, constructs
+from analyzers.stories import Story
 from analyzers.trees import walk
 
 _MAX_READERS = 3
@@ -88,21 +88,35 @@ def _module_names(tree: ast.Module) -> set[str]:
 
 
 def _by_helper(story: Story, project: Project) -> Iterator[Proposal]:
-    """A method that only the constructor calls, called where what it makes is read."""
+    """A method that was called before the loop, called again where what it makes is read; with
+    the arguments that it has kept."""
     for module, scope, _ in story.binders if story.attribute else ():
         owner = module.parents.get(scope)
         if not isinstance(scope, ast.FunctionDef) or not isinstance(owner, ast.ClassDef):
             continue
-        if scope.name == "__init__" or len(scope.args.args) != 1 or not constructs(project, scope):
+        given = _kept_arguments(scope)
+        if scope.name == "__init__" or given is None or not story.ran_before(scope):
             continue
         editor = Editor(module)
         readers = _readers(owner, f"self.{story.attribute}", scope)
-        call = f"self.{scope.name}()"
+        call = f"self.{scope.name}({', '.join(given)})"
         if 0 < len(readers) <= _MAX_READERS:
             edits = [editor.insert_before(head_of(reader), call) for reader in readers]
             told = " and ".join(f"`{reader.name}`" for reader in readers)
             yield _proposal("compute-in-method", f"Call `{call}` in {told}", joined(edits))
         return
+
+
+def _kept_arguments(method: ast.FunctionDef) -> list[str] | None:
+    """The attributes under which a method keeps its arguments; None where it does not."""
+    kept = {
+        spelled(part): spelled(target)
+        for statement in method.body
+        for target, part in assigned_parts(statement)
+        if spelled(target).startswith("self.")
+    }
+    names = [argument.arg for argument in method.args.args[1:]]
+    return [kept[name] for name in names] if set(names) <= kept.keys() else None
 
 
 def _readers(owner: ast.ClassDef, name: str, maker: Scope) -> list[ast.FunctionDef]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.evidence import Place
+from analyzers.flow import bindings
 from analyzers.source import Module, Scope, spelled
 from analyzers.stories import Story
 
@@ -15,6 +16,8 @@ def taken_on(story: Story) -> Place | None:
     """The binder that made the old graph; else the one that stores the carrier in each pass, in
     the shared frame before any other; None where nothing binds it."""
     binders = [b for b in story.binders if not _is_empty(b[2])]
+    if story.attribute:  # an attribute rather than a local of the same name
+        binders = [b for b in binders if any("." in n for n in bindings(b[2]))] or binders
     fresh = [b for b in binders if story.binds_inside(*b)] or binders
     made = [place for join in story.reuse.joins for place in (join.old.at,) if place is not None]
     for place in made:

@@ -110,17 +110,34 @@ class Story(Walks):
         """Whether a binder of the carrier runs in the passes between the two calls."""
         if self.shared is not None and scope is self.shared.scope:
             return self.loop is None or module.holds(self.loop, statement)
-        if self._ran_before(scope):
+        if self.ran_before(scope):
             return False
         name = self.attribute
         return not name or not _only_when_missing(self.project, statement, name)
 
-    def _ran_before(self, scope: Scope) -> bool:
+    def ran_before(self, scope: Scope) -> bool:
         """Whether what a function binds was there before the loop began: it called the loop's
-        function, it made an object, or it is the factory of closures."""
+        function, it made an object, it is the factory of closures, or was called in front."""
         if self.is_outer(scope) or isinstance(scope, ast.Module):
             return True
-        return constructs(self.project, scope) or self._is_factory(scope)
+        if constructs(self.project, scope) or self._is_factory(scope):
+            return True
+        return self._called_in_front(scope)
+
+    def _called_in_front(self, scope: Scope) -> bool:
+        """Whether every call of a function stands outside the loop, in its function or in those
+        that called it, and none of them is on the way to the walk."""
+        around = [frame.scope for frame in self.above]
+        running = [self.loop, *(frame.statement for frame in self.above)]
+        calls = [
+            (module, call)
+            for module in self.project.modules.values()
+            for call in calls_in(module.tree).get(getattr(scope, "name", ""), ())
+        ]
+        return bool(calls and self.loop) and all(
+            module.scope_of(call) in around and not any(module.holds(r, call) for r in running)
+            for module, call in calls
+        )
 
     def _is_factory(self, scope: Scope) -> bool:
         """Whether a function only binds the carrier for the functions that it makes, and the loop
