@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.blocks import alias, wrapped
+from analyzers.detaching import idiom_for
 from analyzers.edits import Editor
 from analyzers.flow import (
     bindings,
@@ -157,6 +158,7 @@ def detach_at_definition(
 ) -> Iterator[Proposal]:
     """Detach the carrier where it is made, so that every reader gets a constant."""
     outside = not story.same_pass and not story.bound_inside
+    idiom = idiom_for(story.reuse, project)
     for module, _, statement in story.binders:
         value = value_of(statement)
         if value is None or not isinstance(statement, ast.Assign):
@@ -164,9 +166,9 @@ def detach_at_definition(
         editor = Editor(module)
         single = all(isinstance(t, ast.Name | ast.Attribute) for t in statement.targets)
         edit = (
-            editor.append_to(value, ".detach()")
+            idiom.at(editor, value)
             if single
-            else editor.insert_after(statement, f"{story.name} = {story.name}.detach()")
+            else editor.insert_after(statement, f"{story.name} = {idiom.of(story.name)}")
         )
         yield Proposal(
             "detach-at-definition",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from analyzers.edits import Edit, Editor
 from analyzers.evidence import GraphReuse, Holder
 from analyzers.source import Project, assigned_pairs, spelled
 from analyzers.trees import walk
@@ -19,6 +20,12 @@ class Idiom:
     def of(self, expression: str) -> str:
         """The detached form of one tensor."""
         return self.template.format(expression)
+
+    def at(self, editor: Editor, node: ast.expr) -> Edit:
+        """The edit that detaches an expression where it stands."""
+        if self.template.startswith("{0}."):
+            return editor.append_to(node, self.template.removeprefix("{0}"))
+        return editor.replace(node, self.of(editor.text_of(node)))
 
 
 TORCH = Idiom()

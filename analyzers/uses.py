@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from analyzers.detaching import Idiom, idiom_for
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import Visit
 from analyzers.flow import bindings, called_name, names_read, own_expressions
@@ -32,19 +33,20 @@ def uses(story: Story, visit: Visit) -> Iterator[Use]:
     shared = story.shared
     if shared is None or not story.name:
         return
+    idiom = idiom_for(story.reuse, story.project)
     stack = frames(story.project, visit)
     at = next((i for i, f in enumerate(stack) if f.place.frame == shared.frame), len(stack))
     for frame, name in reversed(list(known_below(stack[at:], story.name))):
-        if edits := _detached(frame.module, frame.scope, frame.place.line, name):
+        if edits := _detached(idiom, frame.module, frame.scope, frame.place.line, name):
             yield Use(name, edits)
     line = shared.freed_line if visit is story.reuse.freed else shared.reached_line
     only = story.called_for(visit) if story.same_line else ""
-    if edits := _detached(shared.module, shared.scope, line, story.name, only):
+    if edits := _detached(idiom, shared.module, shared.scope, line, story.name, only):
         yield Use(story.name, edits)
 
 
 def _detached(
-    module: Module, scope: Scope, line: int, name: str, only: str = ""
+    idiom: Idiom, module: Module, scope: Scope, line: int, name: str, only: str = ""
 ) -> tuple[Edit, ...]:
     """Edits that detach a name wherever the loss that is walked on the line reads it; of a line
     with several calls, in the one of the function `only`."""
@@ -58,7 +60,7 @@ def _detached(
             if isinstance(parent, ast.Attribute) and parent.attr in _NO_GRAPH:
                 continue
             if isinstance(node.ctx, ast.Load):
-                edits.append(editor.append_to(node, ".detach()"))
+                edits.append(idiom.at(editor, node))
     return tuple(edits)
 
 
