@@ -84,10 +84,15 @@ def _near_inner_update(story: Story, place: Place) -> bool:
             for k in node.keywords
         )
     ]
-    walked = "grad" in (story.reuse.freed.kind, story.reuse.reached.kind)
-    return any(
-        call.lineno <= place.line and (walked or not isinstance(statement, ast.Return))
-        for call in inner
+    if "grad" not in (story.reuse.freed.kind, story.reuse.reached.kind):
+        inner = [call for call in inner if not _handed_back(module.statement_at(call.lineno))]
+    return any(call.lineno <= place.line for call in inner)
+
+
+def _handed_back(statement: ast.stmt | None) -> bool:
+    """Whether a function only returns the gradient that it asked for: no weight moves by it."""
+    return isinstance(statement, ast.Return) and not any(
+        isinstance(node, ast.BinOp | ast.comprehension) for node in ast.walk(statement)
     )
 
 

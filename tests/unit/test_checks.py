@@ -77,6 +77,15 @@ def test_a_parameter_may_not_fall_silent_in_a_later_step() -> None:
     assert checks.learns(reference, candidate, at_every_step=False).status == "passed"
 
 
+def test_one_gradient_of_zero_behind_others_is_no_starving() -> None:
+    both, one = {0: 1.0, 1: 1.0}, {0: 1.0}
+    reference = trace([both] * 4)
+    assert checks.learns(reference, trace([both, both, both, one])).status == "passed"
+    assert checks.learns(reference, trace([both, one, both, both])).status == "passed"
+    starved = checks.learns(reference, trace([both, both, one, one]))
+    assert (starved.status, starved.detail) == ("failed", "no gradient from step 3 on: w1")
+
+
 def test_without_a_reference_every_parameter_of_an_optimizer_must_learn() -> None:
     assert checks.learns(None, trace([{0: 1.0, 1: 1.0}])).status == "passed"
     assert checks.learns(None, trace([{0: 1.0}])).status == "failed"
