@@ -35,6 +35,9 @@ def merged(
 def _agree(one: ev.Evidence, other: ev.Evidence) -> bool:
     if isinstance(one, ev.GraphReuse) and isinstance(other, ev.GraphReuse):
         return one.reached.at.line == other.reached.at.line
+    if isinstance(one, ev.SilentFault) and isinstance(other, ev.SilentFault):
+        # What a run saw as a whole (a parameter that never learnt) happened on no line.
+        return one.kind == other.kind and _line(one) in (None, _line(other))
     return type(one) is type(other) and _line(one) == _line(other)
 
 

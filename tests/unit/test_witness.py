@@ -1,0 +1,55 @@
+"""When the reading confirms what a run observed."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzers.evidence import Evidence, GraphReuse, MissingGraph, Place, SilentFault, Visit
+from app.witness import merged
+
+AT = Place("train.py", 3)
+ELSEWHERE = Place("train.py", 8)
+
+
+def reuse(freed: Place, reached: Place) -> GraphReuse:
+    return GraphReuse(Visit(freed), Visit(reached), "observed")
+
+
+@pytest.mark.parametrize(
+    ("observed", "predicted", "how"),
+    [
+        (reuse(AT, ELSEWHERE), reuse(ELSEWHERE, ELSEWHERE), "confirmed"),
+        (reuse(AT, ELSEWHERE), reuse(AT, AT), "observed"),
+        (MissingGraph("observed", at=AT), MissingGraph("predicted", at=AT), "confirmed"),
+        (MissingGraph("observed", at=AT), MissingGraph("predicted", at=ELSEWHERE), "observed"),
+        (
+            MissingGraph("observed", at=AT),
+            SilentFault("starved-parameter", "predicted", AT),
+            "observed",
+        ),
+        (
+            SilentFault("starved-parameter", "observed"),
+            SilentFault("starved-parameter", "predicted", AT),
+            "confirmed",
+        ),
+        (
+            SilentFault("growing-history", "observed", AT),
+            SilentFault("retain-graph-leak", "predicted", AT),
+            "observed",
+        ),
+        (
+            SilentFault("growing-history", "observed", AT),
+            SilentFault("growing-history", "predicted", ELSEWHERE),
+            "observed",
+        ),
+    ],
+)
+def test_two_witnesses_agree_on_what_happened_where(
+    observed: Evidence, predicted: Evidence, how: str
+) -> None:
+    (told,) = merged([observed], [predicted])
+    assert told.how == how
+
+
+def test_what_only_reading_predicted_is_dropped() -> None:
+    assert merged([], [MissingGraph("predicted", at=AT)]) == ()
