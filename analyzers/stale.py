@@ -32,6 +32,7 @@ class Stale:
         for change in self.evidence.changes:
             where = spot(self.project, change.at)
             if where is not None:
+                where = _writing(where)
                 found.setdefault(id(where.statement), (change, where))
         return list(found.values())
 
@@ -137,6 +138,13 @@ class Stale:
         ]
         carrier = Carrier(names[0], saved or place) if names else None
         return Match(pattern, confidence, evidence, place, carrier, facts={"stale": self})
+
+
+def _writing(where: Spot) -> Spot:
+    """Of several statements on one line (`h += x; y = f(h)`), the first that writes in place."""
+    alike = [s for s in where.block if s.lineno == where.statement.lineno]
+    chosen = next((s for s in alike if list(writes(s))), where.statement)
+    return Spot(where.module, chosen, where.place)
 
 
 def stale_in(match: Match) -> Stale:

@@ -16,6 +16,7 @@ from sandbox.collect import read_trace
 from sandbox.records import Trace
 
 READING_LIMIT_S = 10.0
+BYTE_ORDER_MARK = "\ufeff"
 
 
 @dataclass(frozen=True)
@@ -50,19 +51,20 @@ class Case:
 
 async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
     """Read everything that was sent, in a bounded worker."""
-    files = {file.path: file.content for file in request.files}
+    script = request.script.removeprefix(BYTE_ORDER_MARK)
+    files = {file.path: file.content.removeprefix(BYTE_ORDER_MARK) for file in request.files}
     trace = read_trace(request.trace.encode())[0] if request.trace.strip() else None
     try:
         read: Examined = await reader.call(
             examine,
-            request.script,
+            script,
             request.filename,
             files,
             request.traceback,
             timeout=READING_LIMIT_S,
         )
     except ReadingLimit as limit:
-        project = Project({request.filename: request.script, **files}, request.filename)
+        project = Project({request.filename: script, **files}, request.filename)
         return Case(project, None, Reading(), request.time_limit_s, trace, str(limit))
     return Case(
         Project(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -127,11 +128,16 @@ def _text(path: Path) -> str:
     try:
         if path == Path("-"):
             return typer.get_text_stream("stdin").read()
-        return path.read_bytes().decode()
+        return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise _refusal(f"{path}: {(error.strerror or 'cannot be read').lower()}.") from None
     except UnicodeDecodeError as error:
         raise _refusal(f"{path} is not UTF-8 text (byte {error.start}).") from None
+
+
+def _mark(path: Path) -> bytes:
+    """The byte order mark that the file begins with, if it does: it stays."""
+    return BOM_UTF8 if path.read_bytes().startswith(BOM_UTF8) else b""
 
 
 def _refusal(why: str) -> SystemExit:
@@ -174,6 +180,6 @@ def _apply(findings: Findings, options: Options) -> str:
     written = []
     for path, text in changed.items():
         if _text(path) != text:
-            path.write_bytes(text.encode())
+            path.write_bytes(_mark(path) + text.encode())
             written.append(str(path))
     return f"Changed {', '.join(written)}."
