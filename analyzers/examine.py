@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -137,15 +138,18 @@ def _moved(error: ParsedTraceback | None, project: Project) -> ParsedTraceback |
     if error is None:
         return None
     module = project.module(project.entry)
-    lines = [line.strip() for line in module.lines] if module is not None else []
+    places: dict[str, list[int]] = defaultdict(list)
+    for number, text in enumerate(module.lines if module is not None else (), 1):
+        places[text.strip()].append(number)
 
     def moved(frame: Frame) -> Frame:
         code = frame.code.strip()
         if frame.is_library or not code or frame.file in project.files.keys() - {project.entry}:
             return frame
-        if project.code(project.entry, frame.line) == code or lines.count(code) != 1:
+        found = places.get(code, [])
+        if len(found) != 1 or frame.line in found:
             return frame
-        return replace(frame, line=lines.index(code) + 1)
+        return replace(frame, line=found[0])
 
     return replace(
         error,
