@@ -17,7 +17,8 @@ from sandbox.protocol import Job, Readiness, RunResult, Session
 from sandbox.wire import WireError, hand_over, pack_json, read_json
 
 _ENDING_S = 10.0
-
+_READINESS = {"ask": "readiness"}
+_SESSION = {"ask": "session"}
 
 _Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -87,9 +88,6 @@ class _Client:
         await self.close()
 
 
-_READINESS = {"ask": "readiness"}
-
-
 async def _run(client: _Connects, job: Job, session: str | None) -> RunResult:
     request = {"ask": "run", "job": job.model_dump(), "session": session}
     reason = ""
@@ -115,6 +113,7 @@ class _HeldSession:
         self._opening = asyncio.Lock()
 
     async def run(self, job: Job) -> RunResult:
+        """Run one job; waits for a session first, where as many are held as may be."""
         async with self._opening:
             if self._connection is None or self._connection[0].at_eof():
                 await self._open()
@@ -124,11 +123,14 @@ class _HeldSession:
         self.let_go()
         try:
             self._connection = await self._client.connect()
-            self._name = (await _answer(self._connection, {"ask": "session"}))["session"]
-        except (WireError, OSError):
+            self._name = (await _answer(self._connection, _SESSION))["session"]
+        except BaseException as error:
             self.let_go()
+            if not isinstance(error, WireError | OSError):
+                raise
 
     def let_go(self) -> None:
+        """End the session, if there is one."""
         if self._connection is not None:
             self._connection[1].close()
         self._name = self._connection = None
