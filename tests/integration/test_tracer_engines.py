@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.tracing import Tracing
 
 ENGINE = """\
@@ -65,3 +67,85 @@ def test_what_a_walk_leaves_alone_has_received_nothing(traced: Tracing) -> None:
     script = script.replace("for weight in net.weights:", "for weight in net.weights[:1]:")
     names = {p.name for p in traced(script).trace.parameters}
     assert not any("[-1]" in name for name in names)
+
+
+KEEPING = """\
+class Step:
+    def __init__(self, *inputs):
+        self.inputs = inputs
+
+class Cell:
+    def __init__(self, value, source=None):
+        self.value, self.source, self.spent = value, source, False
+
+    def __mul__(self, other):
+        return Cell(self.value * other.value, SOURCE)
+
+    def backward(self):
+        if self.source is not None and self.spent:
+            raise RuntimeError("walked before")
+        self.spent = True
+        for held in BELOW:
+            held.backward()
+
+weight, state = Cell(0.5), Cell(1.0)
+for turn in range(3):
+    state = state * weight
+    state.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "below"),
+    [
+        ("[(self, 1.0), (other, 2.0)]", "[pair[0] for pair in self.source or ()]"),
+        ("Step(self, other)", "(self.source.inputs if self.source else ())"),
+        ("lambda: (self, other)", "(self.source() if self.source else ())"),
+    ],
+)
+def test_what_a_node_was_made_from_is_found_where_it_is_kept(
+    traced: Tracing, source: str, below: str
+) -> None:
+    reuse = traced(KEEPING.replace("SOURCE", source).replace("BELOW", below)).trace.reuse
+    assert reuse is not None
+    assert reuse.joins[0].holders[0].path == "state"
+
+
+TAPE = """\
+class Entry:
+    def __init__(self, value, tape, sources=()):
+        self.value, self.tape, self.sources, self.gone = value, tape, sources, False
+        if sources:
+            tape.entries.append(self)
+
+    def __mul__(self, other):
+        return Entry(self.value * other.value, self.tape, (self, other))
+
+class Tape:
+    def __init__(self):
+        self.entries = []
+
+    def backward(self, root):
+        for entry in reversed(self.entries):
+            if any(source.gone for source in entry.sources):
+                raise RuntimeError("no longer on the tape")
+        for entry in self.entries:
+            entry.gone, entry.sources = True, ()
+        self.entries.clear()
+
+tape = Tape()
+weight = Entry(0.5, tape)
+derived = weight * weight
+for turn in range(3):
+    root = derived * Entry(float(turn), tape)
+    tape.backward(root)
+"""
+
+
+def test_a_tape_walks_the_entry_that_it_is_given(traced: Tracing) -> None:
+    reuse = traced(TAPE).trace.reuse
+    assert reuse is not None
+    assert reuse.engine_class == "Entry"
+    assert reuse.joins[0].holders[0].path == "derived"
+    assert reuse.joins[0].old.at is not None
+    assert reuse.joins[0].old.at.line == TAPE[: TAPE.index("derived =")].count("\n") + 1

@@ -149,3 +149,52 @@ def test_a_traceback_spells_files_as_the_script_knows_them(traced: Tracing) -> N
     assert 'File "torch/nn/modules/linear.py"' in shown
     assert "sandbox" not in shown
     assert "site-packages" not in shown
+
+
+ROUNDED = """
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = (STEP - 1.0).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        ("net(torch.ones(2, 3)).round()", ["starved-parameter"]),
+        ("net(torch.ones(2, 3))", []),
+    ],
+)
+def test_gradients_of_nothing_but_zeros_starve(
+    traced: Tracing, step: str, expected: list[str]
+) -> None:
+    assert kinds(traced, HEAD + ROUNDED.replace("STEP", step)) == expected
+
+
+KEPT = """
+class Penalty:
+    def __init__(self, net):
+        self.net, self.kept = net, None
+
+    def take(self):
+        self.kept = [TAKEN for p in self.net.parameters()]
+
+net = nn.Linear(3, 1)
+penalty = Penalty(net)
+for turn in range(9):
+    net.zero_grad(set_to_none=False)
+    net(torch.ones(2, 3)).square().mean().backward()
+    if turn == 4:
+        penalty.take()
+"""
+
+
+@pytest.mark.parametrize(("taken", "expected"), [("p.grad", ["aliased-grad"]), ("p.grad + 0", [])])
+def test_what_an_object_took_late_is_rewritten(
+    traced: Tracing, taken: str, expected: list[str]
+) -> None:
+    assert kinds(traced, HEAD + KEPT.replace("TAKEN", taken)) == expected

@@ -106,3 +106,36 @@ def test_lines_that_no_file_can_have_are_left_out() -> None:
     far = STACK.replace("line 44", "line 999999999").format(code="loss.backward()", message=FREED)
     read = examine("", "train.py", {}, far)
     assert sum(map(len, read.files.values())) < 1000
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "pattern", "name"),
+    [
+        (
+            "theta = theta - rate * theta.grad",
+            "TypeError: unsupported operand type(s) for *: 'float' and 'NoneType'",
+            "leaf-rebound",
+            "theta",
+        ),
+        (
+            "bias.mul_(0.5)",
+            "RuntimeError: a leaf Variable that requires grad is being used in an in-place "
+            "operation.",
+            "inplace-leaf",
+            "bias",
+        ),
+        (
+            "curve.append(energy.numpy())",
+            "RuntimeError: Can't call numpy() on Tensor that requires grad. Use "
+            "tensor.detach().numpy() instead.",
+            "numpy-on-grad",
+            "energy",
+        ),
+    ],
+)
+def test_the_line_names_what_was_asked_for(code: str, error: str, pattern: str, name: str) -> None:
+    frame = f'  File "fit.py", line 9, in fit\n    {code}\n'
+    cause = causes(f"Traceback (most recent call last):\n{frame}{error}\n")[0]
+    assert cause.pattern == pattern
+    assert cause.carrier is not None
+    assert cause.carrier.name == name
