@@ -12,7 +12,7 @@ from analyzers.flow import assigned_parts, bindings, definitions, mentions, valu
 from analyzers.passing import arguments, call_into, handed_down
 from analyzers.pattern import Proposal
 from analyzers.rewrite import head_of
-from analyzers.source import Module, Project, Scope, spelled
+from analyzers.source import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.stories import Story
 from analyzers.trees import walk
 
@@ -200,3 +200,7 @@ def _into_reader(
     lines = editor.lines_of(statement)
     edits = (editor.delete(statement), editor.insert_before(head_of(reader), *lines))
     yield _proposal("compute-in-function", f"Compute `{story.name}` in `{reader.name}`", edits)
+
+
+def _is_parameter(scope: Scope, name: str) -> bool:
+    return isinstance(scope, FUNCTIONS) and name in [a.arg for a in scope.args.args]

@@ -108,16 +108,17 @@ def detached(name: str, holder: Holder | None, idiom: Idiom) -> str:
     kinds = holder.container.replace("]", "").split("[")
     depth = holder.path[len(name) :].count("[")
     kinds += ["tuple"] * (depth - len(kinds))
-    return _comprehension(name, kinds[:depth], idiom, 0)
-
-
-_VARIABLES = ("t", "s", "r")
+    kinds = kinds[:depth]
+    if not holder.path.endswith("]"):  # a field of the records in the structure
+        first = "dict" if "['" in holder.path else "list"
+        kinds = [first if kind == "Tensor" else kind for kind in kinds] + ["record"]
+    return _comprehension(name, kinds, idiom, 0)
 
 
 def _comprehension(name: str, kinds: list[str], idiom: Idiom, level: int) -> str:
     if not kinds:
         return idiom.of(name)
-    variable = _VARIABLES[min(level, len(_VARIABLES) - 1)] if len(kinds) == 1 else "s" * (level + 1)
+    variable = "t" if len(kinds) == 1 else "s" * (level + 1)
     inner = _comprehension(variable, kinds[1:], idiom, level + 1)
     match kinds[0]:
         case "dict" | "OrderedDict" | "defaultdict":
