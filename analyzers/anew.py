@@ -186,12 +186,23 @@ def moved_into_readers(story: Story) -> Iterator[Proposal]:
 def _into_reader(
     story: Story, module: Module, scope: ast.AST, statement: ast.Assign
 ) -> Iterator[Proposal]:
-    readers = {
-        module.scope_of(node)
+    reads = [
+        node
         for node in walk(scope)
-        if isinstance(node, ast.Name) and node.id == story.name and isinstance(node.ctx, ast.Load)
-    }
+        if isinstance(node, ast.Name)
+        and node.id == story.name
+        and isinstance(node.ctx, ast.Load)
+        and not _is_parameter(module.scope_of(node), story.name)
+    ]
+    readers = {module.scope_of(node) for node in reads}
     reader = readers.pop() if len(readers) == 1 else None
+    if isinstance(reader, ast.Lambda) and len(reads) == 1:
+        editor = Editor(module)
+        text = editor.text_of(statement.value)
+        plain = isinstance(statement.value, ast.Call | ast.Attribute | ast.Subscript)
+        inside = editor.replace(reads[0], text if plain else f"({text})")
+        title = f"Compute `{story.name}` in the function that reads it"
+        yield _proposal("compute-in-function", title, (editor.delete(statement), inside))
     if not isinstance(reader, ast.FunctionDef) or reader is scope:
         return
     if any(statement is node for node in walk_scope(reader)):
