@@ -188,7 +188,7 @@ def _weighted(machine: Machine, layer: Layer, values: list[Value], frame: Frame)
     if not parents:
         return _outputs(machine, layer, operators.operate(machine, kind, values, frame), frame)
     result = machine.tensor(kind, parents, frame, saves=True, ended=ended)
-    if kind == "linear":
+    if kind == "linear" and values:
         shapes.give(result, shapes.linear(values[0], layer.options.get("out_features", NONE)))
     if result.node is not None:
         saved = result.node.saved

@@ -122,7 +122,18 @@ def _dict(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
         found.items.update(enumerate(leaves(args[0])))
     if args and isinstance(args[0], Mapping):
         found.items = {**args[0].items, **found.items}
+    if args and isinstance(args[0], Sequence | Stream):
+        for pair in containers.listed(machine, args[0], frame):
+            if isinstance(pair, Sequence) and len(pair.items) == 2:
+                _put(found, *pair.items)
     return found
+
+
+def _put(target: Mapping, key: Value, value: Value) -> None:
+    if isinstance(key, Const):
+        target.items[key.value] = value
+    else:
+        target.rest.append(value)
 
 
 def _sum(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:

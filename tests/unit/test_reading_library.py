@@ -51,6 +51,12 @@ FOUND = {
         4,
     ),
     "a list that a dictionary made": (KEPT, GraphReuse, 4),
+    "a dictionary made of pairs": (
+        "h = net(x)\nlosses = dict(zip(['a', 'b'], [h.sum(), h.exp().sum()]))\n"
+        "for loss in losses.values():\n    loss.backward()\n",
+        GraphReuse,
+        4,
+    ),
     "a copy of a layer that keeps its loss": (
         "net.last = net(x).sum()\ntwin = copy.deepcopy(net)\n" + WALK,
         MissingGraph,
@@ -97,6 +103,7 @@ HEALTHY = {
         "net.last = net(x).sum().item()\ntwin = copy.deepcopy(net)\n" + WALK
     ),
     "an order to index by": "y = net(x)\ny[y.argsort(0)[0]].sum().backward()\n",
+    "a layer that is called with nothing": "nn.Linear(4, 4)()\n" + WALK,
     "a flag of a leaf": "w = torch.ones(4, requires_grad=True)\nw.requires_grad = False\n" + WALK,
 }  # fmt: skip
 
