@@ -1,6 +1,6 @@
 # expect: pattern = aliased-grad
 # expect: raises = nothing
-# expect: carrier = grads, grad
+# expect: carrier = collected, grads, grad
 """Differentially private SGD by hand: clip each sample's gradient, sum, add noise."""
 import torch
 from torch import nn
