@@ -117,8 +117,10 @@ async def test_after_a_run_that_was_ended_a_session_takes_another_container(
 async def test_a_session_outlives_its_container(box: EmbeddedSandbox, client: Any) -> None:
     async with box.session() as session:
         first = await where(session)
-        for each in containers(client):
+        killed = containers(client)
+        for each in killed:
             client.api.kill(each)
+        await until(lambda: not killed & containers(client))
         second = await where(session)
         assert second.startswith("pid:")
         assert second != first
