@@ -135,18 +135,26 @@ class MissingWatch(Observer):
         self, spot: Spot, concerned: Callable[[torch.Tensor], bool]
     ) -> Iterator[Subject]:
         """Tensors in the failing expression, in what it names, and in the failing call."""
-        named = list(operands(spot))
-        direct = [(n, t) for n, t in _tensors(iter(named)) if concerned(t)]
-        yield from direct
-        search = Search(concerned, budget=5000, depth=4, deep=True, leaves=True)
-        for name, value in named if not direct else []:
-            yield from search.inside(name, value)
+        direct, inside = self._held_by(list(operands(spot, around=False)), concerned)
+        if not direct and not inside:
+            direct, inside = self._held_by(list(operands(spot)), concerned)
+        yield from (*direct, *inside)
         if self._call is not None:
             given = (*self._call.inputs, *self._call.outputs)
             seen = {id(tensor) for _, tensor in direct}
             for tensor in given:
                 if isinstance(tensor, torch.Tensor) and id(tensor) not in seen:
                     yield from ((None, t) for t in [tensor] if concerned(t))
+
+    @staticmethod
+    def _held_by(
+        named: list[tuple[Name, Any]], concerned: Callable[[torch.Tensor], bool]
+    ) -> tuple[list[Subject], list[Subject]]:
+        """The named tensors themselves; where there are none, those inside of what is named."""
+        direct: list[Subject] = [(n, t) for n, t in _tensors(iter(named)) if concerned(t)]
+        search = Search(concerned, budget=5000, depth=4, deep=True, leaves=True)
+        inside = [s for n, value in named if not direct for s in search.inside(n, value)]
+        return direct, [(name, tensor) for name, tensor in inside]
 
     def _is_unused(self, tensor: torch.Tensor) -> bool:
         """Whether the failing call was asked for this gradient and found no path to it."""

@@ -32,15 +32,16 @@ class Spot:
         return cls(entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
 
 
-def operands(spot: Spot) -> Iterator[tuple[Name, Any]]:
-    """Every name, attribute or item in the expression that failed, with its value.
+def operands(spot: Spot, *, around: bool = True) -> Iterator[tuple[Name, Any]]:
+    """Every name, attribute or item in the expression that failed, with its value; then those in
+    the statement `around` it.
 
     Nothing is called: names are looked up, attributes read, keys that are plain indexed.
     """
     frame = spot.frame
     scope, number = function_name(frame.f_code), activation(frame).number
     seen: set[str] = set()
-    for node in _expression(spot):
+    for node in _expression(spot)[: None if around else 1]:
         for part in ast.walk(node):
             if isinstance(part, ast.Name | ast.Attribute | ast.Subscript):
                 if ast.unparse(part) in seen:
