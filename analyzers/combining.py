@@ -9,7 +9,6 @@ from analyzers.blocks import joined
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import Visit
 from analyzers.flow import bindings, call_on_line, called_name, names_read, walked
-from analyzers.lifetimes import taken_from
 from analyzers.pattern import Proposal
 from analyzers.rewrite import (
     calls_named,
@@ -22,6 +21,7 @@ from analyzers.rewrite import (
 from analyzers.shared_frame import Shared
 from analyzers.source import Loop, Module, Project, spelled
 from analyzers.stories import Story
+from analyzers.taking import taken_from
 
 _ITERATORS = ("zip", "enumerate", "map", "range")
 _WALKS = ("backward", "grad", "manual_backward")

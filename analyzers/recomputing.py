@@ -16,9 +16,10 @@ from analyzers.flow import (
     value_of,
     walk_scope,
 )
+from analyzers.occasions import fills_cache
 from analyzers.pattern import Proposal
 from analyzers.source import FUNCTIONS, Module, Project, spelled
-from analyzers.stories import Story, fills_cache
+from analyzers.stories import Story
 from analyzers.trees import walk
 
 _CACHES = ("lru_cache", "cache", "cached_property")

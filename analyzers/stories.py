@@ -24,7 +24,8 @@ from analyzers.flow import (
     walked,
 )
 from analyzers.keeping import adds_up, fresh_names, interpolates, is_average, queued, sums
-from analyzers.lifetimes import CONSTRUCTORS, base
+from analyzers.lifetimes import base
+from analyzers.occasions import constructs, only_when_missing
 from analyzers.passing import handed_down
 from analyzers.source import FUNCTIONS, Function, Module, Project, Scope, spelled
 from analyzers.trees import remembered, walk
@@ -113,7 +114,7 @@ class Story(Walks):
         if self.ran_before(scope):
             return False
         name = self.attribute
-        return not name or not _only_when_missing(self.project, statement, name)
+        return not name or not only_when_missing(self.project, statement, name)
 
     def ran_before(self, scope: Scope) -> bool:
         """Whether what a function binds was there before the loop began: it called the loop's
@@ -154,7 +155,7 @@ class Story(Walks):
     def cached(self) -> bool:
         """Whether the carrier is filled only where it is missing."""
         return any(
-            _only_when_missing(self.project, statement, self.attribute)
+            only_when_missing(self.project, statement, self.attribute)
             for _, _, statement in self.binders
             if self.attribute
         )
@@ -295,20 +296,6 @@ def _bound_in_functions(tree: ast.Module) -> dict[str, list[tuple[Function, ast.
     return found
 
 
-def constructs(project: Project, scope: ast.AST, depth: int = 3) -> bool:
-    """Whether a function runs while its object is made, and only then: a constructor, or a method
-    that nothing but constructors calls."""
-    name = getattr(scope, "name", "")
-    if name in CONSTRUCTORS:
-        return True
-    callers = [
-        module.scope_of(call)
-        for module in project.modules.values()
-        for call in calls_in(module.tree).get(name, ())
-    ]
-    return bool(callers and depth) and all(constructs(project, c, depth - 1) for c in callers)
-
-
 def put_in(statement: ast.stmt) -> ast.expr | None:
     """What a statement puts into a container: `y` of `xs.append(y)`."""
     call = statement.value if isinstance(statement, ast.Expr) else None
@@ -330,42 +317,6 @@ def sources(scope: Scope, statement: ast.stmt, wanted: set[str]) -> set[str]:
             break
         found |= new
     return found
-
-
-def _only_when_missing(project: Project, statement: ast.stmt, attribute: str) -> bool:
-    """Whether the statement fills a cache: it runs only `if self.x is None` or the like, or
-    behind an early return of what is cached."""
-    for module in project.modules.values():
-        if statement in module.parents:
-            return fills_cache(module, statement, attribute) is not None
-    return False
-
-
-def fills_cache(module: Module, statement: ast.stmt, attribute: str) -> ast.If | None:
-    """The `if` that keeps a statement from running when the attribute is there already: one
-    around it, or one in front of it that returns early."""
-    for parent in module.ancestors(statement):
-        if isinstance(parent, FUNCTIONS):
-            break
-        if isinstance(parent, ast.If) and attribute in spelled(parent.test):
-            inside = any(statement is n for s in parent.body for n in walk(s))
-            return parent if inside and not _asks_for_room(parent.test) else None
-    for earlier in module.block_of(statement):
-        if earlier is statement:
-            return None
-        if isinstance(earlier, ast.If) and attribute in spelled(earlier.test):
-            if isinstance(earlier.body[-1], ast.Return):
-                return earlier
-    return None
-
-
-def _asks_for_room(test: ast.expr) -> bool:
-    """Whether a test compares sizes (`len(self.buffer) < n`): it does not ask what is missing."""
-    return any(
-        isinstance(node, ast.Compare)
-        and any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in node.ops)
-        for node in walk(test)
-    )
 
 
 def story_of(evidence: object, project: Project) -> Story | None:
