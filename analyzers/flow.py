@@ -217,9 +217,18 @@ def enclosing(module: Module, node: ast.AST, loop: Loop) -> ast.stmt | None:
 
 def definitions(scope: ast.AST, name: str) -> list[ast.stmt]:
     """The statements of a scope that bind the name, in source order."""
-    return [
-        node for node in walk_scope(scope) if isinstance(node, ast.stmt) and name in bindings(node)
-    ]
+    return list(_binding(scope).get(name, ()))
+
+
+@remembered
+def _binding(scope: ast.AST) -> dict[str, list[ast.stmt]]:
+    """The statements of a scope by the names that they bind."""
+    found: dict[str, list[ast.stmt]] = {}
+    for node in walk_scope(scope):
+        if isinstance(node, ast.stmt):
+            for name in dict.fromkeys(bindings(node)):
+                found.setdefault(name, []).append(node)
+    return found
 
 
 @remembered

@@ -9,7 +9,7 @@ from analyzers.evidence import Place
 from analyzers.flow import called_name, definitions, names_read, value_of, walk_scope
 from analyzers.source import FUNCTIONS, Module, Project
 from analyzers.spots import Spot, assignments_to
-from analyzers.trees import walk
+from analyzers.trees import remembered, walk
 
 MAX_STATEMENTS = 60
 
@@ -57,9 +57,8 @@ def _callees(statement: ast.stmt, project: Project) -> Iterator[tuple[Module, as
             continue
         name = called_name(call)
         for module in project.modules.values():
-            for node in walk(module.tree):
-                if isinstance(node, FUNCTIONS[:2]) and node.name == name:
-                    yield module, node
+            for function in module.functions_named(name):
+                yield module, function
         yield from _methods_called(ast.unparse(call.func), project)
 
 
@@ -71,8 +70,12 @@ def _methods_called(name: str, project: Project) -> Iterator[tuple[Module, ast.A
         if isinstance(assignment.value, ast.Call)
     }
     for module in project.modules.values():
-        for node in walk(module.tree):
-            if isinstance(node, ast.ClassDef) and node.name in made:
-                for method in node.body:
-                    if isinstance(method, FUNCTIONS[:2]) and method.name in ("forward", "__call__"):
-                        yield module, method
+        for node in _classes(module.tree):
+            for method in node.body if node.name in made else ():
+                if isinstance(method, FUNCTIONS[:2]) and method.name in ("forward", "__call__"):
+                    yield module, method
+
+
+@remembered
+def _classes(tree: ast.Module) -> list[ast.ClassDef]:
+    return [node for node in walk(tree) if isinstance(node, ast.ClassDef)]

@@ -126,6 +126,10 @@ class Module:
                 found.setdefault(node.name, []).append(node)
         return found
 
+    def functions_named(self, name: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """Every function and method of this plain name, outer ones first."""
+        return self._functions.get(name, [])
+
     def function_named(self, qualname: str) -> Function | None:
         """The function with this name, by qualified name's last parts."""
         parts = [p for p in qualname.split(".") if p != "<locals>"]

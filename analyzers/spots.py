@@ -11,7 +11,7 @@ from analyzers.evidence import Holder, Place
 from analyzers.flow import called_name, walk_scope
 from analyzers.pattern import Carrier
 from analyzers.source import FUNCTIONS, Module, Project, Scope
-from analyzers.trees import walk
+from analyzers.trees import remembered, walk
 
 
 @dataclass(frozen=True)
@@ -116,15 +116,22 @@ def assignments_to(project: Project, name: str) -> Iterator[tuple[Module, ast.As
     """Assignments anywhere to a name or, for `self.x` or `model.x`, to that attribute."""
     last = name.rpartition(".")[2]
     for module in project.modules.values():
-        for node in walk(module.tree):
-            if isinstance(node, ast.Assign):
-                for target in node.targets:
-                    is_name = isinstance(target, ast.Name) and target.id == name
-                    is_attribute = (
-                        "." in name and isinstance(target, ast.Attribute) and target.attr == last
-                    )
-                    if is_name or is_attribute:
-                        yield module, node
+        for target, statement in _assigned(module.tree).get(last, ()):
+            is_name = isinstance(target, ast.Name) and target.id == name
+            if is_name or ("." in name and isinstance(target, ast.Attribute)):
+                yield module, statement
+
+
+@remembered
+def _assigned(tree: ast.Module) -> dict[str, list[tuple[ast.expr, ast.Assign]]]:
+    """The plain targets of a file's assignments by their last name, with the statements."""
+    found: dict[str, list[tuple[ast.expr, ast.Assign]]] = {}
+    for node in walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                last = getattr(target, "id", getattr(target, "attr", ""))
+                found.setdefault(last, []).append((target, node))
+    return found
 
 
 def returns_of(scope: ast.AST) -> list[ast.Return]:

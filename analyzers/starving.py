@@ -24,7 +24,7 @@ from analyzers.recording import recording, switched_off_at
 from analyzers.softening import differentiable, is_probability, softened, straight_through
 from analyzers.source import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.spots import Spot
-from analyzers.trees import walk
+from analyzers.trees import remembered, walk
 from analyzers.uncutting import cut_from, cuts_in, without_cut
 
 MAX_CUTS = 3
@@ -79,8 +79,11 @@ def _cuts_of(wanted: set[str], project: Project, look: _Look) -> Iterator[Cut]:
         for module in project.modules.values()
         for scope in [*(n for n in walk(module.tree) if isinstance(n, FUNCTIONS[:2])), module.tree]
     ]
-    while ways:
-        way, *ways = ways
+    met: set[tuple[Scope, frozenset[str]]] = set()
+    for way in ways:  # grows as calls are met
+        if (way.scope, frozenset(way.known)) in met:
+            continue
+        met.add((way.scope, frozenset(way.known)))
         for statement, derived in _flow(way, wanted):
             where = Spot(way.module, statement, Place(way.module.path, statement.lineno))
             name = _source(statement, wanted, derived)
@@ -144,10 +147,16 @@ def _functions_called(call: ast.Call, project: Project) -> Iterator[tuple[Module
     ]
     yield from named
     for module in project.modules.values() if not named else ():
-        for node in walk(module.tree):
-            if isinstance(node, ast.FunctionDef) and node.name in ("forward", "__call__"):
-                if len(node.args.args) - 1 == len(call.args) + len(call.keywords):
-                    yield module, node
+        for function in _called_as_objects(module.tree):
+            if len(function.args.args) - 1 == len(call.args) + len(call.keywords):
+                yield module, function
+
+
+@remembered
+def _called_as_objects(tree: ast.Module) -> list[ast.FunctionDef]:
+    """What a file's objects do when they are called."""
+    functions = [node for node in walk(tree) if isinstance(node, ast.FunctionDef)]
+    return [function for function in functions if function.name in ("forward", "__call__")]
 
 
 def _sources_given(

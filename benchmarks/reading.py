@@ -45,7 +45,7 @@ def scripts(cases: list[str], size: int) -> list[str]:
     """The cases joined to scripts of about so many lines."""
     joined = [""]
     for case in cases:
-        if joined[-1].count("\n") + case.count("\n") / 2 > size:
+        if joined[-1] and joined[-1].count("\n") + case.count("\n") / 2 > size:
             joined.append("")
         joined[-1] += case
     return joined
@@ -72,7 +72,7 @@ def main() -> None:
     print(f"{'lines':>7}{'scripts':>9}{'ast.parse ms':>14}{'reading ms':>12}{'ratio':>7}"
           f"{'µs a line':>11}{'explaining ms':>15}{'ratio':>7}{'evidence':>10}")  # fmt: skip
     for size in (size for size in SIZES if size <= options.lines):
-        texts = scripts(cases, size)
+        texts = scripts(cases, size) if size < options.lines else ["".join(cases)]
         lines = sum(text.count("\n") for text in texts) / len(texts)
         evidence = {text: read(Project({"train.py": text})).evidence for text in texts}
         found = sum(len(pieces) for pieces in evidence.values()) / len(texts)
