@@ -21,6 +21,7 @@ from analyzers.source import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.stories import Story
 from analyzers.trees import walk
 
+_DRAWS = ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "normal", "sample")
 _DATA = ("rand", "randn", "zeros", "ones", "tensor", "arange", "linspace", "randint", "randperm")
 
 
@@ -129,16 +130,22 @@ def forward_into_loop(story: Story, project: Project, rank: int = 0) -> Iterator
             alone = not read_between(scope, chain, loop)
             edits = (move_into if alone else copy_into)(editor, chain, head_of(loop))
             what = ", ".join(f"`{n}`" for s in chain for n in bindings(s)[:1])
+            cost = "The forward runs once in each pass."
+            draws = any(_draws(n) for s in chain for n in walk(s))
             yield Proposal(
                 "forward-into-loop",
                 f"Compute {what} inside the loop",
                 edits,
-                "same",
-                "The forward runs once in each pass.",
+                "changed" if draws else "same",
+                f"{cost} Random numbers are drawn anew each time." if draws else cost,
                 rank + place,
             )
         if chains:
             return
+
+
+def _draws(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and called_name(node) in _DRAWS
 
 
 def _made_by_calls(story: Story, module: Module, scope: Scope, loop: ast.stmt) -> set[str]:

@@ -132,8 +132,9 @@ def patches(case: Case, mended: Mended) -> list[Patch]:
     """Patches, best first: those that passed, then those not run, then failures with their
     failure shown; a failed one never leads."""
     passed = [t for t in mended.trials if t.status == "passed"]
-    failed = [t for t in mended.trials if t.status != "passed"]
+    failed = [t for t in mended.trials if t.status == "failed"]
     listed = [_tried(t, case) for t in passed]
+    listed += [_tried(t, case) for t in mended.trials if t.status == "not_run"]
     listed += [_untried(c, case) for c in mended.untried]
     if listed:
         listed += [_tried(t, case) for t in failed]
@@ -235,6 +236,7 @@ def run_report(seen: Observation, case: Case) -> RunReport | None:
         backward_calls=len_backwards(run),
         peak_memory_mib=round(run.peak_memory_mib, 1),
         stand_ins=[s.name for s in run.trace.stand_ins] if run.trace is not None else [],
+        tampered=run.tampered,
         sandbox=SandboxReport(backend=run.backend, walls=run.walls),
     )
 

@@ -145,6 +145,7 @@ class RunReport(BaseModel):
     backward_calls: int = 0
     peak_memory_mib: float = 0.0
     stand_ins: list[str] = []
+    tampered: list[str] = []
     sandbox: SandboxReport | None = None
 
 

@@ -41,6 +41,8 @@ def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
     if run is not None and seen.ran_clean:
         if causes and seen.from_run:
             return "confirmed"
+        if run.tampered:
+            return "inconclusive"
         given = case.traceback is not None and bool(case.traceback.exception)
         return "unreproduced" if given else "healthy"
     if causes and seen.from_run and (run is None or reproduced(run, seen, case)):
@@ -91,6 +93,8 @@ def _because(seen: Observation) -> str:
         return f"; {seen.why_not}"
     if seen.run is None:
         return ""
+    if seen.idle:
+        return "; the run here walked no graph"
     return f"; the run here ended early ({_needs(seen) or ending(seen.run)})"
 
 
@@ -114,6 +118,11 @@ def _why_inconclusive(case: Case, seen: Observation) -> str:
     run = seen.run
     if run is None:
         return f"Reading alone found no cause; {seen.why_not or 'it was not run'}."
+    if run.tampered and seen.ran_clean:
+        return (
+            f"The script ran clean, but changed what it is observed through "
+            f"({'; '.join(run.tampered[:3])}), so nothing is known of its graphs."
+        )
     if seen.idle:
         return (
             "The script defines what walks a graph and calls none of it, so nothing could be seen: "

@@ -154,6 +154,18 @@ async def _trial(original: Original, candidate: Candidate, session: Session) -> 
         trial.checks += [checks.fresh(result.trace), checks.bounded(result.trace)]
         trial.kept = _nodes_kept(fixed or result)
     trial.checks.append(minimal)
+    return _unproven(trial) if result.tampered else trial
+
+
+def _unproven(trial: Trial) -> Trial:
+    """A script that changed what it is observed through proves nothing by its records."""
+    why = f"the script changed what it is observed through: {'; '.join(trial.run.tampered[:3])}"
+    trial.checks = [
+        check.model_copy(update={"status": "not_run", "detail": why})
+        if check.status == "passed" and check.name not in ("reproduced", "minimal")
+        else check
+        for check in trial.checks
+    ]
     return trial
 
 

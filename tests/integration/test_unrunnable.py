@@ -53,3 +53,36 @@ async def test_what_is_only_defined_was_not_seen_to_be_healthy() -> None:
     assert found.run.backward_calls == 0
     assert found.verdict in ("likely", "inconclusive")
     assert "healthy" not in found.summary
+
+
+WRAPPED = """\
+import torch
+from torch import nn
+
+walk = torch.Tensor.backward
+torch.Tensor.backward = lambda self, *given, **named: walk(self, *given, **named)
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+{outside}
+for _ in range(3):
+    {inside}
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+LOSS = "loss = net(torch.randn(4, 3)).tanh().mean()"
+
+
+async def test_a_script_that_changes_its_instruments_is_not_called_healthy() -> None:
+    found = await diagnosed(WRAPPED.format(outside="", inside=LOSS), "")
+    assert found.run is not None
+    assert any("Tensor.backward" in said for said in found.run.tampered)
+    assert found.verdict == "inconclusive"
+    assert "changed what it is observed through" in found.summary
+
+
+async def test_nor_is_its_patch_called_checked() -> None:
+    found = await diagnosed(WRAPPED.format(outside=LOSS, inside="print(loss)"), "")
+    assert found.patches
+    for patch in found.patches:
+        assert patch.verification.status != "passed"
