@@ -9,11 +9,17 @@ from dataclasses import dataclass, field, replace
 
 from analyzers.evidence import Evidence, GraphReuse, InplaceChange, MissingGraph, Reading
 from analyzers.fragments import UNMOVED, Fragment, unindented
-from analyzers.notebook import LineMap, NotANotebookError, is_notebook, stored_errors, to_project
-from analyzers.notebook_text import Notebook, notebook_text
+from analyzers.notebooks.notebook import (
+    LineMap,
+    NotANotebookError,
+    is_notebook,
+    stored_errors,
+    to_project,
+)
+from analyzers.notebooks.notebook_text import Notebook, notebook_text
+from analyzers.notebooks.replay import extra_runs, repeated, replays
 from analyzers.reading import read
 from analyzers.recalled import evidence_of, files_of
-from analyzers.replay import extra_runs, repeated, replays
 from analyzers.source import Project
 from analyzers.tracebacks import Frame, ParsedTraceback, parse
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Literal
 
-from analyzers.blocks import run_around
 from analyzers.evidence import Evidence, MissingGraph, Place
+from analyzers.fixes.blocks import run_around
+from analyzers.fixes.leaves import rebinds
 from analyzers.flow import bindings, mentions, value_of
-from analyzers.leaves import rebinds
 from analyzers.pattern import Carrier, Match
 from analyzers.source import Project
 from analyzers.spots import Spot, carrier_of, names_held, spot

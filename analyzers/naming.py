@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyzers.evidence import InplaceChange, MissingGraph, SilentFault
 from analyzers.pattern import Match
 from analyzers.source import Project
-from analyzers.telling import line
+from analyzers.stories.telling import line
 
 
 def changed(match: Match, project: Project) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from analyzers.cells import Cell, cells_in
+from analyzers.notebooks.cells import Cell, cells_in
 from analyzers.trees import children, walk
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Literal
 
 from analyzers.evidence import Change, InplaceChange, Place
+from analyzers.fixes.rewrite import steps
 from analyzers.flow import bindings, walk_scope
 from analyzers.pattern import Carrier, Match
-from analyzers.rewrite import steps
 from analyzers.source import Loop, Project, spelled
 from analyzers.spots import Spot, names_held, spot
 from analyzers.trees import walk

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from analyzers.evidence import Place, Reading
 from analyzers.examine import Examined, examine
 from analyzers.fragments import UNMOVED, Fragment
-from analyzers.notebook_text import Notebook
+from analyzers.notebooks.notebook_text import Notebook
 from analyzers.source import Project
 from analyzers.tracebacks import ParsedTraceback
 from app.reader import Reader, ReadingLimit

@@ -154,7 +154,7 @@ def _answer(function: Callable[..., T], *args: object) -> T:
 
 def import_analyzers() -> None:
     """Import what calls need, and let the collector leave it alone."""
-    import analyzers.notebook
+    import analyzers.notebooks.notebook
     import analyzers.pattern
     import analyzers.reading
     import analyzers.tracebacks

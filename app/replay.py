@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzers.notebook_text import Notebook
+from analyzers.notebooks.notebook_text import Notebook
 from sandbox.protocol import Job, RunResult, Session
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from analyzers.classify import Explained, classify
 from analyzers.evidence import Evidence, GraphReuse
-from analyzers.replay import repeated
+from analyzers.notebooks.replay import repeated
 from analyzers.source import Project
 from analyzers.tracebacks import Part
 from analyzers.tracebacks.messages import classify as family_and_hint

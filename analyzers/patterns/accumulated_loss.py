@@ -35,12 +35,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
+from analyzers.fixes.totals import backward_behind_loop, walk_this_loss
+from analyzers.fixes.truncation import detach_at_boundary
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
-from analyzers.stories import story_of
-from analyzers.telling import account, matched, story_in
-from analyzers.totals import backward_behind_loop, walk_this_loss
-from analyzers.truncation import detach_at_boundary
+from analyzers.stories.story import story_of
+from analyzers.stories.telling import account, matched, story_in
 
 NAME = "accumulated-loss"
 FAMILY = "graph-reuse"

@@ -40,8 +40,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.aliases import clone_kept, kept_at, read_elsewhere
 from analyzers.evidence import Evidence
+from analyzers.fixes.aliases import clone_kept, kept_at, read_elsewhere
 from analyzers.naming import measured
 from analyzers.pattern import Carrier, Match, Proposal
 from analyzers.quiet import matched, silent

@@ -39,11 +39,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, MissingGraph
+from analyzers.fixes.storing import computed_anew, dropped_first, stored_detached
 from analyzers.graphless import kind_of, matched
 from analyzers.naming import missing
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
-from analyzers.storing import computed_anew, dropped_first, stored_detached
 
 NAME = "deepcopy-nonleaf"
 FAMILY = "no-grad"

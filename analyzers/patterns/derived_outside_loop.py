@@ -34,13 +34,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
-from analyzers.loading import network_on_each_batch
-from analyzers.moving import built_by_a_module, forward_into_loop
+from analyzers.fixes.loading import network_on_each_batch
+from analyzers.fixes.moving import built_by_a_module, forward_into_loop
+from analyzers.fixes.recomputing import recompute_where_used
 from analyzers.pattern import Match, Proposal
-from analyzers.recomputing import recompute_where_used
 from analyzers.source import Project
-from analyzers.stories import story_of
-from analyzers.telling import account, matched, story_in
+from analyzers.stories.story import story_of
+from analyzers.stories.telling import account, matched, story_in
 
 NAME = "derived-outside-loop"
 FAMILY = "graph-reuse"

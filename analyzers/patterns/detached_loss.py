@@ -42,14 +42,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from analyzers.evidence import Evidence, MissingGraph
+from analyzers.fixes.recording import recording, switched_off_at, thawed, walked_again
+from analyzers.fixes.softening import class_scores, differentiable
+from analyzers.fixes.uncutting import cuts_behind_loss, without_cut
 from analyzers.graphless import kind_of, lost_name, matched
 from analyzers.naming import missing
 from analyzers.pattern import Match, Proposal
-from analyzers.recording import recording, switched_off_at, thawed, walked_again
-from analyzers.softening import class_scores, differentiable
 from analyzers.source import Project
 from analyzers.spots import spot
-from analyzers.uncutting import cuts_behind_loss, without_cut
 
 NAME = "detached-loss"
 FAMILY = "no-grad"

@@ -36,8 +36,8 @@ from analyzers.evidence import Evidence, Visit
 from analyzers.flow import backward_calls, definitions, value_of, walked
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
-from analyzers.stories import Story, story_of
-from analyzers.telling import account, matched, story_in
+from analyzers.stories.story import Story, story_of
+from analyzers.stories.telling import account, matched, story_in
 from analyzers.trees import walk
 
 NAME = "duplicate-backward"

@@ -34,14 +34,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.constants import detach_at_definition
 from analyzers.evidence import Evidence
-from analyzers.loading import network_on_each_batch
-from analyzers.moving import built_by_a_module, forward_into_loop
+from analyzers.fixes.constants import detach_at_definition
+from analyzers.fixes.loading import network_on_each_batch
+from analyzers.fixes.moving import built_by_a_module, forward_into_loop
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
-from analyzers.stories import story_of
-from analyzers.telling import account, matched, story_in
+from analyzers.stories.story import story_of
+from analyzers.stories.telling import account, matched, story_in
 
 NAME = "forward-outside-loop"
 FAMILY = "graph-reuse"

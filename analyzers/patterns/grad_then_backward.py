@@ -30,11 +30,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
-from analyzers.gradient_graphs import keep_for_second
+from analyzers.fixes.gradient_graphs import keep_for_second
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
-from analyzers.stories import story_of
-from analyzers.telling import account, matched, story_in
+from analyzers.stories.story import story_of
+from analyzers.stories.telling import account, matched, story_in
 
 NAME = "grad-then-backward"
 FAMILY = "graph-reuse"

@@ -47,7 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
-from analyzers.histories import store_values, stores_of
+from analyzers.fixes.histories import store_values, stores_of
 from analyzers.naming import measured
 from analyzers.pattern import Match, Proposal
 from analyzers.quiet import matched, silent

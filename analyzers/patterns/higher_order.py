@@ -32,15 +32,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.combining import one_backward, retain_on_first, sum_behind_loop
 from analyzers.evidence import Evidence, Place
-from analyzers.gradient_graphs import keep_for_second
+from analyzers.fixes.combining import one_backward, retain_on_first, sum_behind_loop
+from analyzers.fixes.gradient_graphs import keep_for_second
+from analyzers.fixes.truncation import detach_at_boundary
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
-from analyzers.stories import Story, story_of
-from analyzers.telling import account, matched, story_in
+from analyzers.stories.story import Story, story_of
+from analyzers.stories.telling import account, matched, story_in
 from analyzers.trees import walk
-from analyzers.truncation import detach_at_boundary
 
 NAME = "higher-order"
 FAMILY = "graph-reuse"

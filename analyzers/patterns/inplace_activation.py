@@ -40,14 +40,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, InplaceChange
-from analyzers.naming import changed
-from analyzers.overwriting import (
+from analyzers.fixes.overwriting import (
     clone_first,
     clone_given,
     clone_saved,
     not_in_place,
     without_flag,
 )
+from analyzers.naming import changed
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
 from analyzers.stale import Stale, stale_in

@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, InplaceChange
-from analyzers.leaves import leaf_out_of_place, under_no_grad
+from analyzers.fixes.leaves import leaf_out_of_place, under_no_grad
 from analyzers.naming import changed
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project

@@ -43,11 +43,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, InplaceChange
+from analyzers.fixes.overwriting import clone_first, clone_reads, clone_saved, not_in_place
+from analyzers.fixes.stacking import list_and_stack
 from analyzers.naming import changed
-from analyzers.overwriting import clone_first, clone_reads, clone_saved, not_in_place
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
-from analyzers.stacking import list_and_stack
 from analyzers.stale import Stale, stale_in
 
 NAME = "inplace-state"

@@ -41,12 +41,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, InplaceChange
-from analyzers.leaves import under_no_grad
+from analyzers.fixes.leaves import under_no_grad
+from analyzers.fixes.viewing import clone_views, record_view, rows_stacked, views_out_of_place
 from analyzers.naming import changed
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
 from analyzers.spots import carrier_of, names_held, spot
-from analyzers.viewing import clone_views, record_view, rows_stacked, views_out_of_place
 
 NAME = "inplace-view"
 FAMILY = "inplace"

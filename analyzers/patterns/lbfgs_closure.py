@@ -35,12 +35,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.closures import forward_into_closure
 from analyzers.evidence import Evidence
+from analyzers.fixes.closures import forward_into_closure
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
-from analyzers.stories import story_of
-from analyzers.telling import account, matched, story_in
+from analyzers.stories.story import story_of
+from analyzers.stories.telling import account, matched, story_in
 
 NAME = "lbfgs-closure"
 FAMILY = "graph-reuse"

@@ -43,10 +43,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, MissingGraph
+from analyzers.fixes.rebinding import leaf_again, leaf_kept
 from analyzers.graphless import kind_of, lost_name, matched, rebinding
 from analyzers.naming import missing
 from analyzers.pattern import Match, Proposal
-from analyzers.rebinding import leaf_again, leaf_kept
 from analyzers.source import Project
 from analyzers.spots import spot
 

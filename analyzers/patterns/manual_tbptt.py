@@ -35,18 +35,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.combining import retain_on_first
 from analyzers.evidence import Evidence
+from analyzers.fixes.combining import retain_on_first
+from analyzers.fixes.kept_values import detach_where_stored
+from analyzers.fixes.totals import walk_this_loss
+from analyzers.fixes.truncation import detach_at_boundary
+from analyzers.fixes.windows import cut_window
 from analyzers.flow import mentions
-from analyzers.kept_values import detach_where_stored
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project, Scope, target_names
-from analyzers.stories import Story, story_of
-from analyzers.telling import account, matched, story_in
-from analyzers.totals import walk_this_loss
+from analyzers.stories.story import Story, story_of
+from analyzers.stories.telling import account, matched, story_in
 from analyzers.trees import walk
-from analyzers.truncation import detach_at_boundary
-from analyzers.windows import cut_window
 
 NAME = "manual-tbptt"
 FAMILY = "graph-reuse"

@@ -39,8 +39,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.clearing import clear_before_walk, cleared_already, optimizer_stepped
 from analyzers.evidence import Evidence
+from analyzers.fixes.clearing import clear_before_walk, cleared_already, optimizer_stepped
 from analyzers.naming import measured
 from analyzers.pattern import Carrier, Match, Proposal
 from analyzers.quiet import matched, silent

@@ -37,10 +37,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, MissingGraph
+from analyzers.fixes.reducing import reduced
 from analyzers.graphless import kind_of, matched
 from analyzers.naming import missing
 from analyzers.pattern import Match, Proposal
-from analyzers.reducing import reduced
 from analyzers.source import Project
 from analyzers.spots import spot
 

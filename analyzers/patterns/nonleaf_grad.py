@@ -37,8 +37,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, MissingGraph
+from analyzers.fixes.leafhood import detached_instead, keep_gradient, leaf_last
 from analyzers.graphless import kind_of, matched
-from analyzers.leafhood import detached_instead, keep_gradient, leaf_last
 from analyzers.naming import missing
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project

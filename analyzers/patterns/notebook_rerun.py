@@ -50,14 +50,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from analyzers.cells import Cell
 from analyzers.evidence import Evidence, Place
+from analyzers.fixes.rerunning import forward_into_cell, statements_in
+from analyzers.notebooks.cells import Cell
 from analyzers.pattern import Boundary, Match, Proposal
-from analyzers.rerunning import forward_into_cell, statements_in
-from analyzers.shared_frame import Shared
 from analyzers.source import Module, Project
-from analyzers.stories import Story, story_of
-from analyzers.telling import account, matched, story_in
+from analyzers.stories.shared_frame import Shared
+from analyzers.stories.story import Story, story_of
+from analyzers.stories.telling import account, matched, story_in
 
 NAME = "notebook-rerun"
 FAMILY = "graph-reuse"

@@ -40,8 +40,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.arrays import detached_arrays, said_with_torch
 from analyzers.evidence import Evidence, MissingGraph
+from analyzers.fixes.arrays import detached_arrays, said_with_torch
 from analyzers.flow import bindings, mentions
 from analyzers.graphless import kind_of, matched
 from analyzers.naming import missing

@@ -36,14 +36,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.combining import retain_on_first, sum_behind_loop
-from analyzers.constants import stale_beside_fresh
 from analyzers.evidence import Evidence
-from analyzers.moving import forward_into_loop
+from analyzers.fixes.combining import retain_on_first, sum_behind_loop
+from analyzers.fixes.constants import stale_beside_fresh
+from analyzers.fixes.moving import forward_into_loop
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
-from analyzers.stories import story_of
-from analyzers.telling import account, matched, story_in
+from analyzers.stories.story import story_of
+from analyzers.stories.telling import account, matched, story_in
 
 NAME = "per-sample-loop"
 FAMILY = "graph-reuse"

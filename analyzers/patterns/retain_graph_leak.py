@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
-from analyzers.leaking import carried, detach_and_release
+from analyzers.fixes.leaking import carried, detach_and_release
 from analyzers.naming import measured
 from analyzers.pattern import Boundary, Match, Proposal
 from analyzers.quiet import matched, silent

@@ -37,13 +37,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.combining import one_backward, retain_on_first, sum_behind_loop
 from analyzers.evidence import Evidence
+from analyzers.fixes.combining import one_backward, retain_on_first, sum_behind_loop
+from analyzers.fixes.returning import return_losses
 from analyzers.pattern import Match, Proposal
-from analyzers.returning import return_losses
 from analyzers.source import Project
-from analyzers.stories import story_of
-from analyzers.telling import account, matched, story_in
+from analyzers.stories.story import story_of
+from analyzers.stories.telling import account, matched, story_in
 
 NAME = "shared-subgraph"
 FAMILY = "graph-reuse"

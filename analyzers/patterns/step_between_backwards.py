@@ -49,14 +49,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from analyzers.carrying import carried_names
 from analyzers.evidence import Evidence, InplaceChange, Place
-from analyzers.naming import changed
-from analyzers.pattern import Boundary, Carrier, Match, Proposal
-from analyzers.source import Project
-from analyzers.splitting import all_steps_last, steps_behind_walks
-from analyzers.stale import Stale, stale_in
-from analyzers.stepping import (
+from analyzers.fixes.carrying import carried_names
+from analyzers.fixes.splitting import all_steps_last, steps_behind_walks
+from analyzers.fixes.stepping import (
     Schedule,
     detach_attributes,
     detach_carried,
@@ -67,6 +63,10 @@ from analyzers.stepping import (
     schedule_of,
     steps_last,
 )
+from analyzers.naming import changed
+from analyzers.pattern import Boundary, Carrier, Match, Proposal
+from analyzers.source import Project
+from analyzers.stale import Stale, stale_in
 
 NAME = "step-between-backwards"
 FAMILY = "inplace"

@@ -38,15 +38,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.anew import computed_for_next_pass
 from analyzers.evidence import Evidence
-from analyzers.kept_values import detach_where_stored
+from analyzers.fixes.anew import computed_for_next_pass
+from analyzers.fixes.kept_values import detach_where_stored
+from analyzers.fixes.truncation import detach_at_boundary
+from analyzers.fixes.windows import emptied
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
-from analyzers.stories import story_of
-from analyzers.telling import account, matched, story_in
-from analyzers.truncation import detach_at_boundary
-from analyzers.windows import emptied
+from analyzers.stories.story import story_of
+from analyzers.stories.telling import account, matched, story_in
 
 NAME = "stored-graph"
 FAMILY = "graph-reuse"

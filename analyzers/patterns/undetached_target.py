@@ -35,18 +35,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.constants import (
+from analyzers.evidence import Evidence
+from analyzers.fixes.constants import (
     detach_at_definition,
     detach_at_use,
     made_without_graph,
     meant_as_constant,
     stale_beside_fresh,
 )
-from analyzers.evidence import Evidence
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
-from analyzers.stories import story_of
-from analyzers.telling import account, matched, story_in
+from analyzers.stories.story import story_of
+from analyzers.stories.telling import account, matched, story_in
 
 NAME = "undetached-target"
 FAMILY = "graph-reuse"

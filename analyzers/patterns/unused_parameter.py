@@ -39,18 +39,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, MissingGraph
-from analyzers.graphless import kind_of, matched
-from analyzers.ignored import (
+from analyzers.fixes.ignored import (
     question_of,
     reached_without_cut,
     read_it,
     unread_by,
     used_instead,
 )
+from analyzers.fixes.unused import gradless_skipped, requiring_grad, zeros_for_unused
+from analyzers.graphless import kind_of, matched
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
-from analyzers.telling import line
-from analyzers.unused import gradless_skipped, requiring_grad, zeros_for_unused
+from analyzers.stories.telling import line
 
 NAME = "unused-parameter"
 FAMILY = "no-grad"

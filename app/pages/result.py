@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request, Response
 from markupsafe import Markup
 
-from analyzers.notebook import is_notebook
+from analyzers.notebooks.notebook import is_notebook
 from app.api.common import DiagnosisId, TheService, found, with_address
 from app.guide import guides
 from app.pages import listing, share

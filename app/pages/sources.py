@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analyzers.notebook import NotANotebookError, is_notebook, to_project
+from analyzers.notebooks.notebook import NotANotebookError, is_notebook, to_project
 from app.reader import Reader, ReadingLimit
 from app.schemas import DiagnosisRequest
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from analyzers.notebook import to_project
+from analyzers.notebooks.notebook import to_project
 from app.diagnose import diagnose
 from app.reader import Reader
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.cells import Cell
+from analyzers.notebooks.cells import Cell
 from analyzers.source import Module
 
 

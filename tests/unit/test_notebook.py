@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from analyzers.notebook import NotANotebookError, is_notebook, stored_errors, to_project
+from analyzers.notebooks.notebook import NotANotebookError, is_notebook, stored_errors, to_project
 
 
 def notebook(*cells: str | tuple[str, int | None]) -> str:

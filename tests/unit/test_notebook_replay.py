@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.notebook import to_project
-from analyzers.replay import MAX_RUNS, by_counts, extra_runs, repeated, replays
+from analyzers.notebooks.notebook import to_project
+from analyzers.notebooks.replay import MAX_RUNS, by_counts, extra_runs, repeated, replays
 from tests.notebooks import code, notebook
 
 

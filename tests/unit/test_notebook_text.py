@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from analyzers.notebook import to_project
-from analyzers.notebook_text import Notebook, notebook_text
+from analyzers.notebooks.notebook import to_project
+from analyzers.notebooks.notebook_text import Notebook, notebook_text
 from tests.notebooks import code, notebook, sources
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from analyzers.evidence import Place, Visit
 from analyzers.flow import part_for
-from analyzers.passing import Frame, frames, handed_down, known_below
 from analyzers.source import Project, spelled
-from analyzers.taking import taken_from
+from analyzers.stories.passing import Frame, frames, handed_down, known_below
+from analyzers.stories.taking import taken_from
 
 TRAINER = """\
 class Gan:

@@ -7,9 +7,9 @@ import textwrap
 
 import pytest
 
-from analyzers.blocks import joined, unwrapped, wrapped
 from analyzers.edits import Edit, Editor, apply
-from analyzers.outofplace import clone_before, out_of_place
+from analyzers.fixes.blocks import joined, unwrapped, wrapped
+from analyzers.fixes.outofplace import clone_before, out_of_place
 from analyzers.source import Module
 
 

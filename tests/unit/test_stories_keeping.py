@@ -6,10 +6,10 @@ import ast
 
 import pytest
 
-from analyzers.handing import handings
-from analyzers.keeping import sums
-from analyzers.recordtypes import is_named_tuple_field, tensor_fields
 from analyzers.source import Project
+from analyzers.stories.handing import handings
+from analyzers.stories.keeping import sums
+from analyzers.stories.recordtypes import is_named_tuple_field, tensor_fields
 
 BANK = """
 class Bank:

@@ -1,0 +1,1 @@
+"""Candidate patches: each module knows one kind of repair and proposes it as edits."""

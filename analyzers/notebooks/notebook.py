@@ -1,0 +1,191 @@
+"""Jupyter notebooks as scripts: cells under markers, magics neutralised, lines mapped back.
+
+The script of a notebook holds a comment, `# %% cell 4`, above each code cell, so that whoever
+reads or changes the script knows which cell a line belongs to.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from analyzers.notebooks.magics import neutralised
+
+_ERRORS = ("error", "pyerr")  # the second in notebooks of version 3
+
+
+class NotANotebookError(ValueError):
+    """The text is not the JSON of a notebook."""
+
+
+@dataclass(frozen=True)
+class LineMap:
+    """Where the lines of the script came from.
+
+    `starts[i]` is the script line (1-based) at which the code cell numbered `cells[i]` begins,
+    below its marker; cells are numbered from 1 among all cells, as a reader counts them.
+    `counts[i]` is the cell's execution count, None when it was never run. `mark` begins the
+    markers, and no other line. `reruns` are cells that were run again later than a cell below
+    them.
+    """
+
+    starts: tuple[int, ...] = ()
+    cells: tuple[int, ...] = ()
+    counts: tuple[int | None, ...] = ()
+    neutralised: tuple[int, ...] = ()
+    reruns: tuple[int, ...] = ()
+    length: int = 0
+    mark: str = "# %% cell "
+
+    def position(self, line: int) -> tuple[int, int]:
+        """The cell and the line within it (both 1-based) of a script line."""
+        index = max(bisect_right(self.starts, line) - 1, 0)
+        if not self.starts:
+            return 1, line
+        return self.cells[index], line - self.starts[index] + 1
+
+    def cell_line(self, line: int) -> str:
+        """`cell 4, line 3`."""
+        cell, inner = self.position(line)
+        return f"cell {cell}, line {inner}"
+
+    def span(self, cell: int) -> tuple[int, int]:
+        """The first and last script line of a cell, its marker left out."""
+        index = self.cells.index(cell)
+        following = self.starts[index + 1 : index + 2]
+        return self.starts[index], following[0] - 2 if following else self.length
+
+    def cell_run_as(self, count: int) -> int | None:
+        """The number of the cell with this execution count."""
+        for cell, known in zip(self.cells, self.counts, strict=True):
+            if known == count:
+                return cell
+        return None
+
+    def script_line(self, count: int, line: int) -> int | None:
+        """The script line of a traceback's `Cell In[count], line line`."""
+        cell = self.cell_run_as(count)
+        if cell is None:
+            return None
+        first, last = self.span(cell)
+        return first + line - 1 if 0 < line <= last - first + 1 else None
+
+
+def is_notebook(text: str) -> bool:
+    """Whether the text looks like a notebook's JSON rather than Python."""
+    return text.lstrip()[:1] == "{" and '"cells"' in text
+
+
+def to_project(text: str) -> tuple[str, LineMap]:
+    """The notebook's code as one script, and the map back.
+
+    Raises `NotANotebookError` when the text is not a notebook.
+    """
+    cells = [(n, cell) for n, cell in enumerate(_cells(text), 1) if _is_code(cell)]
+    mark = _unused_mark(source_of(cell) for _, cell in cells)
+    script: list[str] = []
+    starts: list[int] = []
+    replaced: list[int] = []
+    for number, cell in cells:
+        script.append(f"{mark}{number}")
+        starts.append(len(script) + 1)
+        lines, changed = neutralised(source_of(cell))
+        replaced.extend(starts[-1] + offset for offset in changed)
+        script.extend(lines)
+    numbers = [number for number, _ in cells]
+    counts = [_count(cell) for _, cell in cells]
+    line_map = LineMap(
+        tuple(starts),
+        tuple(numbers),
+        tuple(counts),
+        tuple(replaced),
+        _reruns(numbers, counts),
+        len(script),
+        mark,
+    )
+    return "".join(f"{line}\n" for line in script), line_map
+
+
+def stored_errors(text: str) -> str:
+    """The tracebacks that the notebook's outputs hold, those of later runs behind earlier ones.
+
+    Raises `NotANotebookError` when the text is not a notebook.
+    """
+    found: list[tuple[int, str]] = []
+    for cell in _cells(text):
+        outputs = cell.get("outputs")
+        for output in outputs if isinstance(outputs, list) else []:
+            if isinstance(output, dict) and output.get("output_type") in _ERRORS:
+                found.append((_count(cell) or 0, _printed(output)))
+    return _clean("\n\n".join(printed for _, printed in sorted(found, key=lambda e: e[0])))
+
+
+def source_of(cell: dict[str, Any]) -> str:
+    """The text of a cell, which notebooks keep whole or as a list of lines."""
+    source = cell.get("source", cell.get("input", ""))
+    if isinstance(source, list):
+        source = "".join(part for part in source if isinstance(part, str))
+    return _clean(source) if isinstance(source, str) else ""
+
+
+def _clean(text: str) -> str:
+    """The text without what JSON can spell and no file can hold: NUL, halves of pairs."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def _printed(output: dict[str, Any]) -> str:
+    """An error output as it was shown, with the exception's line, which some writers leave out."""
+    lines = output.get("traceback")
+    shown = [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
+    last = f"{output.get('ename', '')}: {output.get('evalue', '')}"
+    if not shown or str(output.get("evalue", "")) not in shown[-1]:
+        shown.append(last)
+    return "\n".join(shown)
+
+
+def _is_code(cell: dict[str, Any]) -> bool:
+    return cell.get("cell_type") == "code"
+
+
+def _unused_mark(sources: Iterable[str]) -> str:
+    """How markers begin: as no line of the notebook does."""
+    lines = [line for source in sources for line in source.splitlines()]
+    word = "cell"
+    while any(line.startswith(f"# %% {word} ") for line in lines):
+        word = f"_{word}"
+    return f"# %% {word} "
+
+
+def _cells(text: str) -> list[dict[str, Any]]:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise NotANotebookError(f"not a notebook: {error}") from None
+    cells = data.get("cells") if isinstance(data, dict) else None
+    if cells is None and isinstance(data, dict):  # version 3 kept cells in worksheets
+        sheets = data.get("worksheets")
+        first = sheets[0] if isinstance(sheets, list) and sheets else None
+        cells = first.get("cells") if isinstance(first, dict) else None
+    if not isinstance(cells, list):
+        raise NotANotebookError("not a notebook: it has no list of cells")
+    return [cell for cell in cells if isinstance(cell, dict)]
+
+
+def _count(cell: dict[str, Any]) -> int | None:
+    count = cell.get("execution_count", cell.get("prompt_number"))
+    return count if isinstance(count, int) and not isinstance(count, bool) else None
+
+
+def _reruns(numbers: list[int], counts: list[int | None]) -> tuple[int, ...]:
+    """Cells whose count exceeds that of a cell below: they ran again after it."""
+    found: list[int] = []
+    lowest: int | None = None
+    for number, count in reversed(list(zip(numbers, counts, strict=True))):
+        if count is not None:
+            if lowest is not None and count > lowest:
+                found.append(number)
+            lowest = count if lowest is None else min(lowest, count)
+    return tuple(reversed(found))

@@ -1,0 +1,179 @@
+"""A notebook's JSON as text in which the sources of single cells can be replaced.
+
+Everything else stays as it was, byte for byte: outputs, metadata, order of keys, indentation.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from analyzers.edits import unified_diff
+from analyzers.notebooks.celldiff import diff_by_cells
+from analyzers.notebooks.magics import neutralised
+from analyzers.notebooks.notebook import LineMap, source_of
+
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\n\r]*")
+_ESCAPED = re.compile(r"\\u(?!00[01])")
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Where the source of a code cell stands in the JSON: `text[start:end]` is its value."""
+
+    cell: int
+    start: int
+    end: int
+    source: str
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A notebook as it was sent, with what leads from its script back to it.
+
+    `replays` are orders of cells, by number, in which it may have been run.
+    """
+
+    text: str
+    mark: str
+    slots: tuple[Slot, ...]
+    replays: tuple[tuple[int, ...], ...] = ()
+
+    def spans(self, script: str, order: tuple[int, ...]) -> list[tuple[int, int]]:
+        """First and last line of each cell of the (patched) script, in that order.
+
+        Raises `KeyError` when the script has lost a cell.
+        """
+        blocks = {
+            cell: (first, first + len(lines) - 1) for cell, first, lines in self._split(script)
+        }
+        return [blocks[cell] for cell in order]
+
+    def patched(self, script: str) -> str:
+        """The notebook with the cells of a patched script; cells that did not change stay."""
+        text = self.text
+        blocks = {cell: lines for cell, _, lines in self._split(script)}
+        for slot in reversed(self.slots):
+            before = neutralised(slot.source)[0]
+            after = blocks.get(slot.cell, before)
+            if after != before:
+                value = self._value(slot, _restored(slot.source, before, after))
+                text = text[: slot.start] + value + text[slot.end :]
+        return text
+
+    def diff(self, path: str, before: str, after: str) -> str:
+        """What a patch changed in the script, cell by cell, as a unified diff."""
+        versions = [
+            [
+                [line + "\n" for line in (f"{self.mark}{cell}", *lines)]
+                for cell, _, lines in self._split(script)
+            ]
+            for script in (before, after)
+        ]
+        if [cell[0] for cell in versions[0]] != [cell[0] for cell in versions[1]]:
+            return unified_diff(path, before, after)
+        return diff_by_cells(path, *versions)
+
+    def _split(self, script: str) -> Iterator[tuple[int, int, list[str]]]:
+        """Each cell's number, its first line below the marker, and its lines."""
+        cell: int | None = None
+        first = 1
+        lines: list[str] = []
+        for number, line in enumerate(script.splitlines(), 1):
+            if line.startswith(self.mark) and line[len(self.mark) :].isdecimal():
+                if cell is not None:
+                    yield cell, first, lines
+                cell, first, lines = int(line[len(self.mark) :]), number + 1, []
+            else:
+                lines.append(line)
+        if cell is not None:
+            yield cell, first, lines
+
+    def _value(self, slot: Slot, source: str) -> str:
+        """The source as JSON, laid out as the cell's was."""
+        ascii_only = self.text.isascii() and bool(_ESCAPED.search(self.text))
+        written = self.text[slot.start : slot.end]
+        if not written.startswith("["):
+            return json.dumps(source, ensure_ascii=ascii_only)
+        lines = [json.dumps(line, ensure_ascii=ascii_only) for line in source.splitlines(True)]
+        if "\n" not in written or not lines:
+            return f"[{', '.join(lines)}]"
+        inner = _space_after(written, 1)
+        outer = written[len(written[:-1].rstrip()) : -1]
+        return "[" + inner + f",{inner}".join(lines) + outer + "]"
+
+
+def notebook_text(text: str, lines: LineMap) -> Notebook:
+    """The notebook whose JSON, known to be one, was converted with this map."""
+    found = [slot for slot in _slots(text) if slot.cell in lines.cells]
+    return Notebook(text, lines.mark, tuple(sorted(found, key=lambda slot: slot.start)))
+
+
+def _slots(text: str) -> Iterator[Slot]:
+    root = _members(text, len(_space_after(text, 0)))
+    at = root["cells"][0] if "cells" in root else -1
+    if text[at] != "[":  # as in `to_project`
+        sheet = next(_elements(text, root["worksheets"][0]))[0]
+        at = _members(text, sheet)["cells"][0]
+    objects = [start for start, _ in _elements(text, at) if text[start] == "{"]
+    for number, start in enumerate(objects, 1):
+        members = _members(text, start)
+        value = members.get("source", members.get("input"))
+        if value is not None:
+            yield Slot(number, *value, source_of({"source": json.loads(text[slice(*value)])}))
+
+
+def _members(text: str, at: int) -> dict[str, tuple[int, int]]:
+    """The spans of the values in the object that begins at `at`."""
+    found: dict[str, tuple[int, int]] = {}
+    at = _past(text, at + 1)
+    while text[at] != "}":
+        key, at = _DECODER.raw_decode(text, at)
+        start = _past(text, _past(text, at) + 1)  # behind the colon
+        _, end = _DECODER.raw_decode(text, start)
+        found[key] = start, end
+        at = _next(text, end)
+    return found
+
+
+def _elements(text: str, at: int) -> Iterator[tuple[int, int]]:
+    """The spans of the values in the array that begins at `at`."""
+    at = _past(text, at + 1)
+    while text[at] != "]":
+        _, end = _DECODER.raw_decode(text, at)
+        yield at, end
+        at = _next(text, end)
+
+
+def _next(text: str, end: int) -> int:
+    """Where the following entry begins, or the closing bracket stands."""
+    at = _past(text, end)
+    return _past(text, at + 1) if text[at] == "," else at
+
+
+def _past(text: str, at: int) -> int:
+    return at + len(_space_after(text, at))
+
+
+def _space_after(text: str, at: int) -> str:
+    match = _SPACE.match(text, at)
+    return match[0] if match else ""
+
+
+def _restored(source: str, before: list[str], after: list[str]) -> str:
+    """The cell's new text: lines that stayed are taken from the original, magics and all."""
+    written = source.splitlines() or [""]
+    lines = list(after)
+    for old, new, size in SequenceMatcher(
+        None, before, after, autojunk=False
+    ).get_matching_blocks():
+        lines[new : new + size] = written[old : old + size]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    newline = "\r\n" if "\r\n" in source else "\n"
+    ending = newline if source.endswith("\n") and lines else ""
+    return newline.join(lines) + ending

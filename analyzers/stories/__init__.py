@@ -1,0 +1,1 @@
+"""What happened to a reused graph, told from the evidence and laid over the source."""
