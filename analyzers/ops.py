@@ -25,6 +25,8 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+# Linear in each input: an input is saved for the others' gradients, where these have any.
+BILINEAR = words("mul multiply matmul mm bmm mv dot outer inner ger div divide true_divide")
 NOTHING = Op(saves=False)
 SOMETHING = Op(saves=True)
 UNKNOWN = Op(saves=None)

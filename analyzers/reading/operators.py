@@ -133,7 +133,7 @@ def _computed(
         kind = ops.op(name)
         result = machine.tensor(name, parents, frame, kind.saves, scalar, ended)
         if result.node is not None:
-            _save(result, kind, values)
+            _save(result, kind, values, bilinear=name in ops.BILINEAR)
         if name in ops.VIEWS and isinstance(values[0], Tensor):
             result.storage = values[0].storage
             result.view = True
@@ -148,7 +148,7 @@ def _computed(
     return Unknown(name, result.node, lost=result.lost)
 
 
-def _save(result: Tensor, kind: ops.Op, values: list[Value]) -> None:
+def _save(result: Tensor, kind: ops.Op, values: list[Value], *, bilinear: bool) -> None:
     """Note which memory the new node needs unchanged."""
     assert result.node is not None
     saved = result.node.saved
@@ -159,7 +159,8 @@ def _save(result: Tensor, kind: ops.Op, values: list[Value]) -> None:
             if not isinstance(value, Tensor):
                 continue
             others = any(v.node is not None for v in (*values[:at], *values[at + 1 :]))
-            if others or len(values) == 1 or not isinstance(values[-1], Tensor):
+            alone = len(values) == 1 or not isinstance(values[-1], Tensor)
+            if others or (alone and not bilinear):
                 saved.append((value.storage, value.storage.version))
 
 

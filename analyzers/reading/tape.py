@@ -120,6 +120,34 @@ class Tape:
         walk.reach = len({node.made_after for node in found.live if node.walks})
         return walk, found
 
+    def towards(self, goals: frozenset[Node], roots: tuple[Node, ...], found: Found) -> Found:
+        """The part of what a walk found that leads to the goals: PyTorch's engine executes no
+        other nodes, so it neither needs nor frees what they saved."""
+        used_by: dict[Node, list[Node]] = {root: [] for root in roots}
+        todo = list(roots)
+        while todo and self.budget > 0:
+            node = todo.pop()
+            self.budget -= 1
+            for parent in node.parents:
+                if parent not in used_by:
+                    used_by[parent] = []
+                    todo.append(parent)
+                used_by[parent].append(node)
+        needed: set[Node] = set()
+        todo = [goal for goal in goals if goal in used_by]
+        while todo:
+            node = todo.pop()
+            if node not in needed:
+                needed.add(node)
+                todo += used_by[node]
+        return Found(
+            live=[node for node in found.live if node in needed],
+            joins=[(child, old) for child, old in found.joins if old in needed],
+            entered=found.entered,
+            leaves=found.leaves & needed,
+            complete=found.complete,
+        )
+
     def free(self, walk: Walk, found: Found) -> None:
         """End the life of what the walk reached."""
         for node in found.live:

@@ -42,14 +42,27 @@ def backward(
         create=create,
         library=tuple(machine.library),
     )
-    found = run(machine, roots, visit)
+    found = run(machine, roots, visit, _goals(kwargs))
     if kind == "grad" and not _flag(kwargs, "allow_unused"):
         _check_inputs(machine, kwargs, found, frame)
 
 
-def run(machine: Machine, roots: tuple[Node, ...], visit: Visit) -> Found:
-    """One walk, with its evidence; what it reached."""
-    walk, found = machine.tape.walk(roots, visit)
+def _goals(options: dict[str, Value]) -> frozenset[Node]:
+    """The tensors whose gradients alone are asked for; none where they are not all known."""
+    inputs = options.get("inputs")
+    given = inputs.items if isinstance(inputs, Sequence) else [inputs] if inputs else []
+    nodes = [tensor.node for tensor in given if isinstance(tensor, Tensor) and tensor.node]
+    whole = not (isinstance(inputs, Sequence) and inputs.open) and len(nodes) == len(given)
+    return frozenset(nodes) if whole else frozenset()
+
+
+def run(
+    machine: Machine, roots: tuple[Node, ...], visit: Visit, goals: frozenset[Node] = frozenset()
+) -> Found:
+    """One walk, with its evidence; what it could reach. With `goals` it takes only the paths
+    that lead there, and frees no others."""
+    walk, whole = machine.tape.walk(roots, visit)
+    found = machine.tape.towards(goals, roots, whole) if goals else whole
     if not found.complete:
         machine.gave_up("a graph too large to walk")
     machine.sources |= _sources(found)
@@ -68,7 +81,7 @@ def run(machine: Machine, roots: tuple[Node, ...], visit: Visit) -> Found:
             machine.report(key, stale)
     machine.tape.free(walk, found)
     silent.after_walk(machine, walk, found)
-    return found
+    return whole
 
 
 def _sources(found: Found) -> set[str]:
