@@ -98,7 +98,7 @@ async def verified(http: httpx.AsyncClient) -> httpx.Response:
 
 async def burst(server: Server, count: int) -> Counter[str]:
     """Submissions all at once: what became of each, by the last word that was heard of it."""
-    limits = httpx.Limits(max_connections=count)
+    limits = httpx.Limits(max_connections=count, keepalive_expiry=2)  # before the server's own
     async with httpx.AsyncClient(base_url=server.url, timeout=300, limits=limits) as http:
 
         async def submit() -> httpx.Response:
