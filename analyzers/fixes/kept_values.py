@@ -10,12 +10,15 @@ from analyzers.edits import Edit, Editor
 from analyzers.evidence import Holder
 from analyzers.fixes.detaching import Idiom, detached, idiom_for
 from analyzers.fixes.truncation import cut
-from analyzers.flow import mentions, part_for, value_of
+from analyzers.flow import called_name, mentions, part_for, value_of
 from analyzers.pattern import Proposal
 from analyzers.source import Module, Project, Scope, spelled
 from analyzers.stories.lifetimes import base
+from analyzers.stories.recordtypes import record_arguments
 from analyzers.stories.story import Story
 from analyzers.trees import walk
+
+_FACTORIES = ("zeros", "ones", "empty", "full", "rand", "randn", "zeros_like", "new_zeros")
 
 
 def detach_where_stored(story: Story, project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -147,7 +150,13 @@ def _renamed(story: Story, name: str) -> Holder | None:
 def _detached_value(
     editor: Editor, value: ast.expr, story: Story, idiom: Idiom, stored: bool = False
 ) -> Iterator[Edit]:
-    """Edits that detach a stored expression: each element of a literal, or the whole."""
+    """Edits that detach a stored expression: each element of a literal, each tensor of a record,
+    or the whole."""
+    if isinstance(value, ast.Call) and (parts := record_arguments(story.project, value)):
+        for field, part in parts.items():
+            if field in _fields_held(story) and not _is_new(part):
+                yield editor.replace(part, idiom.of(_atom(editor, part)))
+        return
     if isinstance(value, ast.Tuple | ast.List):
         for element in value.elts:
             yield editor.replace(element, idiom.of(_atom(editor, element)))
@@ -165,6 +174,17 @@ def _detached_value(
         yield editor.replace(value, detached(text, inner, idiom))
         return
     yield editor.replace(value, idiom.of(_atom(editor, value)))
+
+
+def _fields_held(story: Story) -> set[str]:
+    """The fields under which the stored records held old graphs."""
+    paths = {holder.path for join in story.reuse.joins for holder in join.holders}
+    return {path.rpartition(".")[2] for path in paths if path.startswith(f"{story.name}[")}
+
+
+def _is_new(value: ast.expr) -> bool:
+    """Whether the expression makes a tensor that never had a graph."""
+    return isinstance(value, ast.Call) and called_name(value) in _FACTORIES
 
 
 def _element_store(module: Module, value: ast.expr) -> bool:

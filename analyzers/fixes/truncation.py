@@ -158,12 +158,27 @@ def _detach_where_walked(story: Story, project: Project, rank: int) -> Iterator[
     scope = module.scope_of(walk)
     outer = declared_outer(scope)
     names = [name for name in story.held if name in outer or name.startswith("self.")]
+    idiom = idiom_for(story.reuse, project)
+    lines = _assignment(story, names, idiom) if names else []
     if not names:
+        names = _entries(story, scope, '"' if '["' in module.text else "'")
+        lines = [f"{name} = {idiom.of(name)}" for name in names]
+    if not lines:
         return
-    lines = _assignment(story, names, idiom_for(story.reuse, project))
     what = " and ".join(f"`{name}`" for name in names)
     edit = Editor(module).insert_after(walk_statement(module, walk), *lines)
     yield cut("detach-behind-backward", f"Detach {what} behind the backward", (edit,), rank)
+
+
+def _entries(story: Story, scope: Scope, quote: str) -> list[str]:
+    """Entries of dictionaries that the function reads from around it: `stats["ema"]`."""
+    found = [
+        holder.path.replace("'", quote)
+        for name, holder in story.held.items()
+        if holder.container == "dict" and reads(scope, name)
+        if holder.path.startswith(f"{name}[") and holder.path.count("[") == 1
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _detach_behind_yield(story: Story, project: Project, rank: int) -> Iterator[Proposal]:

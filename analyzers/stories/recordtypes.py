@@ -30,6 +30,17 @@ def tensor_fields(project: Project, field: str) -> list[str]:
     ]
 
 
+def record_arguments(project: Project, call: ast.Call) -> dict[str, ast.expr]:
+    """Field → argument, where the call makes a record of the project's; else nothing."""
+    for module in project.modules.values():
+        for node in walk(module.tree):
+            if isinstance(node, ast.ClassDef) and node.name == called_name(call):
+                fields = [spelled(s.target) for s in node.body if isinstance(s, ast.AnnAssign)]
+                named = {k.arg: k.value for k in call.keywords if k.arg in fields}
+                return {**dict(zip(fields, call.args, strict=False)), **named}
+    return {}
+
+
 def is_named_tuple_field(project: Project, field: str) -> bool:
     """Whether a named tuple has the field, declared as a class or by `namedtuple("Name", ...)`."""
     if any(spelled(b).endswith("NamedTuple") for c in _records(project, field) for b in c.bases):

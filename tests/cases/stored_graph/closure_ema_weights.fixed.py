@@ -1,0 +1,29 @@
+import torch
+from torch import nn
+
+
+def make_trainer(model, lr):
+    optim = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
+    stats = {"ema": None, "n": 0}
+
+    def fit_batch(x, y):
+        err = (model(x) - y).pow(2).mean(dim=1)
+        weight = err / err.sum()
+        if stats["ema"] is None:
+            stats["ema"] = weight
+        stats["ema"] = 0.8 * stats["ema"] + 0.2 * weight
+        loss = (stats["ema"] * err).sum()
+        optim.zero_grad()
+        loss.backward()
+        optim.step()
+        stats["ema"] = stats["ema"].detach()
+        stats["n"] += 1
+        return float(loss)
+
+    return fit_batch
+
+
+torch.manual_seed(1)
+fit = make_trainer(nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2)), 0.05)
+for _ in range(4):
+    print(fit(torch.randn(6, 3), torch.randn(6, 2)))
