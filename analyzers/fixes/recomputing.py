@@ -81,7 +81,9 @@ def _without_guard(story: Story) -> Iterator[Proposal]:
 
 
 def _without_decorator(story: Story, project: Project) -> Iterator[Proposal]:
-    """A cached function that makes graph nodes loses its cache."""
+    """A cached function that makes graph nodes loses its cache: a library's, or a decorator of
+    the script's own that holds the store."""
+    caches = {*_CACHES, *_holding_store(story)}
     for join in story.reuse.joins:
         for node in (join.old, join.raising):
             if node is None or node.at is None:
@@ -92,19 +94,29 @@ def _without_decorator(story: Story, project: Project) -> Iterator[Proposal]:
                 continue
             scope = module.scope_of(statement)
             if isinstance(scope, FUNCTIONS[:2]):
-                for edit in _uncached(module, scope):
+                for edit in _uncached(module, scope, caches):
                     yield _proposal("no-cache", f"Do not cache `{scope.name}`", (edit,))
                     return
 
 
-def _uncached(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Edit]:
+def _holding_store(story: Story) -> Iterator[str]:
+    """The functions that a store is local to, and those around them."""
+    for module, _, statement in story.binders:
+        for around in module.ancestors(statement):
+            if isinstance(around, FUNCTIONS[:2]):
+                yield around.name
+
+
+def _uncached(
+    module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef, caches: set[str]
+) -> Iterator[Edit]:
     editor = Editor(module)
     for decorator in function.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         name = spelled(called).rpartition(".")[2]
         if name == "cached_property":
             yield editor.replace(decorator, "property")
-        elif name in _CACHES:
+        elif name in caches:
             start, end = editor.span(decorator)
             line_start = module.text.rfind("\n", 0, start) + 1
             line_end = module.text.find("\n", end) + 1

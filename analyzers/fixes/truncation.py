@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from analyzers.edits import Edit, Editor
+from analyzers.evidence import Holder
 from analyzers.fixes.carrying import cut_lines
 from analyzers.fixes.detaching import LEAF, Idiom, detached, idiom_for, starts_as_none
 from analyzers.fixes.members import cut_fields, cut_layers
@@ -255,7 +256,17 @@ def _assignment(story: Story, names: list[str], idiom: Idiom) -> list[str]:
     values = [detached(name, story.held[name], idiom) for name in names]
     if len(names) > 1 and all("for " not in value for value in values):
         return [f"{', '.join(names)} = {', '.join(values)}"]
-    return [f"{name} = {value}" for name, value in zip(names, values, strict=True)]
+    pairs = zip(names, values, strict=True)
+    return [
+        f"{name}.update({value})" if _is_special_dict(story.held[name]) else f"{name} = {value}"
+        for name, value in pairs
+    ]
+
+
+def _is_special_dict(holder: Holder) -> bool:
+    """Whether the name holds a dictionary of a kind that a plain one would not replace."""
+    kind = holder.container.partition("[")[0]
+    return kind in ("OrderedDict", "defaultdict") and "[" in holder.path
 
 
 def _guarded(story: Story, names: list[str], lines: list[str]) -> list[str]:

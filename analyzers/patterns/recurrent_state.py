@@ -57,9 +57,7 @@ TITLE = "A recurrent state carries its graph into the next segment"
 def match(evidence: Evidence, project: Project) -> Match | None:
     """A value made in one pass is, in the next, an input of its own successor."""
     story = story_of(evidence, project)
-    if story is None or story.same_pass or story.from_grad or not story.name:
-        return None
-    if story.each_of_many or (story.sliced and not story.reuse.remade):
+    if story is None or not story.hands_on:
         return None
     if not story.bound_inside and not story.reuse.remade:
         return None

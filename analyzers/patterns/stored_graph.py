@@ -56,9 +56,7 @@ TITLE = "A stored tensor keeps the graph that made it"
 def match(evidence: Evidence, project: Project) -> Match | None:
     """A value put into something that outlives the iteration, and read there later."""
     story = story_of(evidence, project)
-    if story is None or story.same_pass or story.from_grad or not story.name:
-        return None
-    if story.each_of_many or (story.sliced and not story.reuse.remade):
+    if story is None or not story.hands_on:
         return None
     if not story.bound_inside or story.reuse.same_root or story.summed:
         return None

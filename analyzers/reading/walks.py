@@ -128,19 +128,7 @@ def _missing(machine: Machine, values: list[Value], frame: Frame) -> None:
     lost = operators.lost_by(values)
     if lost is None or (operators.maybe_graph(values) and machine.suspecting != "no-grad"):
         return
-    place = frame.place()
-    machine.report(
-        ("missing", place.file, place.line),
-        MissingGraph(
-            how="predicted",
-            at=place,
-            stack=frame.stack(),
-            holders=named(values),
-            ended_at=lost.at,
-            lost_by=lost.op,
-            op="backward",
-        ),
-    )
+    _report(machine, "missing", values, lost, frame, op="backward")
 
 
 def named(values: Iterable[Value]) -> tuple[Holder, ...]:
@@ -156,19 +144,8 @@ def named(values: Iterable[Value]) -> tuple[Holder, ...]:
 def _check_scalar(machine: Machine, values: list[Value], kind: str, frame: Frame) -> None:
     value = values[0] if values else None
     if isinstance(value, Tensor) and value.scalar is False:
-        place = frame.place()
-        machine.report(
-            ("non-scalar", place.file, place.line),
-            MissingGraph(
-                how="predicted",
-                at=place,
-                stack=frame.stack(),
-                holders=named(values),
-                ended_at=value.node.at if value.node else None,
-                lost_by="non_scalar",
-                op=kind,
-            ),
-        )
+        made = value.node.at if value.node else frame.place()
+        _report(machine, "non-scalar", values, Lost("non_scalar", made), frame, op=kind)
 
 
 def _check_inputs(machine: Machine, options: dict[str, Value], found: Found, frame: Frame) -> None:
@@ -188,14 +165,21 @@ def _check_inputs(machine: Machine, options: dict[str, Value], found: Found, fra
         node = tensor.node
         if node is None and machine.grad:
             at = tensor.lost.at if tensor.lost is not None else frame.place()
-            _report(machine, "flat-input", tensor, at, frame, FLAT)
+            _report(machine, "flat-input", [tensor], Lost("flat-input", at), frame, FLAT)
         elif node is not None and node.strong and node not in reached:
-            _report(machine, "unused", tensor, node.at, frame)
+            _report(machine, "unused", [tensor], Lost("unused", node.at), frame)
 
 
 def _report(
-    machine: Machine, why: str, tensor: Tensor, at: Place, frame: Frame, message: str = ""
+    machine: Machine,
+    why: str,
+    values: list[Value],
+    lost: Lost,
+    frame: Frame,
+    message: str = "",
+    op: str = "grad",
 ) -> None:
+    """Evidence, once for each line, for something asked of values without the graph it needs."""
     place = frame.place()
     machine.report(
         (why, place.file, place.line),
@@ -204,10 +188,10 @@ def _report(
             message=message,
             at=place,
             stack=frame.stack(),
-            holders=named([tensor]),
-            ended_at=at,
-            lost_by=why,
-            op="grad",
+            holders=named(values),
+            ended_at=lost.at,
+            lost_by=lost.op,
+            op=op,
         ),
     )
 
@@ -232,4 +216,4 @@ def refused(machine: Machine, tensor: Tensor, op: str, message: str, frame: Fram
 
 def without_grad(machine: Machine, tensor: Tensor, lost: Lost, frame: Frame) -> None:
     """Evidence for reading the gradient of what is no leaf."""
-    _report(machine, lost.op, tensor, lost.at, frame)
+    _report(machine, lost.op, [tensor], lost, frame)

@@ -101,6 +101,13 @@ class Story(Walks):
         return any(n.startswith(self.name + "[") for n in names) or isinstance(statement, ast.Expr)
 
     @cached_property
+    def hands_on(self) -> bool:
+        """Whether a name hands one tensor on from pass to pass."""
+        if self.same_pass or self.from_grad or not self.name or self.each_of_many:
+            return False
+        return not self.sliced or self.reuse.remade
+
+    @cached_property
     def bound_inside(self) -> bool:
         """Whether the carrier gets a new value in the passes between the two calls."""
         if self.shared is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
 from typing import Any
 
 from sandbox.collect import run_result
@@ -12,6 +11,7 @@ from sandbox.container.guesthouse import Guest, Guesthouse
 from sandbox.protocol import Job, RunResult
 from sandbox.walls.limits import Limits
 from sandbox.watch.outcome import Outcome
+from sandbox.watch.request import request_for
 from sandbox.wire import WireError
 
 NAME = "container"
@@ -54,12 +54,7 @@ class ContainerSession:
             job.output_bytes,
             tasks_by_user=False,
         )
-        request = {
-            "job": job.model_dump(),
-            "limits": asdict(limits),
-            "probe": probe,
-            "allow_missing": self._allow_missing,
-        }
+        request = request_for(job, limits, self._allow_missing, probe=probe)
         try:
             return await self._tried(request)
         except WireError:

@@ -9,7 +9,6 @@ import os
 import socket
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,6 +20,7 @@ from sandbox.protocol import Job, Readiness, RunResult
 from sandbox.readiness import PROBE, judge
 from sandbox.walls.limits import Limits
 from sandbox.watch.outcome import Outcome
+from sandbox.watch.request import request_for
 from sandbox.wire import WireError, hand_over, pack_json, read_frame
 
 NAME = "jail"
@@ -154,12 +154,7 @@ class Jail:
         """Run a job, or the probe instead of it; raises `WireError` when nothing can run."""
         zygote_ = await self._warm()
         limits = Limits.of(job.time_limit_s, job.memory_mib, job.output_bytes)
-        request = {
-            "job": job.model_dump(),
-            "limits": asdict(limits),
-            "probe": probe,
-            "allow_missing": self._allow_missing,
-        }
+        request = request_for(job, limits, self._allow_missing, probe=probe)
         try:
             return await zygote_.run(request)
         except WireError:
