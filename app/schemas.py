@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 Status = Literal["queued", "running", "done", "failed"]
 Verdict = Literal["confirmed", "likely", "healthy", "unreproduced", "inconclusive"]
 Family = Literal["graph-reuse", "inplace", "no-grad", "silent", "engine", "other"]
-CheckName = Literal["reproduced", "runs", "learns", "same_gradient", "fresh", "bounded", "minimal"]
+Basis = Literal["run", "completed", "trace", "reading", "traceback"]
+CheckName = Literal[
+    "reproduced",
+    "runs",
+    "learns",
+    "same_gradient",
+    "schedule",
+    "covered",
+    "fresh",
+    "bounded",
+    "minimal",
+]
 CheckStatus = Literal["passed", "failed", "not_run"]
 
 
 class SourceFile(BaseModel):
-    """A further file of the project; `path` is relative."""
+    """A further file of the project; `path` is relative. Data files are sent as `base64`."""
 
     path: str = Field(max_length=255)
     content: str
+    encoding: Literal["utf-8", "base64"] = "utf-8"
 
 
 class DiagnosisRequest(BaseModel):
@@ -33,6 +45,11 @@ class DiagnosisRequest(BaseModel):
     run: Literal["auto", "never"] = "auto"
     trace: str = ""
     time_limit_s: float = Field(20, ge=1, le=60)
+    args: list[Annotated[str, Field(max_length=1000)]] = Field([], max_length=64)
+    module: str | None = Field(None, max_length=255, description="run as `python -m module`")
+    target: str | None = Field(
+        None, max_length=300, description="where a fix should go by preference: `train.py:41`"
+    )
 
 
 class Spot(BaseModel):
@@ -96,6 +113,20 @@ class Verification(BaseModel):
     checks: list[Check] = []
 
 
+class Effect(BaseModel):
+    """What a patch does to the training, as it was measured: its gradients at fixed parameters
+    beside those of the original with every graph kept (`kept`), or with what lies behind an
+    earlier backward counted as constant (`truncated`); its backward calls, clears and steps
+    beside the original's."""
+
+    against: Literal["kept", "truncated", "none"] = "none"
+    steps_equal: int = 0
+    steps_compared: int = 0
+    worst: float = Field(0.0, description="largest difference, relative to a gradient's norm")
+    schedule: Literal["same", "moved", "fewer", "more", "unknown"] = "unknown"
+    text: str = ""
+
+
 class PatchedFile(BaseModel):
     path: str
     content: str
@@ -111,6 +142,7 @@ class Patch(BaseModel):
     files: list[PatchedFile] = []
     gradients: Literal["same", "truncated", "changed", "unknown"]
     tradeoff: str = ""
+    effect: Effect | None = None
     verification: Verification
 
 
@@ -149,6 +181,23 @@ class RunReport(BaseModel):
     sandbox: SandboxReport | None = None
 
 
+class Assumption(BaseModel):
+    """Something that was assumed so that a part of a program could run."""
+
+    kind: Literal["import", "package", "file", "argument", "name", "api"]
+    name: str
+    text: str
+
+
+class NextStep(BaseModel):
+    """What would settle what is still open; `value` can be copied or sent in `field`."""
+
+    kind: Literal["arguments", "file", "package", "run_local", "version", "lines"]
+    text: str
+    field: str | None = None
+    value: str | None = None
+
+
 class Timings(BaseModel):
     read: float = 0.0
     queue: float = 0.0
@@ -168,6 +217,9 @@ class Findings(BaseModel):
     run: RunReport | None = None
     timings_ms: Timings = Timings()
     truncated: list[str] = []
+    basis: Basis | None = None
+    world: list[Assumption] = []
+    next: list[NextStep] = []
 
 
 class Diagnosis(Findings):
