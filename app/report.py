@@ -31,6 +31,7 @@ from app.schemas import (
 )
 from app.snippets import snippet_of
 from app.verify import Trial
+from app.world import assumptions, basis_of
 from sandbox.protocol import RunResult
 
 MAX_PATCHES = 6
@@ -57,6 +58,8 @@ def findings(case: Case, seen: Observation, mended: Mended, clock: Clock) -> Fin
         run=run_report(seen, case),
         timings_ms=clock.timings(),
         truncated=[*case.reading.incomplete, *_cut(seen)],
+        basis=basis_of(case, seen),
+        world=assumptions(seen),
     )
 
 

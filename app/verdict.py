@@ -9,6 +9,7 @@ from app.case import Case
 from app.checks import ending, len_backwards
 from app.reproduce import Observation, is_suspected
 from app.schemas import Cause, Family, Patch, Verdict
+from app.world import is_completed
 from sandbox.protocol import RunResult
 
 
@@ -38,6 +39,8 @@ def reproduced(run: RunResult, seen: Observation, case: Case) -> bool:
 def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
     """Which of the five words fits what was seen."""
     run = seen.run
+    if is_completed(seen):  # what was assumed may be what differs
+        return "likely" if causes else "inconclusive"
     if run is not None and seen.ran_clean:
         if causes and seen.from_run:
             return "confirmed"

@@ -8,6 +8,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from sandbox.protocol import Job, Raised, RaisedFrame, RunResult
 from sandbox.records import (
+    Assumed,
     Backward,
     Ended,
     Failed,
@@ -26,7 +27,14 @@ from sandbox.stderr import last_exception
 from sandbox.watch.outcome import Outcome
 
 MAX_LINE = 1 << 20
-_MAX_LISTED = {"backwards": 4096, "steps": 4096, "silent": 64, "stand_ins": 64, "needs": 64}
+_MAX_LISTED = {
+    "backwards": 4096,
+    "steps": 4096,
+    "silent": 64,
+    "stand_ins": 64,
+    "needs": 64,
+    "assumed": 64,
+}
 
 _Line = Annotated[
     Started
@@ -39,6 +47,7 @@ _Line = Annotated[
     | Silent
     | StandIn
     | Needs
+    | Assumed
     | Failed
     | Ended,
     Field(discriminator="t"),
@@ -137,6 +146,8 @@ def _add(trace: Trace, record: _Line) -> bool:
             _append(trace, "stand_ins", record)
         case Needs():
             _append(trace, "needs", record)
+        case Assumed():
+            _append(trace, "assumed", record)
     return True
 
 

@@ -270,6 +270,19 @@ class Needs(Record):
     detail: Text = ""
 
 
+class Assumed(Record):
+    """Something that was not sent and was put in its place, so that the script could run.
+
+    `name` as the script spells it (`netD`, `--lr`, `data/train.csv`); `text` is a whole sentence
+    for the user.
+    """
+
+    t: Literal["assumed"]
+    kind: Literal["import", "package", "file", "argument", "name", "api"]
+    name: Text
+    text: Text = ""
+
+
 class FailedAt(Place):
     """A frame of a traceback, the user's or a library's; `code` is the line's text."""
 
@@ -310,6 +323,7 @@ class Trace(BaseModel):
     silent: list[Silent] = []
     stand_ins: list[StandIn] = []
     needs: list[Needs] = []
+    assumed: list[Assumed] = []
     ended: Ended | None = None
     rejected: int = Field(0, description="lines that were not valid records")
     truncated: bool = False

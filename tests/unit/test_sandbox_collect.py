@@ -50,6 +50,15 @@ def test_a_flood_of_valid_records_is_bounded() -> None:
     assert trace.ended is not None
 
 
+def test_assumptions_are_bounded_and_of_known_kinds() -> None:
+    one = b'{"t": "assumed", "kind": "name", "name": "netD", "text": "a small model"}\n'
+    odd = b'{"t": "assumed", "kind": "spell", "name": "netD"}\n'
+    long = b'{"t": "assumed", "kind": "name", "name": "' + b"n" * 501 + b'"}\n'
+    trace, _ = read_trace(START + one * 100 + odd + long + END)
+    assert [(a.kind, a.name) for a in trace.assumed] == [("name", "netD")] * 64
+    assert (trace.rejected, trace.truncated) == (2, True)
+
+
 def test_a_second_end_is_told() -> None:
     trace, doubts = read_trace(START + END + END)
     assert trace.ended is not None

@@ -1,0 +1,39 @@
+"""What is said of the things that were put in the place of what was not sent."""
+
+from __future__ import annotations
+
+from analyzers.evidence import Reading
+from analyzers.source import Project
+from app.case import Case
+from app.reproduce import Observation
+from app.verdict import decide
+from app.world import assumptions, basis_of
+from sandbox.protocol import RunResult
+from sandbox.records import Assumed, StandIn, Trace
+
+CASE = Case(Project({"train.py": "pass\n"}, "train.py"), None, Reading(), 20.0)
+
+
+def seen_with(*assumed: Assumed) -> Observation:
+    substitute = StandIn(t="stand_in", name="wandb", detail="calls do nothing")
+    trace = Trace(assumed=list(assumed), stand_ins=[substitute])
+    return Observation(RunResult(status="finished", trace=trace), trace, ())
+
+
+def test_substitutes_for_packages_leave_a_run_what_it_is() -> None:
+    package = Assumed(t="assumed", kind="package", name="gym", text="A small one.")
+    seen = seen_with(package)
+    assert basis_of(CASE, seen) == "run"
+    assert decide(CASE, seen, []) == "healthy"
+    assert [(a.kind, a.name) for a in assumptions(seen)] == [
+        ("package", "gym"),
+        ("package", "wandb"),
+    ]
+
+
+def test_a_run_that_was_completed_is_never_called_healthy() -> None:
+    name = Assumed(t="assumed", kind="name", name="netD", text="A small model.")
+    seen = seen_with(name, name)
+    assert basis_of(CASE, seen) == "completed"
+    assert decide(CASE, seen, []) == "inconclusive"
+    assert [a.name for a in assumptions(seen)] == ["netD", "wandb"]
