@@ -109,6 +109,29 @@ def _enough(calls: int) -> int:
     return max(2 * calls + 8, 24)
 
 
+async def judge(
+    files: Mapping[str, str],
+    entry: str,
+    patched: Sequence[Mapping[str, str]],
+    session: Session,
+    time_limit_s: float = 20.0,
+) -> list[Trial]:
+    """Try repairs that somebody else wrote; best first, as they would be offered.
+
+    `patched` holds, for each repair, the files that it changes; a trial's repair is
+    `trial.candidate.files`.
+    """
+    job = Job(files=dict(files), entry=entry, gradients=True, time_limit_s=time_limit_s)
+    run = await session.run(job)
+    held = await held_fixed(files, entry, run, session, time_limit_s)
+    original = Original(files, entry, run, held, time_limit_s)
+    given = [
+        Candidate("", f"given {n}", "A repair", dict(texts), "unknown", "", 1.0, 0)
+        for n, texts in enumerate(patched, 1)
+    ]
+    return await try_out(original, given, session)
+
+
 async def try_out(
     original: Original, candidates: Sequence[Candidate], session: Session
 ) -> list[Trial]:
