@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from analyzers.boxes import told_apart
 from analyzers.evidence import Evidence, GraphReuse, InplaceChange, MissingGraph, Reading
-from analyzers.fragments import UNMOVED, Fragment, unindented
 from analyzers.notebooks.notebook import (
     LineMap,
     NotANotebookError,
@@ -18,6 +18,7 @@ from analyzers.notebooks.notebook import (
 )
 from analyzers.notebooks.notebook_text import Notebook, notebook_text
 from analyzers.notebooks.replay import extra_runs, repeated, replays
+from analyzers.paste import Pasted, is_python, legible
 from analyzers.reading import read
 from analyzers.recalled import evidence_of, files_of
 from analyzers.source import Project
@@ -36,8 +37,8 @@ _EXPLAINED_BY: dict[str, type[Evidence]] = {
 @dataclass(frozen=True, slots=True)
 class Examined:
     """What reading gives. `cells` maps a line of a notebook's script to `cell 4, line 3`;
-    `rerun` are the cells that the reading takes to have run more than once; `fragment` tells how
-    far the script was moved left."""
+    `rerun` are the cells that the reading takes to have run more than once; `pasted` are the files
+    that were not Python as they were sent, and have been made so."""
 
     files: dict[str, str]
     entry: str
@@ -48,7 +49,7 @@ class Examined:
     notebook: Notebook | None = None
     rerun: frozenset[str] = frozenset()
     recalled: bool = False
-    fragment: Fragment = UNMOVED
+    pasted: dict[str, Pasted] = field(default_factory=dict)
 
 
 def examine(script: str, filename: str, files: Mapping[str, str], traceback: str) -> Examined:
@@ -56,15 +57,49 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
     what they hold: a script that is not Python gives a `problem` with the line."""
     if is_notebook(script):
         return _examine_notebook(script, filename, files, traceback)
-    parsed = parse(traceback) if traceback.strip() else None
-    if parsed is not None and not script.strip() and not files:
+    sent = told_apart(script, traceback, (_predicts, _suspects))
+    parsed = sent.error
+    if sent.pasted is None and parsed is not None and not files:
         return _recalled(parsed, filename)
-    fragment = unindented(script)
-    project = Project({**files, filename: fragment.text}, filename)
-    problem = not_python(fragment.text, filename)
+    found = sent.pasted or Pasted(script, script)
+    pasted = {filename: found, **_legible(files)}
+    project = Project({**files, **{path: p.text for path, p in pasted.items()}}, filename)
+    problem = not_python(found.text, filename)
     parsed = _moved(parsed, project)
     reading = _read(project, problem, parsed)
-    return Examined(dict(project.files), filename, parsed, reading, problem, fragment=fragment)
+    changed = {path: p for path, p in pasted.items() if p.text != p.sent}
+    return Examined(dict(project.files), filename, parsed, reading, problem, pasted=changed)
+
+
+def code_in(text: str) -> str:
+    """The text itself, if there is code in it, as in a thread; empty for a traceback alone."""
+    return text if told_apart("", text, ()).pasted is not None else ""
+
+
+def _legible(files: Mapping[str, str]) -> dict[str, Pasted]:
+    """Further files that are not Python as they stand, and nearly are."""
+    near = {
+        path: legible(text)
+        for path, text in files.items()
+        if path.endswith(".py") and not is_python(text)
+    }
+    return {path: pasted for path, pasted in near.items() if pasted is not None}
+
+
+def _predicts(text: str, error: ParsedTraceback | None) -> bool:
+    """Whether the program raises the error for certain; without one, whether it fails at all."""
+    evidence = read(Project({"pasted.py": text}, "pasted.py")).evidence
+    if error is None or error.family not in _EXPLAINED_BY:
+        return bool(evidence)
+    return any(isinstance(piece, _EXPLAINED_BY[error.family]) for piece in evidence)
+
+
+def _suspects(text: str, error: ParsedTraceback | None) -> bool:
+    """Whether the program may raise the error."""
+    if error is None or error.family not in _EXPLAINED_BY:
+        return False
+    reading = read(Project({"pasted.py": text}, "pasted.py"), suspecting=error.family)
+    return bool(_explaining(reading, error))
 
 
 def _examine_notebook(

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from analyzers.evidence import Place, Reading
 from analyzers.examine import Examined, examine
-from analyzers.fragments import UNMOVED, Fragment
 from analyzers.notebooks.notebook_text import Notebook
+from analyzers.paste import Pasted
 from analyzers.source import Project
 from analyzers.tracebacks import ParsedTraceback
 from app.reader import Reader, ReadingLimit
@@ -23,8 +23,8 @@ BYTE_ORDER_MARK = "\ufeff"
 class Case:
     """A request as the analyses see it. `problem` says why the source could not be read.
 
-    `cells` maps a line of a notebook's script to `cell 4, line 3`; `fragment` moves an indented
-    script's patches back to where it stood.
+    `cells` maps a line of a notebook's script to `cell 4, line 3`; `pasted` are files that were
+    made Python; it tells their patches in what was sent.
     """
 
     project: Project
@@ -35,7 +35,7 @@ class Case:
     problem: str | None = None
     cells: dict[int, str] = field(default_factory=dict)
     notebook: Notebook | None = None
-    fragment: Fragment = UNMOVED
+    pasted: dict[str, Pasted] = field(default_factory=dict)
 
     @property
     def runnable(self) -> bool:
@@ -81,5 +81,5 @@ async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
         read.problem,
         read.cells,
         read.notebook,
-        read.fragment,
+        read.pasted,
     )

@@ -159,8 +159,8 @@ def _untried(candidate: Candidate, case: Case) -> Patch:
     entry = case.project.entry
     before, files = dict(case.project.files), dict(candidate.files)
     for texts in (before, files):
-        if entry in texts:
-            texts[entry] = case.fragment.back(texts[entry])
+        for path in texts.keys() & case.pasted.keys():
+            texts[path] = case.pasted[path].back(texts[path])
     diffs = [_diff(case, path, before.get(path, ""), text) for path, text in sorted(files.items())]
     script = files.get(entry, before.get(entry, ""))
     return Patch(

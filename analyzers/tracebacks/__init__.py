@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from analyzers.tracebacks.cleaning import MAX_CHARACTERS, clean_lines
-from analyzers.tracebacks.messages import classify
+from analyzers.tracebacks.messages import classify, told_in
 from analyzers.tracebacks.model import Frame, ParsedTraceback, Part
-from analyzers.tracebacks.scanning import scan
+from analyzers.tracebacks.scanning import Scanned, scan, spoken_frame
 
-__all__ = ["MAX_CHARACTERS", "Frame", "ParsedTraceback", "Part", "parse"]
+__all__ = ["MAX_CHARACTERS", "Frame", "ParsedTraceback", "Part", "lines_of_error", "parse"]
+
+MAX_WRAPPED = 3  # lines over which a quoted message is broken
 
 
 def parse(text: str) -> ParsedTraceback:
     """The error that a pasted text speaks of, in time linear in its length.
 
     Of a chain the last part is the error, unless an earlier one is of a family that we know and
-    the last is not. A text without any frame or exception gives an empty result.
+    the last is not. A message that stands elsewhere (in a title, above the frames) belongs to the
+    frames that have none. A text without any frame or message gives an empty result.
     """
-    parts, forward, forward_op = scan(clean_lines(text))
+    lines = clean_lines(text)
+    scanned = scan(lines)
+    parts = _whole(scanned, lines)
     classified = [(part, *classify(part)) for part in parts]
     known = [entry for entry in classified if entry[1] != "other"]
     chosen = (known or classified or [(Part(), "other", None)])[-1]
@@ -29,7 +35,50 @@ def parse(text: str) -> ParsedTraceback:
         family=family,
         pattern_hint=hint,
         frames=part.frames,
-        forward_frames=tuple(replace(frame) for frame in forward),
-        forward_op=forward_op,
+        forward_frames=tuple(replace(frame) for frame in scanned.forward),
+        forward_op=scanned.forward_op,
         parts=tuple(parts),
     )
+
+
+def lines_of_error(text: str) -> frozenset[int]:
+    """Indexes of the lines (of `text.splitlines()`) that are part of a traceback."""
+    lines = "\n".join(text.splitlines())
+    cut_off = lines[: max(len(lines) - MAX_CHARACTERS, 0)].count("\n")
+    return frozenset(cut_off + at for at in scan(clean_lines(lines)).taken)
+
+
+def _whole(scanned: Scanned, lines: Sequence[str]) -> list[Part]:
+    """The parts, each with its message and its frames, wherever in the text these stand."""
+    parts = list(scanned.parts)
+    if not any(classify(part)[0] != "other" for part in parts):
+        known = _told(lines)
+        if known is not None and not any(part.exception for part in parts):
+            parts.append(known)
+    bare = [part for part in parts if part.exception and not part.frames]
+    if not bare:
+        return parts
+    nameless = [part for part in parts if part.frames and not part.exception]
+    frames = nameless[-1].frames if nameless else _spoken(lines)
+    told = replace(bare[-1], frames=frames)
+    left_out = [bare[-1], *nameless[-1:]]
+    return [*(part for part in parts if part not in left_out), told]
+
+
+def _told(lines: Sequence[str]) -> Part | None:
+    """The first message of a kind that we know, in words around the code."""
+    for wrapped in range(1, MAX_WRAPPED + 1):
+        for at in range(len(lines) - wrapped + 1):
+            text = " ".join(lines[at : at + wrapped])
+            if (part := told_in(text)) is not None:
+                return part
+    return None
+
+
+def _spoken(lines: Sequence[str]) -> tuple[Frame, ...]:
+    """A place that somebody wrote down: `In file "model.py", line 51`, and the code below it."""
+    for at, line in enumerate(lines):
+        if (frame := spoken_frame(line)) is not None:
+            code = lines[at + 1].strip() if at + 1 < len(lines) else ""
+            return (replace(frame, code=frame.code or code[:500]),)
+    return ()

@@ -6,7 +6,8 @@ from analyzers.tracebacks.model import Family, Part
 
 # All fragments of a row must occur; the first row that fits wins. Lower case.
 _KNOWN: tuple[tuple[Family, str | None, tuple[str, ...]], ...] = (
-    ("graph-reuse", None, ("backward through the graph a second time",)),
+    ("graph-reuse", None, ("backward through the graph", "second time")),
+    ("graph-reuse", None, ("specify retain_variables=true",)),
     ("graph-reuse", None, ("buffers have already been freed",)),
     ("graph-reuse", None, ("saved intermediate results have already been freed",)),
     ("graph-reuse", None, ("saved tensors after they have already been freed",)),
@@ -14,21 +15,30 @@ _KNOWN: tuple[tuple[Family, str | None, tuple[str, ...]], ...] = (
     ("inplace", "inplace-view", ("is a view and", "inplace")),
     ("inplace", "inplace-view", ("is a view and", "in-place")),
     ("inplace", "inplace-view", ("returns multiple views",)),
+    ("inplace", "inplace-view", ("a view was created in", "inplace")),
+    ("inplace", "inplace-view", ("in-place operations can be only used on", "share storage")),
     ("inplace", "inplace-leaf", ("leaf variable", "in-place operation")),
     ("inplace", "inplace-leaf", ("leaf variable has been moved into the graph interior",)),
     ("inplace", None, ("modified by an inplace operation",)),
     ("inplace", None, ("modified by an in-place operation",)),
     ("no-grad", "detached-loss", ("does not require grad and does not have a grad_fn",)),
     ("no-grad", "detached-loss", ("differentiated tensors does not require grad",)),
+    ("no-grad", "detached-loss", ("differentiated variables does not require grad",)),
+    ("no-grad", "detached-loss", ("no graph nodes that require computing gradients",)),
+    ("no-grad", "detached-loss", ("element 0 of variables tuple is volatile",)),
+    ("no-grad", "detached-loss", ("inference tensors cannot be saved for backward",)),
     ("no-grad", "detached-loss", ("object has no attribute 'backward'",)),
-    ("no-grad", "non-scalar-backward", ("grad can be implicitly created only for scalar",)),
+    ("no-grad", "non-scalar-backward", ("grad can be implicitly created only for",)),
+    ("no-grad", "non-scalar-backward", ("backward should be called only on a scalar",)),
     ("no-grad", "unused-parameter", ("appears to not have been used in the graph",)),
+    ("no-grad", "unused-parameter", ("appears not to have been used in the graph",)),
     ("no-grad", "unused-parameter", ("expected to have finished reduction in the prior",)),
     ("no-grad", "numpy-on-grad", ("can't call numpy() on", "requires grad")),
     ("no-grad", "deepcopy-nonleaf", ("created explicitly by the user", "deepcopy")),
     ("no-grad", "nonleaf-grad", (".grad attribute of a tensor that is not a leaf",)),
     ("no-grad", "nonleaf-grad", ("can't optimize a non-leaf tensor",)),
     ("no-grad", None, ("element 0 of tensors does not require grad",)),
+    ("no-grad", None, ("element 0 of variables does not require grad",)),
 )
 _NONE_GRAD = (
     "unsupported operand type",
@@ -36,6 +46,14 @@ _NONE_GRAD = (
     "'nonetype' object is not",
 )
 _ENGINE_WORDS = ("backprop", "backward", "gradient", "graph")
+_TWICE = ("more than once", "twice", "second time", "again", "already")
+# What raises the messages above, where that is not a RuntimeError.
+_RAISED_AS = {
+    "object has no attribute": "AttributeError",
+    "unsupported operand type": "TypeError",
+    "can't optimize a non-leaf": "ValueError",
+}
+_MARKUP = " \t*`_#>\"'?:-"
 
 
 def classify(part: Part) -> tuple[Family, str | None]:
@@ -49,6 +67,20 @@ def classify(part: Part) -> tuple[Family, str | None]:
     if _is_engine(part, message):
         return "engine", None
     return "other", None
+
+
+def told_in(line: str) -> Part | None:
+    """The error that a line speaks of without raising it: a title, a quoted message."""
+    text = line.strip()
+    if classify(Part(message=text))[0] in ("other", "engine"):
+        return None
+    before, error, message = text.partition("Error: ")
+    name = before.rpartition(" ")[2].strip(_MARKUP)
+    if error and name.isidentifier():
+        return Part(f"{name}Error", message.strip(_MARKUP))
+    lowered = text.lower()
+    kind = next((kind for words, kind in _RAISED_AS.items() if words in lowered), "RuntimeError")
+    return Part(kind, text.strip(_MARKUP))
 
 
 def _hint(part: Part, family: Family) -> str | None:
@@ -66,8 +98,11 @@ def _reads_grad(part: Part) -> bool:
 
 
 def _is_engine(part: Part, message: str) -> bool:
-    """An error that the user's own `backward` raised about walking."""
-    if not part.frames or part.frames[-1].is_library:
+    """An error that the user's own `backward` raised about walking, or that says of itself that
+    something was walked twice, in words that are not torch's."""
+    if not part.frames:
+        return "backprop" in message and any(word in message for word in _TWICE)
+    if part.frames[-1].is_library:
         return False
     inside = part.frames[-1].function.rpartition(".")[2].strip("_").startswith("backward")
     return inside and any(word in message for word in _ENGINE_WORDS)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from analyzers.tracebacks.model import Frame, Part
 
 MAX_FRAMES = 200
 MAX_MESSAGE = 4000
 
-_PLAIN = re.compile(r'File "([^"]{1,500})", line (\d{1,7})(?:, in (.{0,200}))?')
+_PLAIN = re.compile(r'[Ff]ile "([^"]{1,500})" ?, ?line (\d{1,7})(?:, in (.{0,200}))?')
+_SPOKEN = re.compile(
+    r"(?:^|[\s(\"'`])([\w./\\-]{1,200}\.py)[\"'`]?(?: ?, ?(?:at |on )?line |:)(\d{1,7})\b"
+)
 _CELL = re.compile(
     r"(?:Cell |Input )?In ?\[(\d{1,6})\],? (?:line (\d{1,7}))?(?:,? ?in (.{0,200}))?"
 )
@@ -36,6 +40,13 @@ _LIBRARY = (
     "<__array_function__",
     "<string>",
 )
+_DRIVE = re.compile(r"[a-z]:/")
+_OF_INSTALLATIONS = ("/envs/", "conda", "/python", "/programs/")
+# How a statement begins: no message goes on like this.
+_STATEMENT = re.compile(
+    r"(?:import |from [\w.]{1,80} import |def |class |@|#|(?:for|while|with|if) .{0,400}:$"
+    r"|[\w.\[\]]{1,80} ?[-+*/]?= ?[^=\s]|[\w.]{1,80}\([^()]{0,200}\)$)"
+)
 _ENDINGS = ("Error", "Exception", "Warning", "Interrupt", "Exit", "Iteration", "Failure")
 
 
@@ -52,30 +63,33 @@ class _Scanner:
         self.exception = ""
         self.message: list[str] = []
 
-    def feed(self, line: str) -> None:
+    def feed(self, line: str) -> bool:
+        """Read one line; whether it is part of a traceback."""
         text = line.strip()
         if self.exception and self._goes_on(line, text):
-            return
+            return True
         if any(mark in text for mark in _CHAIN):
             self.finish()
-            return
+            return True
         if detected := _DETECTED.search(text):
             self._begin_forward(detected.group(1))
-            return
+            return True
         if text.startswith("Traceback (most recent call last)") or text.endswith(
             "Traceback (most recent call last)"
         ):
             self._begin()
-            return
+            return True
         if self._frame(text) or self._arrow(text):
-            return
+            return True
         if self.wants_code and text and not _exception(line):
             self._give_code(text)
-            return
+            return True
         if found := _exception(line):
             self.exception, first = found
             self.message = [first]
             self.wants_code = False
+            return True
+        return bool(text) and (set(text) <= set("-^~ ") or bool(self.frames and _numbered(text)))
 
     def _goes_on(self, line: str, text: str) -> bool:
         """Whether the line continues the message of the exception before it."""
@@ -84,6 +98,7 @@ class _Scanner:
             or text.startswith(("Traceback (most", "File ", "```", "[W", "-----"))
             or text.endswith("Traceback (most recent call last)")
             or any(mark in text for mark in _CHAIN)
+            or _STATEMENT.match(text)
         )
         if ends:
             self.finish()
@@ -122,13 +137,12 @@ class _Scanner:
         match = _ARROW.match(text)
         if match is None:
             return False
-        if self.frames:
-            last = self.frames[-1]
-            code = (match.group(2) or "").strip()
-            self.frames[-1] = Frame(
-                last.file, int(match.group(1)), last.function, code, last.is_library, last.cell
-            )
-            self.wants_code = False
+        last = self.frames.pop() if self.frames else Frame("")
+        code = (match.group(2) or "").strip()
+        self.frames.append(
+            Frame(last.file, int(match.group(1)), last.function, code, last.is_library, last.cell)
+        )
+        self.wants_code = False
         return True
 
     def _give_code(self, text: str) -> None:
@@ -158,13 +172,29 @@ class _Scanner:
         self.wants_code = False
 
 
-def scan(lines: list[str]) -> tuple[list[Part], list[Frame], str]:
-    """The chain of tracebacks, anomaly mode's forward frames, and the node that it names."""
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """The chain of tracebacks, anomaly mode's forward frames with the node that it names, and the
+    indexes of the lines that hold all this."""
+
+    parts: tuple[Part, ...]
+    forward: tuple[Frame, ...]
+    forward_op: str
+    taken: tuple[int, ...]
+
+
+def scan(lines: list[str]) -> Scanned:
+    """What a text's lines say of errors."""
     scanner = _Scanner()
-    for line in lines:
-        scanner.feed(line)
+    taken = tuple(at for at, line in enumerate(lines) if scanner.feed(line))
     scanner.finish()
-    return scanner.parts[-40:], scanner.forward, scanner.forward_op
+    return Scanned(tuple(scanner.parts[-40:]), tuple(scanner.forward), scanner.forward_op, taken)
+
+
+def spoken_frame(line: str) -> Frame | None:
+    """A place in words: `In file "model.py", line 51`, `it fails at train.py:12`."""
+    match = _SPOKEN.search(line[:700])
+    return _made(match.group(1), int(match.group(2)), "") if match is not None else None
 
 
 def _numbered(text: str) -> bool:
@@ -212,9 +242,19 @@ def _made(path: str, line: int, function: str) -> Frame:
     path = path.replace("\\", "/")
     cell = _OLD_CELL_FILE.search(path)
     number = int(cell.group(1)) if cell and cell.group(1) else None
-    library = number is None and any(mark in f"/{path}" for mark in _LIBRARY)
+    library = number is None and _is_installed(f"/{path}")
     name = f"cell {number}" if number is not None else path
     return Frame(name, line, _name(function), is_library=library, cell=number)
+
+
+def _is_installed(path: str) -> bool:
+    """Whether a path leads into Python or a package. On Windows, Python's own files lie in the
+    folder `lib` of an installation."""
+    if any(mark in path for mark in _LIBRARY):
+        return True
+    lowered = path[1:].lower()
+    at_home = any(mark in lowered for mark in _OF_INSTALLATIONS)
+    return bool(_DRIVE.match(lowered)) and "/lib/" in lowered and at_home
 
 
 def _name(function: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from analyzers.examine import code_in
 from analyzers.notebooks.notebook import NotANotebookError, is_notebook, to_project
 from app.reader import Reader, ReadingLimit
 from app.schemas import DiagnosisRequest
@@ -13,7 +14,8 @@ CONVERSION_LIMIT_S = 5.0
 
 async def sources_of(request: DiagnosisRequest, reader: Reader | None) -> Mapping[str, str]:
     """Text by file name. A notebook is the script that its cells make up, when a reader is at
-    hand to convert it (its JSON is hostile input); else its lines are only quoted."""
+    hand to convert it (its JSON is hostile input); else its lines are only quoted. A thread may
+    stand in the box for the traceback."""
     sources = {file.path: file.content for file in request.files}
     if is_notebook(request.script):
         name = f"{request.filename.removesuffix('.ipynb').removesuffix('.py')}.py"
@@ -26,6 +28,12 @@ async def sources_of(request: DiagnosisRequest, reader: Reader | None) -> Mappin
             return sources
     elif request.script:
         sources[request.filename] = request.script
+    elif reader is not None:
+        try:
+            text = await reader.call(code_in, request.traceback, timeout=CONVERSION_LIMIT_S)
+        except ReadingLimit:
+            return sources
+        sources |= {request.filename: text} if text else {}
     return sources
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from analyzers.classify import Explained, classify
 from analyzers.examine import examine
-from analyzers.fragments import unindented
+from analyzers.paste import legible
 from analyzers.reading import read
 from analyzers.reread import sound
 from analyzers.source import Project
@@ -153,16 +153,12 @@ def test_an_indented_fragment_is_moved_left_and_back(cut: bool) -> None:
     sent = sent.lstrip() if cut else sent
     if cut:
         sent = "total = 0\n" + indent(TOTAL.partition("\n")[2], " " * 8)
-    fragment = unindented(sent)
+    fragment = legible(sent)
+    assert fragment is not None
     assert fragment.text == TOTAL
     assert fragment.back(fragment.text) == sent
     longer = fragment.text.replace("    opt.step()\n", "    opt.step()\n    n += 1\n")
     assert fragment.back(longer).endswith("            opt.step()\n            n += 1\n")
-
-
-@pytest.mark.parametrize("text", ["", TOTAL, "  (", "\tif x:\n y", "   \n"])
-def test_other_text_stays_as_it_is(text: str) -> None:
-    assert unindented(text).text == text
 
 
 def test_patches_that_cannot_be_run_leave_what_learns_learning() -> None:

@@ -1,0 +1,90 @@
+"""What was put into the two boxes, told apart: one program, and the error that it raises.
+
+Either box takes anything: a script, a traceback, a whole thread that holds both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from analyzers.paste import Pasted, is_python
+from analyzers.paste.programs import Program, programs
+from analyzers.paste.reading import Piece, pieces, written
+from analyzers.tracebacks import ParsedTraceback, lines_of_error, parse
+
+MIN_STATEMENTS = 2  # of code that nothing marks as such, in the box for the traceback
+
+Fits = Callable[[str, ParsedTraceback | None], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """The program, if the paste holds one, and the error. `others` counts the further programs
+    that stand in the same text."""
+
+    pasted: Pasted | None
+    error: ParsedTraceback | None
+    others: int = 0
+
+
+def told_apart(script: str, traceback: str, fits: Sequence[Fits]) -> Sorted:
+    """`fits`: tests of a program's text and the error; of several programs in one text the first
+    is taken that passes the first test that any passes."""
+    given = parse(traceback) if traceback.strip() else None
+    if not script.strip():
+        if given is None:
+            return Sorted(None, None)
+        found = _pieces(traceback)
+        return _chosen(traceback, found if _is_program(found) else [], given, fits)
+    if is_python(script):
+        return Sorted(Pasted(script, script), given)
+    error = given if given is not None and _tells(given) else parse(script)
+    return _chosen(script, _pieces(script), error if _tells(error) else given, fits)
+
+
+def _pieces(text: str) -> list[Piece]:
+    return pieces(text.splitlines(), lines_of_error(text))
+
+
+def _is_program(found: Sequence[Piece]) -> bool:
+    return sum(len(piece.code) for piece in found) >= MIN_STATEMENTS
+
+
+def _tells(error: ParsedTraceback) -> bool:
+    return bool(error.exception or error.frames)
+
+
+def _chosen(
+    text: str, found: Sequence[Piece], error: ParsedTraceback | None, fits: Sequence[Fits]
+) -> Sorted:
+    made = [pasted for one in programs(found) if (pasted := _written(text, one)) is not None]
+    if not made:
+        return Sorted(None, error)
+    if len(made) == 1:
+        return Sorted(made[0], error)
+    made = _of_frames(made, error)
+    for fit in fits:
+        for pasted in made:
+            if fit(pasted.text, error):
+                return Sorted(pasted, error, len(made) - 1)
+    return Sorted(_main(made), error, len(made) - 1)
+
+
+def _main(made: Sequence[Pasted]) -> Pasted:
+    """The first that is not much shorter than the longest; of those that walk a graph, if any."""
+    walking = [p for p in made if "backward(" in p.text] or made
+    longest = max(len(p.text.split()) for p in walking)
+    return next(p for p in walking if 2 * len(p.text.split()) >= longest)
+
+
+def _written(text: str, program: Program) -> Pasted | None:
+    pasted = written(text, program.pieces)
+    return pasted if pasted is not None and pasted.text.strip() else None
+
+
+def _of_frames(made: list[Pasted], error: ParsedTraceback | None) -> list[Pasted]:
+    """The programs that hold the most of the lines which the traceback shows."""
+    shown = {f.code.strip() for f in error.frames if not f.is_library} if error else set[str]()
+    counts = [len(shown & {line.strip() for line in p.text.splitlines()} - {""}) for p in made]
+    return [p for p, count in zip(made, counts, strict=True) if count == max(counts)]

@@ -1,0 +1,65 @@
+"""One statement's text at a time: is it Python, and is it code rather than a sentence?"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+MAX_STATEMENT = 40_000  # characters
+# What must stand around a line so that it can be parsed alone.
+_AROUND = {
+    "elif": "if 1: pass\n",
+    "else": "if 1: pass\n",
+    "except": "try: pass\n",
+    "finally": "try: pass\n",
+}
+
+
+def is_python(text: str) -> bool:
+    """Whether the whole text parses."""
+    with warnings.catch_warnings(action="ignore"):
+        return _tree(text) is not None
+
+
+def statement(text: str) -> ast.stmt | None:
+    """A logical line, without its indentation, as a statement; a header gets an empty body.
+    None for what is not Python. For `else:` and its kin, the statement that they belong to."""
+    if len(text) > MAX_STATEMENT:
+        return None
+    if (tree := _tree(text)) is not None:
+        return tree.body[0] if tree.body else ast.Pass()
+    if text.startswith("@"):
+        tree = _tree(f"{text}\ndef f(): pass")
+    else:
+        word = text.split(None, 1)[0].rstrip(":") if text.strip() else ""
+        tree = _tree(f"{_AROUND.get(word, '')}{text}\n pass")
+        if tree is None and word == "try":
+            tree = _tree(f"{text}\n pass\nfinally: pass")
+    return tree.body[0] if tree is not None else None
+
+
+def opens_block(text: str) -> bool:
+    """Whether a logical line wants an indented body below it."""
+    return not text.startswith("@") and _tree(text) is None and statement(text) is not None
+
+
+def is_sentence(node: ast.stmt) -> bool:
+    """Whether a statement could as well be words or a printed result: `Thanks`, `not sure`,
+    `note: it`, `0.25`, `tensor([1.])`. None of these does anything in a program."""
+    match node:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return False
+        case ast.Expr(value=ast.Call(func=ast.Name(id="tensor" | "array" | "Parameter"))):
+            return True
+        case ast.Expr(value=value):
+            return not isinstance(value, ast.Call | ast.Await | ast.Yield | ast.YieldFrom)
+        case ast.AnnAssign(value=None) | ast.Global() | ast.Nonlocal():
+            return True
+    return False
+
+
+def _tree(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None

@@ -1,0 +1,69 @@
+"""Pieces of a thread that belong together: a model and its loop, or one version and the next."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from analyzers.paste.parsing import statement
+from analyzers.paste.reading import Piece
+
+MAX_PROGRAMS = 12
+
+
+@dataclass(slots=True)
+class Program:
+    """Pieces that may be one program. `names`: what they define and bind at their margin."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    defined: set[str] = field(default_factory=set)
+    bound: set[str] = field(default_factory=set)
+
+    def takes(self, other: Program) -> bool:
+        """Whether the next piece goes on with this one, rather than telling it anew."""
+        if self.defined & other.defined:
+            return False
+        again = len(self.bound & other.bound)
+        return again == 0 or 2 * again < len(other.bound)
+
+    def add(self, other: Program) -> None:
+        self.pieces += other.pieces
+        self.defined |= other.defined
+        self.bound |= other.bound
+
+
+def programs(pieces: Sequence[Piece]) -> list[Program]:
+    """The programs of a text, in order: a piece that imports torch again, defines the same, or
+    binds mostly the same names is another version."""
+    found: list[Program] = []
+    for piece in pieces:
+        following = _program(piece)
+        if found and found[-1].takes(following):
+            found[-1].add(following)
+        else:
+            found.append(following)
+    return found[:MAX_PROGRAMS]
+
+
+def _program(piece: Piece) -> Program:
+    program = Program([piece])
+    for code in piece.code:
+        node = statement(code.text)
+        if node is not None:
+            for kind, name in _names(node):
+                (program.defined if kind == "defined" else program.bound).add(name)
+    return program
+
+
+def _names(node: ast.stmt) -> Iterator[tuple[str, str]]:
+    match node:
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+            yield "defined", name
+        case ast.Import(names=names) if any(alias.name == "torch" for alias in names):
+            yield "defined", "import torch"
+        case ast.Assign(targets=targets):
+            for target in targets:
+                for inner in target.elts if isinstance(target, ast.Tuple) else [target]:
+                    if isinstance(inner, ast.Name):
+                        yield "bound", inner.id

@@ -1,0 +1,64 @@
+"""What is nearly Python, made into Python: one logical line, which keeps its physical lines."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+from analyzers.paste.parsing import is_sentence, statement
+from analyzers.paste.python2 import as_python_3
+
+MAX_REPAIRED = 4000  # characters
+# What word processors, forums and other keyboards put in place of ASCII.
+_SIGNS = str.maketrans(
+    {
+        "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "\xa0": " ", "\u200b": None,
+        "\ufeff": None, "−": "-", "–": "-", "（": "(", "）": ")", "，": ",", "：": ":",
+        "；": ";", "＝": "=", "【": "[", "】": "]", "…": "...",
+    }
+)  # fmt: skip
+_REMARKS = ("//", "<--", "<-", "<==", "-->", "--->", "==>", "←", "→", "<<<")
+_DOTS = re.compile(r"\.{4,}")
+
+
+def repaired(text: str) -> str | None:
+    """The line as Python, with the fewest changes that make it so; None where none do."""
+    if len(text) > MAX_REPAIRED:
+        return text if statement(text) is not None else None
+    idle = None
+    for attempt in _attempts(text):
+        node = statement(attempt)
+        if node is None or attempt.count("\n") != text.count("\n"):
+            continue
+        if not is_sentence(node):
+            return attempt
+        idle = idle or attempt  # `step() // here` is a division, too
+    return idle
+
+
+def _attempts(text: str) -> Iterator[str]:
+    yield text
+    plain = _DOTS.sub("...", html.unescape(text).translate(_SIGNS).strip())
+    bare = _without_emphasis(plain)
+    remarked = _with_comment(bare)
+    yield from (plain, bare, remarked, as_python_3(bare), as_python_3(remarked), _with_colon(bare))
+
+
+def _without_emphasis(text: str) -> str:
+    """Markdown's stars around a line that is pointed out: `**loss.backward()**`."""
+    return text.replace("**", "")
+
+
+def _with_comment(text: str) -> str:
+    """Remarks that other languages, or arrows, set off: `step()  // here`, `step() <-- fails`."""
+    starts = [text.find(mark) for mark in _REMARKS]
+    at = min((start for start in starts if start >= 0), default=-1)
+    return f"{text[:at]}# {text[at:]}" if at >= 0 and "\n" not in text[at:] else text
+
+
+def _with_colon(text: str) -> str:
+    """A header that lost its colon."""
+    word = text.split(None, 1)[0] if text.strip() else ""
+    headers = ("for", "while", "if", "with", "def", "class")
+    return f"{text}:" if word in headers else text

@@ -1,0 +1,113 @@
+"""Texts as people paste them: what is code is read at its own lines, and the error is found."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analyzers.classify import Explained, classify
+from analyzers.examine import Examined, examine
+from analyzers.paste import legible
+from analyzers.source import Project
+from tests.unit.test_reading_growth import calls
+
+FOLDER = Path(__file__).parent.parent / "pastes"
+EXPECTED: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "expected.toml").read_text())
+
+
+def sent(name: str) -> str:
+    return (FOLDER / f"{name}.txt").read_text()
+
+
+def causes(examined: Examined) -> list[Explained]:
+    project = Project(examined.files, examined.entry, recalled=examined.recalled)
+    reading = examined.reading
+    return classify(project, (*reading.suspected, *reading.evidence))
+
+
+def test_every_paste_has_its_expectation() -> None:
+    assert {path.stem for path in FOLDER.glob("*.txt")} == EXPECTED.keys()
+
+
+@pytest.mark.parametrize("box", ["script", "traceback"])
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_paste_is_read_in_either_box(name: str, box: str) -> None:
+    text, expected = sent(name), EXPECTED[name]
+    boxes = (text, "") if box == "script" else ("", text)
+    examined = examine(boxes[0], "train.py", {}, boxes[1])
+    assert examined.problem is None
+    family = examined.traceback.family if examined.traceback else "other"
+    assert family == (expected["family"] or "other")
+    python = examined.files["train.py"].splitlines()
+    assert len(python) == len(text.splitlines()) or examined.recalled
+    for line, code in expected.get("lines", {}).items():
+        assert python[int(line) - 1].strip() == code
+    if "pattern" in expected:
+        first = causes(examined)[0]
+        assert first.pattern == expected["pattern"]
+        assert expected.get("line", first.location.line) == first.location.line
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_patch_is_told_in_what_was_pasted(name: str) -> None:
+    examined = examine(sent(name), "train.py", {}, "")
+    python = examined.files["train.py"]
+    if "train.py" not in examined.pasted:
+        pytest.fail("the text was Python: it belongs elsewhere")
+    pasted = examined.pasted["train.py"]
+    assert pasted.back(python) == sent(name)
+    lines = python.splitlines(keepends=True)
+    at = next(n for n, line in enumerate(lines) if line.strip())
+    told = pasted.back("".join([*lines[:at], "seed(0)\n", *lines[at:]])).splitlines()
+    assert told[at].endswith("seed(0)")
+    assert told[:at] + told[at + 1 :] == sent(name).splitlines()
+
+
+TEXT = st.text(alphabet=st.sampled_from("ab1 \t\n():=.,[]{}\"'#>`-~/\\…“;*@"), max_size=300)
+WORDS = st.lists(
+    st.sampled_from(
+        ["for x in y:", "  a = 1", "\tb = 2", "else:", "```", "```python", ">>> f(", "...", ")",
+         "hello there", "", "class A:", "@me", '"""', "Traceback (most recent call last):",
+         '  File "a.py", line 1, in f', "RuntimeError: no", "In [3]: x = 1", "Out[3]: 1", "# c",
+         "print x", "try:", "except E, e:", "x = (", "return", "if a: \\"]
+    ), max_size=40,
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(TEXT, WORDS.map("\n".join)))
+def test_whatever_is_pasted_becomes_python_of_as_many_lines_or_nothing(text: str) -> None:
+    pasted = legible(text)
+    if pasted is None:
+        return
+    ast.parse(pasted.text)
+    assert len(pasted.text.splitlines()) == len(text.splitlines())
+    assert pasted.back(pasted.text) == text
+
+
+def test_python_stays_as_it_is() -> None:
+    text = "# RuntimeError: Trying to backward through the graph a second time\nloss.backward()\n"
+    examined = examine(text, "train.py", {}, "")
+    assert (examined.files["train.py"], examined.pasted) == (text, {})
+    assert examined.traceback is None
+
+
+def test_words_alone_are_no_program() -> None:
+    examined = examine("My loss does not go down.\nWhy is that?\n", "train.py", {}, "")
+    assert examined.problem is not None
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["x = f(\n", '"""\n', "if a:\n", "hello (world\n", ">>> f(\n", "a = '\\\n", "'\"",
+     "print x, (\n", "except E, ", "// ", "In [1]: x\n", "@a\n", "  " * 50 + "x\n"],
+)  # fmt: skip
+def test_work_grows_in_proportion_to_the_text(unit: str) -> None:
+    short, long = (unit * (length // len(unit)) for length in (1_500, 6_000))
+    assert calls(lambda: legible(long)) < 6 * calls(lambda: legible(short)) + 5_000
