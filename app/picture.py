@@ -116,11 +116,10 @@ def _lane(scene: Scene, lane: Lane, top: int) -> Markup:
     if lane.forward:
         parts.append(_chain(lane, y, bool(scene.carrier or lane.walk == "fails")))
     if lane.origin:
-        label = f"{scene.origin_label}: {lane.origin_text or 'line unknown'}"
+        label = lane.origin_text or "built on a line that is not known"
         parts.append(_text(BUS + 16, top + 88, _cut(label, 66), "code made-text"))
     if lane.walk in ("frees", "fails", "clean"):
-        verb = {"fails": "fails: ", "frees": "freed: ", "clean": ""}[lane.walk]
-        text = _cut(verb + lane.walk_text, 58)
+        text = _cut(lane.walk_text, 58)
         parts.append(_text(WIDTH - 20, top + 26, text, f"code {lane.walk}-text", True))
     return Markup("").join(parts)
 
@@ -216,18 +215,21 @@ def _cross(x: int, y: int) -> Markup:
 
 
 def _legend(scene: Scene, y: int) -> Markup:
-    keys = []
-    if any(lane.walk == "fails" for lane in scene.lanes):
-        keys.append(("walk fails", "the walk that fails"))
-    if any(lane.walk == "frees" for lane in scene.lanes):
-        keys.append(("walk frees", "a walk that frees its graph"))
-    if any(lane.walk == "clean" for lane in scene.lanes):
-        keys = [("walk clean", "a walk that ran clean")]
-    if any(lane.origin for lane in scene.lanes):
-        keys.append(("carrier", "what holds the old graph"))
+    walks = {lane.walk for lane in scene.lanes}
+    held = "the value that was changed" if "changes" in walks else "what still points to it"
+    keys = [
+        (style, text)
+        for style, text, shown in (
+            ("walk fails", "the backward that fails", "fails" in walks),
+            ("walk frees", "a backward; it frees its graph", "frees" in walks),
+            ("walk clean", "a backward without an error", "clean" in walks),
+            ("carrier", held, any(lane.origin for lane in scene.lanes)),
+        )
+        if shown
+    ]
     x, parts = 20, []
     for kind, text in keys:
         parts.append(Markup('<path class="{}" d="M{} {}h26"/>').format(kind, x, y - 4))
         parts.append(_text(x + 34, y, text, "aside"))
-        x += 34 + int(len(text) * 6.4) + 24
+        x += 34 + int(len(text) * 6.4) + 20
     return Markup("").join(parts)

@@ -6,12 +6,13 @@ lanes below, walks enter its graph through the carrier, or the carrier's value i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from app.highlight import lines_of
 from app.schemas import Cause, Event
+from app.story import numbers, steps
 
 Walk = Literal["none", "frees", "fails", "changes", "clean"]
 
@@ -35,7 +36,6 @@ class Scene:
     description: str
     lanes: tuple[Lane, ...]
     carrier: str = ""
-    origin_label: str = "made"
 
 
 def scene_of(cause: Cause, family: str, sources: Mapping[str, str]) -> Scene | None:
@@ -53,14 +53,12 @@ def healthy_scene(calls: int) -> Scene | None:
     if calls < 1:
         return None
     shown = ("1st backward", "2nd backward", "3rd backward")[:calls]
-    lanes = [Lane(title, walk="clean", walk_text="ran clean") for title in shown]
+    lanes = [Lane(title, walk="clean", walk_text="no error") for title in shown]
     if calls > len(shown):
-        lanes[-1] = Lane(
-            f"backward {calls}", walk="clean", walk_text="ran clean", skipped=calls - 3
-        )
+        lanes[-1] = Lane(f"backward {calls}", walk="clean", walk_text="no error", skipped=calls - 3)
     counted = f"{calls} backward calls were" if calls > 1 else "One backward call was"
     text = f"{counted} followed; none met a graph that had been freed or changed."
-    return Scene("Graph lifetimes: every walk ran clean", text, tuple(lanes))
+    return Scene("Every backward ran without an error", text, tuple(lanes))
 
 
 class _Quote:
@@ -81,41 +79,56 @@ def _reused(cause: Cause, quote: _Quote) -> Scene:
     freed, reached = cause.freed_by, cause.reached_again_by
     assert freed is not None
     assert reached is not None
-    made = quote(cause.created) if cause.created else ""
+    n = _numbers(cause, "graph-reuse")
+    made = f"{n('made')}builds the graph: {quote(cause.created)}" if cause.created else ""
+    frees = f"{n('freed')}frees it: {quote(freed)}"
+    fails = f"{n('reached')}needs it again: {quote(reached)}"
     first, second = _walk_titles(cause, freed, reached)
-    name = cause.carrier.name if cause.carrier else ""
+    name = f"{n('carried')}{cause.carrier.name}" if cause.carrier else ""
     lanes = []
     if _made_in_first_walk(cause, freed, reached):
-        lanes.append(Lane(first, True, True, "frees", made, quote(freed)))
+        lanes.append(Lane(first, True, True, "frees", made, frees))
     else:
         lanes.append(Lane(_before(freed, reached), True, False, "none", made))
-        lanes.append(Lane(first, walk="frees", walk_text=quote(freed)))
+        lanes.append(Lane(first, walk="frees", walk_text=frees))
     skipped = max(0, (reached.iteration or 0) - (freed.iteration or 0) - 1)
-    lanes.append(Lane(second, walk="fails", walk_text=quote(reached), skipped=skipped))
-    held = f" through {name}" if name else ""
+    lanes.append(Lane(second, walk="fails", walk_text=fails, skipped=skipped))
+    held = f" through {cause.carrier.name}" if cause.carrier else ""
+    where = quote(cause.created) if cause.created else "line unknown"
     description = (
-        f"The graph made in {lanes[0].title} ({made or 'line unknown'}) is freed by the backward "
-        f"at {quote(freed)}. The backward at {quote(reached)} in {second} reaches it again{held} "
+        f"The graph built in {lanes[0].title} ({where}) is freed by the backward at "
+        f"{quote(freed)}. The backward at {quote(reached)} in {second} needs it again{held}, "
         "and fails."
     )
-    return Scene("Graph lifetimes: a freed graph is reached again", description, tuple(lanes), name)
+    return Scene("A freed graph is needed again", description, tuple(lanes), name)
 
 
 def _changed(cause: Cause, quote: _Quote) -> Scene:
     reached, change = cause.reached_again_by, cause.freed_by
     assert reached is not None
-    saved = quote(cause.created) if cause.created else ""
+    n = _numbers(cause, "inplace")
+    saved = f"{n('made')}saves the value: {quote(cause.created)}" if cause.created else ""
     name = cause.carrier.name if cause.carrier else ""
-    lanes = [Lane("one graph", True, True, "fails", saved, quote(reached))]
+    needed = f"{n('reached')}needs the old value: {quote(reached)}"
+    lanes = [Lane("one graph", True, True, "fails", saved, needed)]
     if change:
-        lanes.append(Lane("meanwhile", forward=False, walk="changes", walk_text=quote(change)))
+        text = f"{n('freed')}changed in place: {quote(change)}"
+        lanes.append(Lane("meanwhile", forward=False, walk="changes", walk_text=text))
+    where = quote(cause.created) if cause.created else "line unknown"
     description = (
-        f"The forward pass saved {name or 'a value'} ({saved or 'line unknown'}). "
-        + (f"{quote(change)} changed it in place. " if change else "")
+        f"The forward pass saved {name or 'a value'} ({where}). "
+        + (f"It was changed in place at {quote(change)}. " if change else "")
         + f"The backward at {quote(reached)} needs the old value and fails."
     )
-    title = "Graph lifetimes: a saved value is changed before it is needed"
-    return Scene(title, description, tuple(lanes), name, "saved")
+    title = "A saved value is changed before it is needed"
+    carrier = f"{n('carried')}{name}" if name else ""
+    return Scene(title, description, tuple(lanes), carrier)
+
+
+def _numbers(cause: Cause, family: str) -> Callable[[str], str]:
+    """The story's number of a kind of event, to stand in front of its text."""
+    known = numbers(steps(cause, family))
+    return lambda kind: f"{known[kind]} " if kind in known else ""
 
 
 def _made_in_first_walk(cause: Cause, freed: Event, reached: Event) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from app.pages import assets, catalogue, form, result
+from app.pages import assets, catalogue, downloads, form, result
 
 router = APIRouter(include_in_schema=False)
-for part in (form, result, catalogue, assets):
+for part in (form, result, catalogue, downloads, assets):
     router.include_router(part.router)
 
 __all__ = ["router"]

@@ -24,6 +24,7 @@ class Row:
     old: int | None
     new: int | None
     html: Markup
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +96,14 @@ def _rows(body: list[str], old: int, new: int) -> Iterator[Row]:
     before, after = (iter(highlight_lines(text, WIDEST)) for text in (old_text, new_text))
     for line in body:
         if line.startswith("-"):
-            yield Row("removed", old, None, next(before))
+            yield Row("removed", old, None, next(before), line[1:])
             old += 1
         elif line.startswith("+"):
-            yield Row("added", None, new, next(after))
+            yield Row("added", None, new, next(after), line[1:])
             new += 1
         else:
             next(before)
-            yield Row("same", old, new, next(after))
+            yield Row("same", old, new, next(after), line[1:])
             old, new = old + 1, new + 1
 
 

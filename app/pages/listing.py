@@ -1,40 +1,37 @@
-"""The source with notes in its margin: what was made, freed, reached again and carried where."""
+"""The source with the fix in it, and with numbers in its margin for what happened where."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from markupsafe import Markup, escape
 
-from app.highlight import WIDEST, highlight_lines
-from app.schemas import Cause, Event
+from app.highlight import WIDEST, highlight_lines, lines_of
+from app.pages.diffs import Hunk, Kind
+from app.schemas import Cause
+from app.story import Step
 
-MarkKind = Literal["look", "made", "freed", "reached", "carried", "boundary"]
-CONTEXT = 3
+CONTEXT = 2
+"""Lines around a change; around other lines that are spoken of, one."""
+
 WHOLE = 30
 """A file of at most so many lines is shown whole; of a longer one, the marked parts."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    file: str
-    line: int
-    kind: MarkKind
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Line:
-    number: int
+    """`number` is the line's own in the source as it was sent; None for a line that a fix adds."""
+
+    number: int | None
     html: Markup
-    marks: tuple[Mark, ...] = ()
+    steps: tuple[Step, ...] = ()
+    kind: Kind = "same"
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Lines that are left out; `count` is how many, 0 where that is unknown."""
+    """Lines that are left out."""
 
     count: int
 
@@ -44,65 +41,78 @@ class Listing:
     file: str
     rows: tuple[Line | Gap, ...]
 
-
-def marks_of(cause: Cause, family: str = "graph-reuse") -> list[Mark]:
-    """Everything a cause says about lines, in the order in which it happened."""
-    made, freed, reached = EVENTS.get(family, EVENTS["graph-reuse"])
-    marks: list[Mark] = []
-    if cause.boundary and cause.boundary.line:
-        where = _BOUNDARIES[cause.boundary.kind]
-        marks.append(Mark(cause.boundary.file, cause.boundary.line, "boundary", where))
-    if cause.created:
-        marks.append(_event(cause.created, "made", made))
-    if cause.freed_by:
-        marks.append(_event(cause.freed_by, "freed", freed))
-    if cause.carrier:
-        text = f"carried by `{cause.carrier.name}`"
-        marks.append(Mark(cause.carrier.file, cause.carrier.line, "carried", text))
-    if cause.reached_again_by:
-        marks.append(_event(cause.reached_again_by, "reached", reached))
-    if not any((m.file, m.line) == (cause.location.file, cause.location.line) for m in marks):
-        marks.append(Mark(cause.location.file, cause.location.line, "look", "look here first"))
-    return marks
+    @property
+    def cut(self) -> bool:
+        """Whether lines are left out."""
+        return any(isinstance(row, Gap) for row in self.rows)
 
 
-EVENTS: dict[str, tuple[str, str, str]] = {
-    "graph-reuse": ("made here", "freed here", "reached again here"),
-    "inplace": ("saved here", "changed here", "needed again here"),
-    "no-grad": ("the graph ends here", "lost here", "needed here"),
-}
-_BOUNDARIES = {
-    "loop": "the loop it crossed",
-    "epoch": "the epoch it crossed",
-    "call": "the call it crossed",
-    "cell": "the cell it crossed",
-    "none": "between",
-}
+@dataclass(slots=True)
+class _Changes:
+    """What a fix does to one file: lines that go, and lines that come behind a line."""
 
+    removed: set[int] = field(default_factory=set)
+    added: dict[int, list[Markup]] = field(default_factory=dict)
 
-def _event(event: Event, kind: MarkKind, text: str) -> Mark:
-    when = f", iteration {event.iteration}" if event.iteration else ""
-    return Mark(event.file, event.line, kind, text + when)
+    @property
+    def lines(self) -> set[int]:
+        return self.removed | set(self.added)
 
 
 def listings(
-    cause: Cause, sources: Mapping[str, str], family: str = "graph-reuse"
+    cause: Cause, steps: Sequence[Step], sources: Mapping[str, str], fix: Iterable[Hunk] = ()
 ) -> list[Listing]:
-    """One listing for each file that a cause speaks of, the one to look at first on top.
-
-    A file whose source is not at hand (only a traceback was given) shows the lines it quoted.
-    """
-    marks = marks_of(cause, family)
-    files = dict.fromkeys([cause.location.file, *(mark.file for mark in marks)])
+    """One listing for each file that the cause speaks of or the fix changes, the one to look at
+    first on top. A file whose source is not at hand shows the lines that the cause quotes."""
+    hunks = list(fix)
+    files = dict.fromkeys(
+        [*(h.file for h in hunks), cause.location.file, *(step.file for step in steps)]
+    )
     found = []
     for file in files:
-        here = [mark for mark in marks if mark.file == file]
         text = sources.get(file)
         lines = _whole(text) if text is not None else _quoted(cause, file)
-        rows = tuple(_excerpt(lines, here))
+        changes = _changes([h for h in hunks if h.file == file])
+        rows = tuple(_excerpt(lines, [s for s in steps if s.file == file], changes))
         if rows:
             found.append(Listing(file, rows))
     return found
+
+
+def whole(file: str, text: str, steps: Sequence[Step]) -> Listing:
+    """A file from its first line to its last."""
+    lines = _whole(text)
+    rows = (
+        Line(number, html, tuple(s for s in steps if (s.file, s.line) == (file, number)))
+        for number, html in lines.items()
+    )
+    return Listing(file, tuple(rows))
+
+
+def fits(hunks: Sequence[Hunk], sources: Mapping[str, str]) -> bool:
+    """Whether hunks speak of the sources' own lines (those of a notebook speak of its cells)."""
+    texts = {file: lines_of(sources.get(file, "")) for file in {hunk.file for hunk in hunks}}
+    kept = [(hunk.file, row) for hunk in hunks for row in hunk.rows if row.old is not None]
+    return bool(hunks) and all(
+        row.old is not None
+        and row.old <= len(texts[file])
+        and row.text.rstrip("\r") == texts[file][row.old - 1]
+        for file, row in kept
+    )
+
+
+def _changes(hunks: Iterable[Hunk]) -> _Changes:
+    changes = _Changes()
+    for hunk in hunks:
+        last = next((row.old for row in hunk.rows if row.old), 1) - 1
+        for row in hunk.rows:
+            if row.old is not None:
+                last = row.old
+            if row.kind == "removed" and row.old is not None:
+                changes.removed.add(row.old)
+            if row.kind == "added":
+                changes.added.setdefault(last, []).append(row.html)
+    return changes
 
 
 def _whole(text: str) -> dict[int, Markup]:
@@ -118,24 +128,36 @@ def _quoted(cause: Cause, file: str) -> dict[int, Markup]:
     }
 
 
-def _excerpt(lines: dict[int, Markup], marks: list[Mark]) -> Iterator[Line | Gap]:
+def _excerpt(
+    lines: Mapping[int, Markup], steps: Sequence[Step], changes: _Changes
+) -> Iterator[Line | Gap]:
     wanted = set(lines)
     if len(lines) > WHOLE:
-        near = {mark.line + off for mark in marks for off in range(-CONTEXT, CONTEXT + 1)}
+        near = {step.line + off for step in steps for off in (-1, 0, 1)}
+        near |= {line + off for line in changes.lines for off in range(-CONTEXT, CONTEXT + 1)}
         wanted &= near
     last = 0
+    yield from _added(changes, 0)
     for number in sorted(wanted):
         if number > last + 1:
             yield Gap(number - last - 1)
-        yield Line(number, lines[number], tuple(m for m in marks if m.line == number))
+        here = tuple(step for step in steps if step.line == number)
+        kind: Kind = "removed" if number in changes.removed else "same"
+        yield Line(number, lines[number], here, kind)
+        yield from _added(changes, number)
         last = number
     if wanted and max(lines) > last:
         yield Gap(max(lines) - last)
 
 
-def plain(mark: Mark) -> Markup:
-    """A mark's words as HTML, with the name it quotes set as code."""
-    before, tick, rest = mark.text.partition("`")
+def _added(changes: _Changes, number: int) -> Iterator[Line]:
+    for html in changes.added.get(number, ()):
+        yield Line(None, html, kind="added")
+
+
+def plain(text: str) -> Markup:
+    """A note's words as HTML, with the name it quotes set as code."""
+    before, tick, rest = text.partition("`")
     if not tick:
         return escape(before)
     name, _, after = rest.rpartition("`")

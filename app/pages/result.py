@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
-from pathlib import PurePath
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request, Response
-from markupsafe import Markup
+from fastapi import APIRouter, Query, Request, Response
 
 from analyzers.notebooks.notebook import is_notebook
+from app import wording
 from app.api.common import DiagnosisId, TheService, found, with_address
 from app.guide import guides
 from app.pages import listing, share
-from app.pages.diffs import hunks
+from app.pages.diffs import Hunk, hunks
 from app.pages.sources import sources_of
 from app.pages.view import page
 from app.picture import diagnosis_scene, draw, family_of
 from app.problems import ProblemError
-from app.schemas import Diagnosis, DiagnosisRequest, Patch
+from app.schemas import Cause, Diagnosis, DiagnosisRequest, Patch
 from app.service import Service
+from app.story import Step, steps
 
 PRINTED = 4000
 """Characters of a run's output that a page shows: the last ones."""
@@ -56,24 +56,58 @@ def _context(
     diagnosis: Diagnosis, request: DiagnosisRequest, sources: Mapping[str, str]
 ) -> dict[str, Any]:
     cause = diagnosis.causes[0] if diagnosis.causes else None
+    told = steps(cause, family_of(cause)) if cause else []
+    scene = diagnosis_scene(diagnosis, sources)
+    fixes = [_fix(patch, cause, told, sources) for patch in diagnosis.patches] if cause else []
     return {
         "diagnosis": diagnosis,
         "request": request,
+        "state": wording.state(diagnosis, diagnosis.status),
         "cause": cause,
-        "listings": listing.listings(cause, sources, family_of(cause)) if cause else [],
-        "picture": _picture(diagnosis, sources),
-        "hunks": hunks,
-        "markdown": share.as_markdown(diagnosis),
+        "steps": told,
+        "fixes": fixes,
+        "fixed": bool(fixes) and fixes[0].patch.verification.status == "passed",
+        "listings": listing.listings(cause, told, sources) if cause else [],
+        "picture": draw(scene) if scene else None,
+        "caption": scene.description if scene else "",
+        "retain_graph": _is_about_retain_graph(diagnosis),
+        "notebook": is_notebook(request.script),
+        "shared": [
+            (
+                "As short Markdown, for an issue",
+                "markdown-short",
+                share.as_short_markdown(diagnosis),
+            ),
+            ("As Markdown, with everything", "markdown", share.as_markdown(diagnosis)),
+        ],
         "printed": _printed(diagnosis),
         "known": guides(),
         "api_url": diagnosis.url.replace("/d/", "/v1/diagnoses/"),
     }
 
 
-def _picture(diagnosis: Diagnosis, sources: Mapping[str, str]) -> Markup | None:
-    """The picture of graph lifetimes; None where there is nothing true to draw."""
-    scene = diagnosis_scene(diagnosis, sources)
-    return draw(scene) if scene else None
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A patch as the page lays it out. `merged`: its listings hold the change itself."""
+
+    patch: Patch
+    hunks: list[Hunk]
+    listings: list[listing.Listing]
+    merged: bool
+
+
+def _fix(
+    patch: Patch, cause: Cause | None, told: Sequence[Step], sources: Mapping[str, str]
+) -> Fix:
+    found = hunks(patch.diff)
+    merged = listing.fits(found, sources)
+    shown = listing.listings(cause, told, sources, found if merged else ()) if cause else []
+    return Fix(patch, found, shown, merged)
+
+
+def _is_about_retain_graph(diagnosis: Diagnosis) -> bool:
+    """Whether the message is the one that advises `retain_graph=True`."""
+    return diagnosis.error is not None and diagnosis.error.family == "graph-reuse"
 
 
 def _printed(diagnosis: Diagnosis) -> list[tuple[str, str]]:
@@ -84,22 +118,19 @@ def _printed(diagnosis: Diagnosis) -> list[tuple[str, str]]:
     return [(name, text[-PRINTED:].strip("\n")) for name, text in streams if text.strip()]
 
 
-@router.get("/{diagnosis_id}/patches/{n}.py")
-async def patched(
-    diagnosis_id: DiagnosisId, n: Annotated[int, Path(ge=0, le=1000)], service: TheService
+@router.get("/{diagnosis_id}/source")
+async def source(
+    diagnosis_id: DiagnosisId, file: Annotated[str, Query(max_length=255)], service: TheService
 ) -> Response:
-    """The whole patched script, to save; the whole notebook, if that was sent."""
+    """A whole file, with the numbers of what happened in its margin."""
     diagnosis = await found(service, diagnosis_id)
     request = await service.request(diagnosis_id)
-    patch: Patch | None = next((patch for patch in diagnosis.patches if patch.n == n), None)
-    if patch is None or request is None:
+    sources = await sources_of(request, service.reader) if request is not None else {}
+    if file not in sources:
         return page("missing.html", 404)
-    name = re.sub(r"[^A-Za-z0-9._-]", "_", PurePath(request.filename).stem) or "train"
-    suffix, media_type = (".py", "text/x-python; charset=utf-8")
-    if is_notebook(request.script):
-        suffix, media_type = (".ipynb", "application/x-ipynb+json")
-    headers = {"Content-Disposition": f'attachment; filename="{name}{suffix}"'}
-    return Response(patch.script, headers=headers, media_type=media_type)
+    told = steps(diagnosis.causes[0], family_of(diagnosis.causes[0])) if diagnosis.causes else []
+    shown = listing.whole(file, sources[file], told)
+    return page("source.html", id=diagnosis_id, listing=shown)
 
 
 @router.post("/{diagnosis_id}/delete")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from app.pages import wording
+from app import wording
 from app.schemas import Cause, Diagnosis, Event, Patch
+
+LONGEST_CHANGE = 7
+"""Changed lines that fit into the short form."""
 
 _TICKS = re.compile(r"`{3,}")
 
@@ -22,17 +25,33 @@ def as_markdown(diagnosis: Diagnosis) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def as_short_markdown(diagnosis: Diagnosis) -> str:
+    """At most twelve lines, for an issue: what, where, the change itself, the address."""
+    parts = [f"**{wording.headline(diagnosis)}.** {wording.sentences(diagnosis.summary)[0]}"]
+    for patch in diagnosis.patches[:1]:
+        changed = [
+            line
+            for line in patch.diff.split("\n")
+            if line[:1] in ("+", "-") and line[:3] not in ("+++", "---")
+        ]
+        parts.append(f"{patch.title} ({wording.proof(patch)}):")
+        if len(changed) <= LONGEST_CHANGE:
+            parts.append(fenced("\n".join(changed), "diff"))
+    parts.append(f"[How we know]({diagnosis.url})")
+    return "\n".join(parts) + "\n"
+
+
 def _places(cause: Cause) -> Iterator[str]:
     events = (
-        ("made", cause.created),
-        ("freed", cause.freed_by),
-        ("reached again", cause.reached_again_by),
+        ("built", cause.created),
+        ("used up", cause.freed_by),
+        ("needed again", cause.reached_again_by),
     )
     for word, event in events:
         if event:
             yield f"- {word}: {_event(event)}"
     if cause.carrier:
-        yield f"- carried by `{cause.carrier.name}` (line {cause.carrier.line})"
+        yield f"- kept by `{cause.carrier.name}` (line {cause.carrier.line})"
 
 
 def _event(event: Event) -> str:
@@ -42,7 +61,7 @@ def _event(event: Event) -> str:
 
 
 def _patch(patch: Patch) -> Iterator[str]:
-    yield f"**{patch.title}** ({wording.GRADIENTS[patch.gradients]}; {wording.proof(patch)})"
+    yield f"**{patch.title}** ({wording.proof(patch)}; {wording.effect(patch)})"
     yield fenced(patch.diff, "diff")
     yield "\n".join(
         f"- {wording.CHECKS[check.name]}: {wording.STATES[check.status]}"

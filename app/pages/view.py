@@ -9,9 +9,10 @@ from typing import Any
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from app import wording
 from app.highlight import highlight_block
 from app.markdown import to_html, to_inline_html
-from app.pages import listing, wording
+from app.pages import listing
 from app.pages.assets import asset_url
 
 

@@ -23,7 +23,7 @@ async def take(base: str) -> None:
         await page.screenshot(path=IMAGES / "form.png")
         await diagnosed(page, "lstm")
         end = await page.evaluate(
-            "document.getElementById('patch').closest('section').getBoundingClientRect().bottom"
+            "document.querySelector('.answer').getBoundingClientRect().bottom"
         )
         clip = {"x": 0, "y": 0, "width": DESK["width"], "height": end}
         await page.screenshot(path=IMAGES / "result.png", full_page=True, clip=clip)  # type: ignore[arg-type]

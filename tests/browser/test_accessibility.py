@@ -57,8 +57,8 @@ async def test_no_rule_is_broken(visit: Visit, state: str, phone: bool, dark: bo
 
 async def test_the_picture_says_what_it_shows(visit: Visit) -> None:
     page = await opened(visit, "lstm", phone=False, dark=False)
-    picture = page.get_by_role("img", name="Graph lifetimes: a freed graph is reached again")
+    picture = page.get_by_role("img", name="A freed graph is needed again")
     await expect(picture).to_be_visible()
     told = await picture.locator("desc").text_content()
     assert told is not None
-    assert "reaches it again through hidden and fails" in told
+    assert "needs it again through hidden, and fails" in told

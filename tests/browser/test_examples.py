@@ -17,9 +17,9 @@ HEALTHY = [example for example in examples() if not example.traceback]
 async def test_a_failing_example_ends_in_a_patch_that_was_run(page: Page, example: Example) -> None:
     await diagnosed(page, example.name)
     await keep(page, f"example-{example.name}")
-    await expect(page.locator(".badge")).to_have_text("Confirmed by a run")
-    patch = page.locator("section", has=page.locator("#patch"))
-    await expect(patch.locator(".tag").first).to_have_text("run and checked")
+    await expect(page.locator(".badge")).to_have_text("Reproduced and fixed")
+    patch = page.locator("section.fix").first
+    await expect(page.locator(".fixes .tag").first).to_have_text("tested")
     assert await patch.locator("td.added").count() > 0
     assert await patch.locator(".checks li.passed").count() >= 3
     assert await patch.locator(".checks li.failed").count() == 0
@@ -31,5 +31,5 @@ async def test_a_healthy_example_is_called_healthy(page: Page, example: Example)
     await diagnosed(page, example.name)
     await keep(page, f"example-{example.name}")
     await expect(page.locator(".badge")).to_have_text("Healthy")
-    assert await page.locator("#patch").count() == 0
+    assert await page.locator("section.fix").count() == 0
     assert await page.locator("svg.graph").count() == 1

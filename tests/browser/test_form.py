@@ -49,8 +49,8 @@ async def test_a_dropped_notebook_is_diagnosed_as_one_script(page: Page) -> None
     await expect(page.locator("#filename")).to_have_value("charlm.ipynb")
     await page.click("button.primary")
     await settled(page)
-    await expect(page.locator(".badge")).to_have_text("Confirmed by a run")
-    await expect(page.locator("table.listing")).to_contain_text("hidden = model(chars, hidden)")
+    await expect(page.locator(".badge")).to_have_text("Reproduced and fixed")
+    await expect(page.locator("table.listing").first).to_contain_text("hidden = model(chars, hidden)")
 
 
 async def test_of_several_files_the_one_that_walks_is_the_script(page: Page) -> None:
@@ -65,7 +65,7 @@ async def test_of_several_files_the_one_that_walks_is_the_script(page: Page) -> 
     await expect(page.locator("#attached")).to_contain_text("attached: model.py")
     await page.keyboard.press("Control+Enter")
     await settled(page)
-    await expect(page.locator(".badge")).to_have_text("Confirmed by a run")
+    await expect(page.locator(".badge")).to_have_text("Reproduced and fixed")
     await expect(page.locator("table.listing caption")).to_contain_text(["train.py", "model.py"])
 
 
@@ -97,7 +97,7 @@ async def test_a_traceback_alone_says_what_the_script_would_add(page: Page) -> N
     await page.fill("#traceback", LSTM.traceback)
     await page.keyboard.press("Control+Enter")
     await settled(page)
-    await expect(page.locator(".hint")).to_contain_text("With the script")
+    await expect(page.locator(".hint")).to_contain_text("Paste the script")
     await keep(page, "traceback-alone")
 
 
@@ -133,11 +133,11 @@ async def test_records_of_a_run_beside_own_data(page: Page, tmp_path: Path) -> N
     await page.set_input_files("#trace", tmp_path / "gradmend-trace.jsonl")
     await page.click("button.primary")
     await settled(page)
-    await expect(page.locator(".badge")).to_have_text("Confirmed by a run")
-    await expect(page.locator("table.listing")).to_contain_text(
+    await expect(page.locator(".badge")).to_have_text("Seen in your run; fix not tested")
+    await expect(page.locator("table.listing").first).to_contain_text(
         "out, memory = gru(x[None], memory)"
     )
-    await expect(page.locator("section", has_text="How sure we are")).to_contain_text(
+    await expect(page.locator("section", has=page.locator("#sure"))).to_contain_text(
         "your own run"
     )
     await keep(page, "own-data")
@@ -149,8 +149,8 @@ async def test_only_reading_runs_nothing(page: Page) -> None:
     await page.check("#read_only")
     await page.click("button.primary")
     await settled(page)
-    await expect(page.locator(".badge")).to_have_text("Likely, from reading the source")
-    await expect(page.locator("section", has_text="How sure we are")).to_contain_text(
+    await expect(page.locator(".badge")).to_have_text("Probable: not run")
+    await expect(page.locator("section", has=page.locator("#sure"))).to_contain_text(
         "Nothing was run"
     )
 

@@ -25,7 +25,7 @@ async def test_the_downloaded_diff_applies_and_gives_the_patched_script(
 ) -> None:
     await diagnosed(page, "lstm")
     (tmp_path / "train.py").write_text(LSTM.script)
-    for label, name in (("the diff", "a.diff"), ("the patched script", "patched.py")):
+    for label, name in (("the diff", "a.diff"), ("the fixed script", "patched.py")):
         async with page.expect_download() as download:
             await page.locator(".actions").first.get_by_text(f"Download {label}").click()
         await (await download.value).save_as(tmp_path / name)
@@ -49,20 +49,53 @@ async def test_what_is_copied_is_the_diff_the_command_and_the_markdown(page: Pag
     served = await page.request.get(f"{address}/patches/1.diff")
     assert diff == await served.text()
     assert await copied("[data-copy=apply-1]") == f"curl -s {address}/patches/1.diff | git apply"
-    await page.click("text=As Markdown")
+    await page.click("text=As Markdown, with everything")
     markdown = await copied("[data-copy=markdown]")
     assert page.url in markdown
     assert diff.strip() in markdown
 
 
-async def test_the_diff_is_shown_side_by_side_or_unified(page: Page) -> None:
+async def test_the_fix_is_on_the_first_screen(visit: Visit) -> None:
+    page = await visit.open("/")
     await diagnosed(page, "lstm")
-    split, unified = page.locator("table.split").first, page.locator("table.unified").first
-    await expect(split).to_be_visible()
-    await expect(unified).to_be_hidden()
-    await page.click("label:has-text('Unified')")
-    await expect(unified).to_be_visible()
-    await expect(split).to_be_hidden()
+    for width, height in ((1440, 900), (390, 844)):
+        await page.set_viewport_size({"width": width, "height": height})
+        for selector in ("tr.added td.source", "[data-copy=snippet-1]"):
+            box = await page.locator(selector).first.bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= height, selector
+
+
+async def test_each_fix_has_a_tab_and_is_told_by_what_it_does(page: Page) -> None:
+    await diagnosed(page, "lstm")
+    fixes = page.locator("section.fix")
+    assert await fixes.count() > 1
+    await expect(fixes.nth(0)).to_be_visible()
+    await expect(fixes.nth(1)).to_be_hidden()
+    await page.focus("#fix-1")
+    await page.keyboard.press("ArrowRight")
+    await expect(fixes.nth(0)).to_be_hidden()
+    await expect(fixes.nth(1)).to_be_visible()
+    await expect(fixes.nth(1).locator("tr.added").first).to_be_visible()
+
+
+async def test_margin_story_and_picture_share_their_numbers(page: Page) -> None:
+    await diagnosed(page, "lstm")
+    await expect(page.locator("section.fix").first.locator(".note .n")).to_have_count(4)
+    story = await page.locator(".story .n").all_text_contents()
+    margin = await page.locator("section.fix").first.locator(".note .n").all_text_contents()
+    picture = " ".join(await page.locator("svg.graph text").all_text_contents())
+    assert story == ["①", "②", "③", "④"]
+    assert sorted(margin) == story
+    assert all(number in picture for number in story)
+
+
+async def test_a_whole_file_can_be_opened(page: Page) -> None:
+    await diagnosed(page, "lstm")
+    await page.locator("section.fix").first.get_by_text("Show all of train.py").click()
+    rows = page.locator("table.listing tbody tr")
+    assert await rows.count() == len(LSTM.script.rstrip("\n").split("\n"))
+    await expect(page.locator(".note").first).to_be_visible()
 
 
 async def test_a_result_weighs_little(visit: Visit) -> None:
@@ -97,4 +130,4 @@ async def test_progress_is_shown_while_it_works(page: Page) -> None:
     await expect(page.locator("#steps li").first).to_have_text("Reading the script")
     await keep(page, "working")
     await page.wait_for_selector("#share")
-    await expect(page.locator(".badge")).to_have_text("Confirmed by a run")
+    await expect(page.locator(".badge")).to_have_text("Reproduced and fixed")

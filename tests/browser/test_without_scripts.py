@@ -17,9 +17,9 @@ LSTM = next(example for example in examples() if example.name == "lstm")
 async def test_an_example_refreshes_itself_to_its_result(visit: Visit) -> None:
     page = await visit.open("/", scripts=False)
     await diagnosed(page, "lstm")
-    await expect(page.locator(".badge")).to_have_text("Confirmed by a run")
+    await expect(page.locator(".badge")).to_have_text("Reproduced and fixed")
     await expect(page.locator("[data-copy]").first).to_be_hidden()
-    await page.click("text=As Markdown")
+    await page.click("text=As Markdown, with everything")
     await expect(page.locator("#markdown")).to_be_visible()
     await keep(page, "without-scripts")
 

@@ -14,11 +14,12 @@ from markupsafe import Markup
 from app.guide import guides
 from app.highlight import LARGEST, highlight_lines, lines_of
 from app.markdown import to_html
-from app.pages import wording
+from app import wording
 from app.pages.diffs import hunks
-from app.pages.listing import Gap, Line, listings
+from app.pages.listing import Gap, Line, fits, listings
 from app.pages.share import as_markdown, fenced
 from app.schemas import Boundary, Carrier, Cause, Diagnosis, Event, Spot
+from app.story import steps
 
 TAG = re.compile(r"<[^>]*>")
 BEFORE = "a = 1\nb = 2\nc = '''x\ny'''\nd = 4\ne = 5\nf = 6\ng = 7\nh = 8\ni = 9\n"
@@ -53,6 +54,9 @@ def cause(**changes: object) -> Cause:
     return Cause.model_validate({**values, **changes})
 
 
+TOLD = steps(cause(), "graph-reuse")
+
+
 @given(st.text(alphabet="ab'\"#\\<&\n\r\t\f\x0b\x85\u2028 ", max_size=60))
 def test_every_line_keeps_its_text(text: str) -> None:
     assert [text_of(line) for line in highlight_lines(text)] == lines_of(text)
@@ -64,7 +68,7 @@ def test_colours_are_given_up_where_they_would_take_long() -> None:
 
 
 def test_an_endless_line_is_cut() -> None:
-    (shown,) = listings(cause(), {"train.py": "\n" * 9 + "x" * 10_000 + "\n"})
+    (shown,) = listings(cause(), TOLD, {"train.py": "\n" * 9 + "x" * 10_000 + "\n"})
     assert max(len(text_of(row.html)) for row in shown.rows if isinstance(row, Line)) < 1000
 
 
@@ -108,16 +112,51 @@ def test_a_changed_line_faces_what_it_became() -> None:
 
 def test_a_long_source_shows_the_marked_lines_and_counts_the_rest() -> None:
     text = "\n".join(f"line_{n} = {n}" for n in range(1, 101)) + "\n"
-    (shown,) = listings(cause(), {"train.py": text})
+    (shown,) = listings(cause(), TOLD, {"train.py": text})
     lines = [row for row in shown.rows if isinstance(row, Line)]
     gaps = sum(row.count for row in shown.rows if isinstance(row, Gap))
-    marked = {line.number: [mark.kind for mark in line.marks] for line in lines if line.marks}
-    assert marked == {10: ["made"], 38: ["boundary"], 40: ["carried"], 50: ["freed", "reached"]}
+    marked = {line.number: [step.number for step in line.steps] for line in lines if line.steps}
+    assert marked == {10: ["①"], 40: ["③"], 50: ["②", "④"]}
     assert len(lines) + gaps == 100
+    assert shown.cut
+
+
+def test_the_fix_stands_in_the_source_where_it_goes() -> None:
+    sources = {"train.py": BEFORE}
+    fix = hunks(diff_of(BEFORE, AFTER))
+    assert fits(fix, sources)
+    (shown,) = listings(cause(), TOLD, sources, fix)
+    rows = [row for row in shown.rows if isinstance(row, Line)]
+    told = [(row.kind, row.number, text_of(row.html)) for row in rows if row.kind != "same"]
+    assert told == [
+        ("removed", 2, "b = 2"),
+        ("added", None, "b = 3"),
+        ("added", None, "h += 1"),
+    ]
+    kept = [text_of(row.html) for row in rows if row.kind != "removed"]
+    assert "\n".join(kept) == AFTER.rstrip("\n")
+
+
+def test_a_fix_of_other_lines_is_not_laid_over_the_source() -> None:
+    fix = hunks(diff_of(BEFORE, AFTER))
+    assert not fits(fix, {"train.py": BEFORE.replace("b = 2", "b = 22")})
+    assert not fits(fix, {"train.py": "a = 1\n"})
+    assert not fits(fix, {})
+
+
+def test_a_story_counts_from_one_in_the_order_of_events() -> None:
+    assert [(s.n, s.kind, s.line) for s in TOLD] == [
+        (1, "made", 10),
+        (2, "freed", 50),
+        (3, "carried", 40),
+        (4, "reached", 50),
+    ]
+    bare = cause(created=None, freed_by=None, reached_again_by=None, carrier=None)
+    assert [(s.n, s.kind, s.line) for s in steps(bare, "silent")] == [(1, "look", 40)]
 
 
 def test_without_the_source_the_quoted_lines_are_shown() -> None:
-    (shown,) = listings(cause(), {})
+    (shown,) = listings(cause(), TOLD, {})
     lines = [row for row in shown.rows if isinstance(row, Line)]
     assert [text_of(line.html) for line in lines] == ["h = cell(h)", "loss.backward()"]
 
@@ -142,7 +181,12 @@ def test_the_shared_text_names_the_places_and_the_address() -> None:
         causes=[cause()],
     )
     shared = as_markdown(diagnosis)
-    for piece in ("**Confirmed by a run.**", "`self.h` crosses.", "line 10", diagnosis.url):
+    for piece in (
+        "**Seen in your run; fix not tested.**",
+        "`self.h` crosses.",
+        "line 10",
+        diagnosis.url,
+    ):
         assert piece in shared
 
 

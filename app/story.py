@@ -1,0 +1,126 @@
+"""What happened to the graph, step by step: the numbers that margin, story and picture share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from app.schemas import Cause, Event, Spot
+
+StepKind = Literal["made", "freed", "carried", "reached", "look"]
+CIRCLED = "①②③④⑤⑥⑦⑧⑨"
+LONGEST = 60
+"""Characters of a line that a sentence quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that happened on a line. `text` is Markdown; `note` is its short form."""
+
+    n: int
+    kind: StepKind
+    file: str
+    line: int
+    text: str
+    note: str
+
+    @property
+    def number(self) -> str:
+        return CIRCLED[self.n - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """How a family of faults tells its events: made, ended, kept, needed again."""
+
+    made: tuple[str, str]
+    freed: tuple[str, str]
+    carried: tuple[str, str]
+    reached: tuple[str, str]
+
+
+WORDS: dict[str, _Words] = {
+    "graph-reuse": _Words(
+        made=("builds the graph", "builds the graph"),
+        freed=("uses the graph up; PyTorch frees it", "frees the graph"),
+        carried=("still points to that graph", "keeps it"),
+        reached=("needs the freed graph again: the error", "needs it again: error"),
+    ),
+    "inplace": _Words(
+        made=("computes something whose backward will need this value", "needs this value later"),
+        freed=("changes the value in place", "changes it in place"),
+        carried=("is the value that was changed", "the changed value"),
+        reached=("needs the old value, which is gone: the error", "needs the old value: error"),
+    ),
+    "no-grad": _Words(
+        made=("gives the value", "gives the value"),
+        freed=("cuts the value from its graph", "cuts the graph"),
+        carried=("has no graph behind it", "has no graph"),
+        reached=("needs a graph, and there is none: the error", "needs a graph: error"),
+    ),
+    "silent": _Words(
+        made=("makes the value", "makes the value"),
+        freed=("is where it is lost", "lost here"),
+        carried=("is the value to look at", "the value"),
+        reached=("shows it", "shows it"),
+    ),
+}
+
+
+def steps(cause: Cause, family: str) -> list[Step]:
+    """The events of a cause in the order in which they happened, numbered from 1."""
+    words = WORDS.get(family, WORDS["graph-reuse"])
+    told = [
+        (kind, spot, *texts)
+        for kind, spot, texts in _events(cause, words)
+        if spot is not None and spot.line
+    ]
+    if not any((s.file, s.line) == (cause.location.file, cause.location.line) for _, s, *_ in told):
+        told.insert(0, ("look", cause.location, f"{_line(cause.location)}: start here.", "start"))
+    return [
+        Step(n, kind, spot.file, spot.line, text, note)
+        for n, (kind, spot, text, note) in enumerate(told[: len(CIRCLED)], 1)
+    ]
+
+
+def numbers(told: Iterable[Step]) -> dict[str, str]:
+    """The circled number of each kind of event."""
+    return {step.kind: step.number for step in told}
+
+
+def _events(cause: Cause, words: _Words) -> Iterator[tuple[StepKind, Spot | None, tuple[str, str]]]:
+    kinds: tuple[tuple[StepKind, Event | None, tuple[str, str]], ...] = (
+        ("made", cause.created, words.made),
+        ("freed", cause.freed_by, words.freed),
+    )
+    for kind, event, (text, note) in kinds:
+        if event:
+            yield kind, event, (f"{_line(event)} {text}.", note + _when(event))
+    if cause.carrier:
+        spot = Spot(file=cause.carrier.file, line=cause.carrier.line)
+        text, note = words.carried
+        name = f"`{_short(cause.carrier.name)}`"
+        yield "carried", spot, (f"{name} {text} (line {spot.line}).", f"{name} {note}")
+    if cause.reached_again_by:
+        text, note = words.reached
+        event = cause.reached_again_by
+        yield "reached", event, (f"{_line(event)} {text}.", note + _when(event))
+
+
+def _line(spot: Spot) -> str:
+    """`Line 44, loss.backward(), in iteration 2`."""
+    where = spot.cell[:1].upper() + spot.cell[1:] if spot.cell else f"Line {spot.line}"
+    code = spot.code.strip()
+    told = f"{where}, `{_short(code)}`," if code and "`" not in code else where
+    if isinstance(spot, Event) and spot.iteration and spot.iteration > 1:
+        told = f"{told.rstrip(',')}, in pass {spot.iteration},"
+    return told
+
+
+def _when(event: Event) -> str:
+    return f" (pass {event.iteration})" if event.iteration else ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -1,0 +1,176 @@
+"""What people read in place of the contract's short names: one vocabulary for page, terminal and
+shared text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from app.schemas import Cause, Diagnosis, Findings, Patch
+
+Tone = Literal["good", "unsure", "plain"]
+
+GRADIENTS = {
+    "same": "same gradients",
+    "truncated": "truncated BPTT: each pass learns on its own",
+    "changed": "the gradients change",
+    "unknown": "gradients not compared",
+}
+CHECKS = {
+    "reproduced": "Your error was reproduced",
+    "runs": "The fixed script runs",
+    "learns": "Every parameter still learns",
+    "same_gradient": "The gradients match the original's",
+    "schedule": "As many backward calls and steps as before",
+    "covered": "Every loss is still trained on",
+    "fresh": "Every backward uses the current weights",
+    "bounded": "Memory does not grow from pass to pass",
+    "minimal": "The change is small",
+}
+CHIPS = {
+    "reproduced": "error reproduced",
+    "runs": "error gone",
+    "learns": "all parameters learn",
+    "same_gradient": "gradients match",
+    "schedule": "same steps",
+    "covered": "every loss trained",
+    "fresh": "current weights",
+    "bounded": "no growth",
+    "minimal": "small change",
+}
+STATES = {"passed": "passed", "failed": "failed", "not_run": "not tested"}
+RUNS = {
+    "reproduced": "Your error was reproduced here.",
+    "ran_clean": "The script ran here without an error.",
+    "other_error": "The script stopped here with another error.",
+    "timed_out": "The script was stopped at its time limit.",
+    "limit_hit": "The script was stopped at a limit of the sandbox.",
+    "unavailable": "The script was not run.",
+}
+SOURCES = {
+    "trace": "the run showed it",
+    "reading": "the source suggests it; no run has shown it",
+    "both": "the run showed it, and the source says the same",
+}
+ASSUMED = {
+    "import": "added import",
+    "package": "package",
+    "file": "file",
+    "argument": "argument",
+    "name": "missing name",
+    "api": "older version",
+}
+RETAIN_GRAPH = (
+    "It hides the message and keeps the fault: every pass then goes back through all passes "
+    "before it, so time and memory grow with each one, and after `optimizer.step()` the old graph "
+    "holds weights that have changed since, which fails next. It is right only where two backward "
+    "calls really are meant to share one forward pass, before any step."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far a result reaches, in two or three words, and how it is coloured."""
+
+    words: str
+    tone: Tone
+
+
+def state(found: Findings, status: str = "done") -> State:
+    """What a badge says. Green is for what was seen to work, amber for what was not tried."""
+    if status == "failed":
+        return State("Gradmend failed", "unsure")
+    if status != "done":
+        return State("Working on it", "plain")
+    first = found.patches[0] if found.patches else None
+    fixed = first is not None and first.verification.status == "passed"
+    match found.verdict:
+        case "confirmed" if fixed:
+            return State("Reproduced and fixed", "good")
+        case "confirmed" if found.run is None or found.basis == "trace":
+            return State("Seen in your run; fix not tested", "unsure")
+        case "confirmed":
+            return State("Reproduced; no fix passed", "unsure")
+        case "likely" if fixed:
+            return State("Shown with missing parts filled in; fix tested there", "unsure")
+        case "likely" if found.basis == "completed":
+            return State("Shown with missing parts filled in", "unsure")
+        case "likely":
+            return State("Probable: not run", "unsure")
+        case "healthy":
+            return State("Healthy", "good")
+        case "unreproduced":
+            return State("We could not reproduce it", "unsure")
+    return State("We need one more thing", "unsure")
+
+
+def headline(diagnosis: Diagnosis) -> str:
+    """The badge's words, whatever state the diagnosis is in."""
+    return state(diagnosis, diagnosis.status).words
+
+
+def tone(diagnosis: Diagnosis) -> Tone:
+    """How the badge is coloured."""
+    return state(diagnosis, diagnosis.status).tone
+
+
+def calls(count: int) -> str:
+    """So many backward calls, in words."""
+    return f"{count} backward call" + ("" if count == 1 else "s")
+
+
+def sentences(summary: str) -> tuple[str, str]:
+    """A summary's first sentence, and whatever comes behind it."""
+    first = re.match(r"(.+?[.!?])\s+(?=[A-Z`])(.*)", summary, re.DOTALL)
+    return (first[1], first[2]) if first else (summary, "")
+
+
+def certainty(cause: Cause) -> str:
+    """How sure we are of a cause, in words with the figure."""
+    words = {9: "almost certain", 7: "likely", 4: "possible"}
+    word = next((words[low] for low in words if cause.confidence * 10 >= low), "a guess")
+    return f"{word} ({cause.confidence:.0%}): {SOURCES[cause.source]}"
+
+
+def proof(patch: Patch) -> str:
+    """What a fix's badge says."""
+    words = {"passed": "tested", "failed": "failed a check", "not_run": "not tested"}
+    return words[patch.verification.status]
+
+
+def effect(patch: Patch) -> str:
+    """What a fix does to the training: as measured, else as far as known. A fix that failed its
+    checks is said to do nothing good."""
+    if patch.verification.status == "failed":
+        failed = [CHECKS[c.name] for c in patch.verification.checks if c.status == "failed"]
+        return f"not so: {failed[0][:1].lower()}{failed[0][1:]}" if failed else ""
+    if patch.effect is not None and patch.effect.text:
+        return patch.effect.text
+    return GRADIENTS[patch.gradients]
+
+
+def unchecked(diagnosis: Diagnosis) -> list[str]:
+    """What a reader should not take for tested."""
+    run = diagnosis.run
+    told = []
+    if run is None and any(cause.source != "reading" for cause in diagnosis.causes):
+        told.append("Nothing was run here: the cause comes from the records of your own run.")
+    elif run is None or run.status == "unavailable":
+        told.append("Nothing was run: what stands here comes from reading the source.")
+    else:
+        told.append("GPUs and several processes: the run was on one CPU.")
+        told.append(f"A whole training: {calls(run.backward_calls)} were followed.")
+        if run.stand_ins or diagnosis.world:
+            told.append("Your own data and packages, where something stood in for them.")
+    for patch in diagnosis.patches[:1]:
+        skipped = [
+            CHECKS[check.name][0].lower() + CHECKS[check.name][1:]
+            for check in patch.verification.checks
+            if check.status == "not_run"
+        ]
+        if skipped:
+            told.append(f"Of the first fix: {'; '.join(skipped)}.")
+    told.append("Whether the model trains well: only gradients and graphs were compared.")
+    told += [f"Cut to fit: {item}." for item in diagnosis.truncated]
+    return told
