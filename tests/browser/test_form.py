@@ -50,7 +50,9 @@ async def test_a_dropped_notebook_is_diagnosed_as_one_script(page: Page) -> None
     await page.click("button.primary")
     await settled(page)
     await expect(page.locator(".badge")).to_have_text("Reproduced and fixed")
-    await expect(page.locator("table.listing").first).to_contain_text("hidden = model(chars, hidden)")
+    await expect(page.locator("table.listing").first).to_contain_text(
+        "hidden = model(chars, hidden)"
+    )
 
 
 async def test_of_several_files_the_one_that_walks_is_the_script(page: Page) -> None:
@@ -137,9 +139,7 @@ async def test_records_of_a_run_beside_own_data(page: Page, tmp_path: Path) -> N
     await expect(page.locator("table.listing").first).to_contain_text(
         "out, memory = gru(x[None], memory)"
     )
-    await expect(page.locator("section", has=page.locator("#sure"))).to_contain_text(
-        "your own run"
-    )
+    await expect(page.locator("section", has=page.locator("#sure"))).to_contain_text("your own run")
     await keep(page, "own-data")
 
 
