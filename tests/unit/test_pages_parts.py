@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
+from app import wording
 from app.guide import guides
 from app.highlight import LARGEST, highlight_lines, lines_of
 from app.markdown import to_html
-from app import wording
 from app.pages.diffs import hunks
 from app.pages.listing import Gap, Line, fits, listings
 from app.pages.share import as_markdown, fenced
