@@ -4,10 +4,10 @@ stays as it was (comments, quotes, tabs, line endings)."""
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from analyzers.linediff import matching_blocks, unified
 from analyzers.source import Module
 
 
@@ -182,12 +182,5 @@ def needs_parentheses(node: ast.AST) -> bool:
 
 def unified_diff(path: str, before: str, after: str) -> str:
     """A diff that `git apply` and `patch -p1` take; empty when nothing changed."""
-    out: list[str] = []
-    for line in difflib.unified_diff(
-        before.splitlines(keepends=True),
-        after.splitlines(keepends=True),
-        f"a/{path}",
-        f"b/{path}",
-    ):
-        out.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
-    return "".join(out)
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    return unified(path, old, new, matching_blocks(old, new))

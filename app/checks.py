@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Set
 from itertools import pairwise, takewhile
 
+from analyzers.linediff import changed_lines
 from app.schemas import Check
 from sandbox.protocol import RunResult
 from sandbox.records import Backward, Gradient, Step, Trace
@@ -311,13 +311,7 @@ def _grows(records: list[Backward]) -> bool:
 
 def minimal(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Check, int]:
     """How many lines the patch changes."""
-    changed = 0
-    for path, text in after.items():
-        old, new = before.get(path, "").splitlines(), text.splitlines()
-        matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-        changed += sum(
-            max(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in matcher.get_opcodes() if tag != "equal"
-        )
+    changed = sum(changed_lines(before.get(path, ""), text) for path, text in after.items())
     status = "passed" if 0 < changed <= MAX_CHANGED_LINES else "failed"
     plural = "line" if changed == 1 else "lines"
     return Check(name="minimal", status=status, detail=f"{changed} {plural} changed"), changed

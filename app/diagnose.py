@@ -55,7 +55,7 @@ async def diagnose(
             await progress.cause(report.cause(cause, case))
         with clock.stage("verify"):
             mended = await _mend(case, seen, causes, session, reader, progress)
-    return report.findings(case, seen, mended, clock)
+    return await asyncio.to_thread(report.findings, case, seen, mended, clock)
 
 
 async def _mend(
@@ -69,7 +69,7 @@ async def _mend(
     """Try the candidates, telling each patch as it is settled."""
     session = as_observed(session, case, seen)
     mended = await mend(case, seen, causes, session, reader, progress.stage)
-    for patch in report.patches(case, mended):
+    for patch in await asyncio.to_thread(report.patches, case, mended):
         await progress.patch(patch)
         await asyncio.sleep(0)
     return mended

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
+from analyzers.linediff import opcodes
 
 CONTEXT = 2
 
@@ -11,13 +11,10 @@ def snippet_of(before: str, after: str) -> str:
     """The new lines with `CONTEXT` lines around them; gaps are shown as `...`."""
     old, new = before.splitlines(), after.splitlines()
     shown: set[int] = set()
-    for tag, _, _, start, end in difflib.SequenceMatcher(
-        None, old, new, autojunk=False
-    ).get_opcodes():
+    for tag, _, _, start, end in opcodes(old, new):
         if tag != "equal":
-            shown |= set(
-                range(max(0, start - CONTEXT), min(len(new), max(end, start + 1) + CONTEXT))
-            )
+            first, last = max(0, start - CONTEXT), min(len(new), max(end, start + 1) + CONTEXT)
+            shown.update(range(first, last))
     lines: list[str] = []
     last = -1
     for number in sorted(shown):

@@ -17,6 +17,7 @@ from sandbox.protocol import Job, Readiness, RunResult, Session
 from sandbox.wire import WireError, hand_over, pack_json, read_json
 
 _ENDING_S = 10.0
+_PAUSES_S = (0.0, 0.0, 0.5, 2.0)  # before each try of a run
 _READINESS = {"ask": "readiness"}
 _SESSION = {"ask": "session"}
 
@@ -53,7 +54,7 @@ class _Client:
     """What both kinds of client share: they differ in how they reach a launcher."""
 
     async def run(self: _Connects, job: Job) -> RunResult:
-        """Run one job. One that a dying launcher took with it is tried once more."""
+        """Run one job. One that a dying launcher took with it is tried again, a few times."""
         return await _run(self, job, None)
 
     @contextlib.asynccontextmanager
@@ -91,9 +92,11 @@ class _Client:
 async def _run(client: _Connects, job: Job, session: str | None) -> RunResult:
     request = {"ask": "run", "job": job.model_dump(), "session": session}
     reason = ""
-    for _ in range(2):
+    for pause in _PAUSES_S:
+        await asyncio.sleep(pause)
         try:
-            return RunResult.model_validate(await _ask(await client.connect(), request))
+            answer = await _ask(await client.connect(), request)
+            return await asyncio.to_thread(RunResult.model_validate, answer)
         except (WireError, OSError) as error:
             reason = f"the sandbox launcher cannot be reached: {error}"
     return RunResult(status="unavailable", reason=reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -27,6 +28,9 @@ from sandbox.stderr import last_exception
 from sandbox.watch.outcome import Outcome
 
 MAX_LINE = 1 << 20
+_MAX_REJECTED = 256
+_MAX_DOUBTS = 16
+_MAX_PARAMETERS = 4096
 _MAX_LISTED = {
     "backwards": 4096,
     "steps": 4096,
@@ -98,16 +102,22 @@ def read_trace(data: bytes) -> tuple[Trace, list[str]]:
     """Validated records of a run, counting what was not one; and signs of forgery."""
     trace = Trace()
     doubts: list[str] = []
-    lines = [line for line in data.splitlines() if line.strip()]
-    for line in lines:
+    count = 0
+    for line in BytesIO(data):
+        if not line.strip():
+            continue
+        count += 1
         record = _parse(line)
         if record is None:
             trace.rejected += 1
-        elif not _add(trace, record):
+            if trace.rejected >= _MAX_REJECTED:
+                doubts.append(f"{_MAX_REJECTED} records are none; the rest was not read")
+                return trace, doubts[:_MAX_DOUBTS]
+        elif not _add(trace, record) and len(doubts) < _MAX_DOUBTS:
             doubts.append(f"more than one {record.t!r} record")
-    if trace.ended is not None and trace.ended.records not in (None, len(lines)):
+    if trace.ended is not None and trace.ended.records not in (None, count):
         doubts.append("records were added or are lost")
-    return trace, doubts[:16]
+    return trace, doubts[:_MAX_DOUBTS]
 
 
 def _parse(line: bytes) -> _Line | None:
@@ -135,7 +145,7 @@ def _add(trace: Trace, record: _Line) -> bool:
         case Missing():
             return _once(trace, "missing", record)
         case Parameters():
-            trace.parameters = (trace.parameters + record.params)[:4096]
+            trace.parameters += record.params[: _MAX_PARAMETERS - len(trace.parameters)]
         case Backward():
             _append(trace, "backwards", record)
         case Step():

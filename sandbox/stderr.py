@@ -7,10 +7,11 @@ import re
 from sandbox.protocol import Raised, RaisedFrame
 
 _HEADER = "Traceback (most recent call last):"
-_FRAME = re.compile(r'  File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<function>.*))?')
+_FRAME = re.compile(r'  File "(?P<file>.*)", line (?P<line>\d{1,9})(?:, in (?P<function>.*))?')
 _LAST = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?:: (?P<message>.*))?", re.DOTALL)
 _MARKS = re.compile(r"\s*[~^]+\s*")
-_PREFIX = re.compile(r"/job/|/.*/(?:site|dist)-packages/|/.*/lib/python3\.\d+/")
+_LIBRARIES = ("/site-packages/", "/dist-packages/", "/lib/python3.")
+_JOB = "/job/"
 _MAX_MESSAGE = 8192
 
 
@@ -35,7 +36,13 @@ def last_exception(stderr: str) -> Raised | None:
 
 def _shown(file: str) -> str:
     """Job files relative to the job's directory, library files by their module path."""
-    return _PREFIX.sub("", file, count=1)
+    if file.startswith(_JOB):
+        return file.removeprefix(_JOB)
+    for marker in _LIBRARIES:
+        before, found, module = file.rpartition(marker)
+        if found and before.startswith("/"):
+            return module.partition("/")[2] if marker.endswith(".") else module
+    return file
 
 
 def _frames(block: list[str]) -> tuple[list[RaisedFrame], int]:

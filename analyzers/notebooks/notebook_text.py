@@ -9,9 +9,9 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from analyzers.edits import unified_diff
+from analyzers.linediff import matching_blocks
 from analyzers.notebooks.celldiff import diff_by_cells
 from analyzers.notebooks.magics import neutralised
 from analyzers.notebooks.notebook import LineMap, source_of
@@ -168,9 +168,7 @@ def _restored(source: str, before: list[str], after: list[str]) -> str:
     """The cell's new text: lines that stayed are taken from the original, magics and all."""
     written = source.splitlines() or [""]
     lines = list(after)
-    for old, new, size in SequenceMatcher(
-        None, before, after, autojunk=False
-    ).get_matching_blocks():
+    for old, new, size in matching_blocks(before, after):
         lines[new : new + size] = written[old : old + size]
     while lines and not lines[-1].strip():
         lines.pop()

@@ -9,7 +9,7 @@ from typing import Any
 import docker  # type: ignore[import-untyped]
 from docker.errors import DockerException, NotFound  # type: ignore[import-untyped]
 
-from sandbox.walls.limits import Limits
+from sandbox.walls.limits import TCP_BUFFERS, Limits
 
 LABEL = "dev.gradmend.sandbox"
 _SPARE_TASKS = 8  # pid 1, the reaper, and room for the watch to see that the limit is reached
@@ -47,6 +47,7 @@ class Shape:
             "labels": {LABEL: self.owner},
             "runtime": self.runtime,
             "network_mode": "none",
+            "sysctls": TCP_BUFFERS,
             "read_only": True,
             "cap_drop": ["ALL"],
             "security_opt": ["no-new-privileges"],

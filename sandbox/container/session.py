@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -15,6 +16,7 @@ from sandbox.watch.request import request_for
 from sandbox.wire import WireError
 
 NAME = "container"
+_TRIES = 3
 
 
 class ContainerSession:
@@ -41,7 +43,7 @@ class ContainerSession:
             outcome = await self.outcome(job)
         except (WireError, TimeoutError) as error:
             outcome = Outcome("unavailable", reason=str(error) or "the container did not get warm")
-        return run_result(job, outcome, NAME)
+        return await asyncio.to_thread(run_result, job, outcome, NAME)
 
     async def outcome(self, job: Job, *, probe: bool = False) -> Outcome:
         """Run a job, or the probe instead of it; raises `WireError` when nothing can run.
@@ -55,13 +57,14 @@ class ContainerSession:
             tasks_by_user=False,
         )
         request = request_for(job, limits, self._allow_missing, probe=probe)
-        try:
-            return await self._tried(request)
-        except WireError:
-            # Killed under the run, by the kernel or a person: a fresh one gets a second try.
-            if self._over or self._house is None:
-                raise
-            return await self._tried(request)
+        for _ in range(_TRIES - 1):
+            try:
+                return await self._tried(request)
+            except WireError:
+                # Killed under the run, by the kernel or a person: a fresh one gets another try.
+                if self._over or self._house is None:
+                    raise
+        return await self._tried(request)
 
     async def _tried(self, request: dict[str, Any]) -> Outcome:
         guest = await self._fit_guest()

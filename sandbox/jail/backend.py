@@ -25,6 +25,7 @@ from sandbox.wire import WireError, hand_over, pack_json, read_frame
 
 NAME = "jail"
 _WARM_UP_S = 120.0
+_TRIES = 3
 
 
 class Zygote:
@@ -140,7 +141,7 @@ class Jail:
             outcome = await self.outcome(job)
         except (WireError, TimeoutError) as error:
             outcome = Outcome("unavailable", reason=str(error) or "the zygote did not get warm")
-        return run_result(job, outcome, NAME)
+        return await asyncio.to_thread(run_result, job, outcome, NAME)
 
     @contextlib.asynccontextmanager
     async def session(self) -> AsyncIterator[Self]:
@@ -152,23 +153,32 @@ class Jail:
 
     async def outcome(self, job: Job, *, probe: bool = False) -> Outcome:
         """Run a job, or the probe instead of it; raises `WireError` when nothing can run."""
-        zygote_ = await self._warm()
         limits = Limits.of(job.time_limit_s, job.memory_mib, job.output_bytes)
         request = request_for(job, limits, self._allow_missing, probe=probe)
-        try:
-            return await zygote_.run(request)
-        except WireError:
-            # Killed under the run, by the kernel or a person: a fresh one gets a second try.
-            if zygote_.alive:
-                raise
-            return await (await self._warm()).run(request)
+        for _ in range(_TRIES - 1):
+            zygote_ = await self._warm()
+            with contextlib.suppress(WireError):
+                return await zygote_.run(request)
+            # It or the run's watcher was killed, by the kernel or a person. Its keeper may not
+            # know yet, so it is asked for nothing more: a fresh one gets another try.
+            self._leave(zygote_)
+        return await (await self._warm()).run(request)
+
+    def _leave(self, left: Zygote) -> None:
+        """Ask this zygote for no further run; those that it has in hand go on."""
+        if self._zygote is left:
+            self._zygote = None
+            self._retire(left)
+
+    def _retire(self, old: Zygote) -> None:
+        old.retire()
+        self._retired = [each for each in self._retired if each.alive] + [old]
 
     async def _warm(self) -> Zygote:
         async with self._starting:
             current = self._zygote
             if current is not None and current.served >= self._runs_per_zygote:
-                current.retire()
-                self._retired = [old for old in self._retired if old.alive] + [current]
+                self._retire(current)
                 current = None
             if current is None or not current.alive:
                 self._zygote = None

@@ -10,6 +10,7 @@ import struct
 
 from sandbox.walls import libc
 from sandbox.walls.errors import raising
+from sandbox.walls.limits import TCP_BUFFERS
 from sandbox.walls.privileges import NOBODY
 
 _SET_INTERFACE_FLAGS, _INTERFACE_UP = 0x8914, 0x1
@@ -46,6 +47,16 @@ def raise_loopback() -> None:
     with raising("no-network"), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
         request = array.array("b", struct.pack("16sh14x", b"lo", _INTERFACE_UP))
         fcntl.ioctl(handle, _SET_INTERFACE_FLAGS, request)
+
+
+def narrow_connections() -> None:
+    """Bound what the kernel keeps for each TCP connection, which no other limit counts.
+
+    Needs the /proc of this network namespace.
+    """
+    with raising("no-network"):
+        for name, sizes in TCP_BUFFERS.items():
+            _write(f"/proc/sys/{name.replace('.', '/')}", sizes)
 
 
 def _write(path: str, text: str) -> None:

@@ -9,7 +9,7 @@ import socket
 from typing import NoReturn
 
 from sandbox.jail import namespaces, root
-from sandbox.walls import libc
+from sandbox.walls import libc, privileges
 from sandbox.walls.errors import WallError
 from sandbox.watch.outcome import Outcome
 from sandbox.watch.script import EXIT_BROKEN, Ends, Request, RunJob, reap
@@ -42,6 +42,7 @@ def watch_run(control: socket.socket, paths: list[str], run_job: RunJob) -> None
 
 def _start(request: Request, paths: list[str], run_job: RunJob) -> Started:
     """Fork the run's init into a user and a pid namespace of its own."""
+    privileges.become_any()
     namespaces.enter_user_namespace(libc.CLONE_NEWPID)
     outer, inner = connect()
     pid = os.fork()
@@ -67,6 +68,7 @@ def _init(request: Request, paths: list[str], run_job: RunJob, ends: Ends) -> No
         namespaces.name_host()
         namespaces.raise_loopback()
         root.mount_scratch(request.limits, paths)
+        namespaces.narrow_connections()
         code = reap(request, run_job, ends, _STANDING)
     except WallError as error:
         ends.refuse(error)

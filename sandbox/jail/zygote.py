@@ -57,8 +57,9 @@ def _live(channel: socket.socket, paths: list[str], entry: str, as_root: bool) -
     try:
         root.enter_bare_root(paths)
         if as_root:
-            privileges.become(privileges.NOBODY)
-        privileges.drop_capabilities()
+            privileges.become_with_a_way_on(privileges.NOBODY)
+        else:
+            privileges.drop_capabilities()
         libc.die_with_parent(0)  # the keeper is outside this pid namespace, hence 0
         run_job = _warm(entry)
         channel.send(json.dumps({"ready": True}).encode())

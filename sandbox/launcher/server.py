@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
+import time
 from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,10 @@ from pydantic import ValidationError
 
 from sandbox.launcher.backend import Backend, Prepared
 from sandbox.launcher.gate import BusyError, Gate
-from sandbox.protocol import Job, RunResult
+from sandbox.protocol import Job, Readiness, RunResult
 from sandbox.wire import WireError, pack_json, read_json
+
+_FRESH_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,9 @@ class Server:
         self._runs = Gate("runs", places=slots, queue=queue)
         self._sessions = Gate("sessions", places=sessions, queue=queue)
         self._lanes: dict[str, Lane] = {}
+        self._probing = asyncio.Lock()
+        self._probed = -_FRESH_S
+        self._seen = Readiness(ready=False, backend="")
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection to its end."""
@@ -57,7 +63,7 @@ class Server:
     async def _answer(self, request: Any, writer: asyncio.StreamWriter) -> None:
         match request:
             case {"ask": "readiness"}:
-                await _say(writer, (await self._backend.readiness()).model_dump())
+                await _say(writer, (await self._readiness()).model_dump())
             case {"ask": "session"}:
                 await self._hold(writer)
             case {"ask": "run", "job": job}:
@@ -65,6 +71,15 @@ class Server:
                 await _say(writer, (await self._run(job, lane)).model_dump())
             case _:
                 await _say(writer, {"error": "ask for a run, a session or readiness"})
+
+    async def _readiness(self) -> Readiness:
+        """What the last probe saw, if that is fresh and good; all who ask meanwhile share one."""
+        async with self._probing:
+            if time.monotonic() > self._probed + _FRESH_S:
+                self._seen = await self._backend.readiness()
+                if self._seen.ready:
+                    self._probed = time.monotonic()
+            return self._seen
 
     async def _hold(self, writer: asyncio.StreamWriter) -> None:
         """Hold a session until its client goes, at which this is cancelled."""

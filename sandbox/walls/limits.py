@@ -10,6 +10,11 @@ from typing import Any, Self
 from sandbox.walls.errors import raising
 
 MIB = 1 << 20
+# Least, first and most bytes of a TCP connection's buffers, as `sysctl` names them.
+TCP_BUFFERS = {
+    "net.ipv4.tcp_rmem": "4096 65536 131072",
+    "net.ipv4.tcp_wmem": "4096 65536 131072",
+}
 # The watcher and the run's init share its user namespace, by which the kernel counts.
 _OUR_OWN_TASKS = 2
 
@@ -27,6 +32,7 @@ class Limits:
     record_bytes: int = 8 * MIB
     tasks: int = 128
     open_files: int = 256
+    sockets: int = 512
     work_mib: int = 64
     shared_mib: int = 256
     inodes: int = 8192

@@ -78,6 +78,8 @@ NUMBERS: dict[str, tuple[int, int | None]] = {
     "clone": (56, 220),
     "clone3": (435, 435),
     "socket": (41, 198),
+    "socketpair": (53, 199),
+    "setsockopt": (54, 208),
     "ioctl": (16, 29),
     "prlimit64": (302, 261),
     "seccomp": (317, 277),

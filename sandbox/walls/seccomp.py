@@ -34,8 +34,21 @@ DENIED: dict[str, str] = {
 # Absent rather than refused: libraries know how to live without them.
 ABSENT = "io_uring_setup io_uring_enter io_uring_register clone3"
 
-SOCKET_FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6)
-_NETLINK_ROUTE = 0  # what `getifaddrs` asks, and with it `torch.distributed`
+# Families of sockets, and the protocols that each may speak. Netlink's zero is the list of
+# interfaces, which `getifaddrs` asks for, and with it `torch.distributed`.
+SOCKETS: dict[int, tuple[int, ...]] = {
+    socket.AF_UNIX: (0,),
+    socket.AF_INET: (0, socket.IPPROTO_TCP, socket.IPPROTO_UDP),
+    socket.AF_INET6: (0, socket.IPPROTO_TCP, socket.IPPROTO_UDP),
+    socket.AF_NETLINK: (0,),
+}
+# Options by level. Buffers keep their first size, as no limit counts them; TCP keeps its ways.
+_BUFFERS_FORCED = (32, 33)  # SO_SNDBUFFORCE, SO_RCVBUFFORCE
+_CONGESTION, _UPPER_LAYER = 13, 31  # TCP_CONGESTION, TCP_ULP
+DENIED_OPTIONS: dict[int, tuple[int, ...]] = {
+    socket.SOL_SOCKET: (socket.SO_SNDBUF, socket.SO_RCVBUF, *_BUFFERS_FORCED),
+    socket.IPPROTO_TCP: (_CONGESTION, _UPPER_LAYER),
+}
 
 _NEW_NAMESPACE = (
     libc.CLONE_NEWNS
@@ -90,7 +103,9 @@ def program() -> bytes:
             steps += _refuse(name, errno.EPERM)
     namespaces = [_step(_BITS, _NEW_NAMESPACE, 0, 1), _answer(errno.EPERM)]
     steps += _only_when("clone", [_step(_LOAD, _ARGUMENT_0), *namespaces])
-    steps += _only_when("socket", _families())
+    steps += _only_when("socket", _sockets())
+    steps += _only_when("socketpair", [_step(_LOAD, _ARGUMENT_0), *_unless(socket.AF_UNIX)])
+    steps += _only_when("setsockopt", _options())
     requests = [
         step
         for request in _TERMINAL_INJECTION
@@ -104,19 +119,37 @@ def program() -> bytes:
     return b"".join([*steps, _step(_RETURN, _ALLOW)])
 
 
-def _families() -> list[bytes]:
-    """Refuse families but for those named, and of netlink all but the list of interfaces."""
-    routing = [
-        _step(_EQUAL, socket.AF_NETLINK, 0, 2),
-        _step(_LOAD, _ARGUMENT_2),
-        _step(_EQUAL, _NETLINK_ROUTE, 1, 0),
-    ]
-    beyond = len(routing) + 1
-    named = [
-        _step(_EQUAL, family, len(SOCKET_FAMILIES) - 1 - at + beyond)
-        for at, family in enumerate(SOCKET_FAMILIES)
-    ]
-    return [_step(_LOAD, _ARGUMENT_0), *named, *routing, _answer(errno.EAFNOSUPPORT)]
+def _sockets() -> list[bytes]:
+    """Refuse families but for those named, and of each all protocols but those named."""
+    steps = [_step(_LOAD, _ARGUMENT_0)]
+    for family, protocols in SOCKETS.items():
+        allowed = [
+            _step(_EQUAL, protocol, len(protocols) - at) for at, protocol in enumerate(protocols)
+        ]
+        body = [
+            _step(_LOAD, _ARGUMENT_2),
+            *allowed,
+            _answer(errno.EPROTONOSUPPORT),
+            _step(_RETURN, _ALLOW),
+        ]
+        steps += [_step(_EQUAL, family, 0, len(body)), *body]
+    return [*steps, _answer(errno.EAFNOSUPPORT)]
+
+
+def _unless(family: int) -> list[bytes]:
+    """Refuse what was loaded where it is not this family."""
+    return [_step(_EQUAL, family, 1, 0), _answer(errno.EAFNOSUPPORT)]
+
+
+def _options() -> list[bytes]:
+    steps = [_step(_LOAD, _ARGUMENT_1)]
+    for level, options in DENIED_OPTIONS.items():
+        body = [_step(_LOAD, _ARGUMENT_2)]
+        for option in options:
+            body += [_step(_EQUAL, option, 0, 1), _answer(errno.EPERM)]
+        body.append(_step(_RETURN, _ALLOW))
+        steps += [_step(_EQUAL, level, 0, len(body)), *body]
+    return steps
 
 
 def apply() -> None:

@@ -18,6 +18,12 @@ def tasks(proc: int, running: list[int]) -> int:
     return sum(_tasks(proc, process) for process in running)
 
 
+def sockets(proc: int) -> int:
+    """How many sockets the run's network namespace holds, those in flight included."""
+    said = _read(proc, 1, "net/sockstat").partition("sockets: used ")[2]
+    return int(said.partition("\n")[0] or 0)
+
+
 def used(proc: int, running: list[int], scratch: list[int], enough: int) -> int:
     """Bytes of memory that these processes use now.
 
@@ -76,10 +82,15 @@ def _resident(proc: int, process: int) -> int:
 
 
 def _proportional(proc: int, process: int) -> tuple[int, int]:
-    """Proportional set size in bytes, and how much of it is shared memory or tmpfs files."""
+    """Proportional set size in bytes, and how much of it is shared memory or tmpfs files.
+
+    A process may keep this to itself (`PR_SET_DUMPABLE`); it then counts with all that it shares.
+    """
     figures = {
         line.split(":")[0]: int(line.split()[1]) * 1024
         for line in _read(proc, process, "smaps_rollup").splitlines()
         if line.startswith(("Pss:", "Pss_Shmem:"))
     }
-    return figures.get("Pss", 0), figures.get("Pss_Shmem", 0)
+    if "Pss" not in figures:
+        return _resident(proc, process), 0
+    return figures["Pss"], figures.get("Pss_Shmem", 0)

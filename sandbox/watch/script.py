@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import resource
 import socket
 import sys
 import time
@@ -15,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import Any, NoReturn, Self
 
 from sandbox.walls import landlock, libc, limits, privileges, probe, seccomp
-from sandbox.walls.errors import WallError
+from sandbox.walls.errors import WallError, raising
 from sandbox.walls.limits import Limits
 from sandbox.walls.places import WORK, WRITABLE
 
@@ -50,8 +51,11 @@ class Ends:
     records: int
     reports: socket.socket
 
+    def say(self, message: dict[str, Any], handles: tuple[int, ...] = ()) -> None:
+        socket.send_fds(self.reports, [json.dumps(message).encode()], handles)
+
     def refuse(self, error: WallError) -> None:
-        self.reports.send(json.dumps({"refused": [error.wall, error.reason]}).encode())
+        self.say({"refused": [error.wall, error.reason]})
 
     def close(self) -> None:
         for handle in (self.stdout, self.stderr, self.records):
@@ -62,6 +66,7 @@ class Ends:
 def reap(request: Request, run_job: RunJob, ends: Ends, standing: list[str]) -> int:
     """Fork the script, wait for it and for all orphans meanwhile; report its exit code."""
     began = time.monotonic()
+    _hand_out(ends)
     # Nothing within may read or write the memory of this process.
     libc.prctl(libc.PR_SET_DUMPABLE, 0)
     script = os.fork()
@@ -71,8 +76,24 @@ def reap(request: Request, run_job: RunJob, ends: Ends, standing: list[str]) -> 
         pid, status = os.wait()
         if pid == script:
             code = os.waitstatus_to_exitcode(status)
-            ends.reports.send(json.dumps({"exit": code}).encode())
+            ends.say({"exit": code})
             return code
+
+
+def _hand_out(ends: Ends) -> None:
+    """Give the watcher what it measures the run by.
+
+    Done before any limit is lowered: the kernel counts descriptors under way for each user, and
+    a user's other runs may have as many under way as a script is allowed to open.
+    """
+    with raising("memory-watch"):
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        places = ("/proc", *WRITABLE)
+        handles = [os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) for path in places]
+        ends.say({"places": list(places)}, tuple(handles))
+    for handle in handles:
+        os.close(handle)
 
 
 def run_script(
@@ -88,7 +109,7 @@ def run_script(
         _arrange_descriptors(ends)
         walls = standing + _confine(request)
         _write_files(request.job["files"])
-        _report(ends.reports, walls, began)
+        ends.say({"walls": walls, "raising_s": round(time.monotonic() - began, 5)})
         ends.reports.close()
         os.closerange(RECORDS + 1, os.sysconf("SC_OPEN_MAX"))
         code = probe.report(RECORDS) if request.probe else run_job(request.job, RECORDS)
@@ -140,17 +161,10 @@ def _write_files(files: dict[str, str]) -> None:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:
             raise WallError("files", f"{name!r} is not a path within the project")
-        os.makedirs(path.parent, exist_ok=True)
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-
-
-def _report(reports: socket.socket, walls: list[str], began: float) -> None:
-    """Say that the script starts now, and hand out what the watcher measures it by."""
-    places = ("/proc", *WRITABLE)
-    handles = [os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) for path in places]
-    said = {"walls": walls, "raising_s": round(time.monotonic() - began, 5)}
-    socket.send_fds(reports, [json.dumps(said).encode()], handles)
+        with raising("files"):
+            os.makedirs(path.parent, exist_ok=True)
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
 
 
 def prepare() -> None:

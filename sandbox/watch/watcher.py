@@ -29,8 +29,9 @@ class Started:
     """A run whose first process has been forked: its pid, and that as a handle.
 
     `kill` ends all processes of the run; `ours` are those in the run's /proc that are not the
-    script's. On `ends.reports` the run's own trusted part says `{"walls": …}` (with handles on
-    its /proc and scratch directories) or `{"refused": …}`, later `{"exit": …}`.
+    script's. On `ends.reports` the run's own trusted part says `{"places": …}` (with handles on
+    its /proc and scratch directories), then `{"walls": …}` or `{"refused": …}`, and in the end
+    `{"exit": …}`.
     """
 
     pid: int
@@ -118,11 +119,12 @@ class Watcher:
         said = json.loads(text)
         if "refused" in said:
             self._outcome.wall, self._outcome.reason = said["refused"]
+        elif "places" in said:
+            self._proc, *self._scratch = handles
         elif "walls" in said:
             self._began = time.monotonic()
             self._deadline = self._began + self._limits.time_s
             self._outcome.walls, self._outcome.raising_s = said["walls"], said["raising_s"]
-            self._proc, *self._scratch = handles
         elif not self._killed and self._began is not None:
             self._outcome.ending, self._outcome.reason = "exited", None
             self._outcome.exit_code = said["exit"]
@@ -133,7 +135,9 @@ class Watcher:
         """Compare time with its limit, and what is dear to measure less often."""
         if time.monotonic() > self._deadline:
             self._end("timed_out" if self._began else "unavailable", None)
-        if self._proc is None or self._killed or time.monotonic() < self._next_look:
+        if self._proc is None or self._began is None or self._killed:
+            return
+        if time.monotonic() < self._next_look:
             return
         began = time.thread_time()
         self._look(self._proc)
@@ -145,6 +149,8 @@ class Watcher:
         running = memory.processes(proc, self._run.ours)
         if memory.tasks(proc, running) >= self._limits.tasks:
             return self._end("limit_hit", "processes")
+        if memory.sockets(proc) > self._limits.sockets:
+            return self._end("limit_hit", "sockets")
         allowed = self._limits.memory_mib * MIB
         used = memory.used(proc, running, self._scratch, allowed)
         peak = min(used, allowed) / MIB

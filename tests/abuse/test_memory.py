@@ -37,6 +37,15 @@ HOARDS = {
                 time.sleep(60)
         time.sleep(60)
     """,
+    "processes that hide their memory": """
+        import ctypes, os, time
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+        for _ in range(40):
+            if os.fork() == 0:
+                hoard = b"x" * (40 << 20)
+                time.sleep(60)
+        time.sleep(60)
+    """,
     "shared memory files": """
         import mmap, os
         for number in range(1000):

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from sandbox import client
 from sandbox.client import EmbeddedSandbox, LauncherClient
-from sandbox.protocol import Job
+from sandbox.protocol import Job, RunResult
 
 HELLO = Job(files={"train.py": "print('hello')"}, mode="plain")
 SLEEP = """
@@ -90,6 +91,15 @@ async def sleeper(box: EmbeddedSandbox, name: str) -> asyncio.Task[object]:
     return task
 
 
+async def nap(box: EmbeddedSandbox, name: str) -> asyncio.Task[RunResult]:
+    """A run that sleeps for a moment, begun; its process calls itself `name`."""
+    source = SLEEP.format(name=name).replace("60", "2") + "print('awake')\n"
+    job = Job(files={"train.py": source}, mode="plain", time_limit_s=60)
+    task = asyncio.create_task(box.run(job))
+    await until(lambda: named(name))
+    return task
+
+
 async def test_a_killed_launcher_takes_everything_along(box: EmbeddedSandbox) -> None:
     launcher = box.launcher_pid
     assert launcher is not None
@@ -106,14 +116,17 @@ async def test_a_killed_launcher_takes_everything_along(box: EmbeddedSandbox) ->
     assert mounts() == before
 
 
-async def test_a_run_lost_twice_is_unavailable(box: EmbeddedSandbox) -> None:
-    running = await sleeper(box, "gm-twice")
+async def test_a_run_lost_at_every_try_is_unavailable(
+    box: EmbeddedSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_PAUSES_S", (0.0, 0.0))
+    running = await sleeper(box, "gm-again")
     for _ in range(2):
         assert box.launcher_pid is not None
-        doomed = named("gm-twice")
+        doomed = named("gm-again")
         os.kill(box.launcher_pid, signal.SIGKILL)
         await gone(doomed)
-        await until(lambda: running.done() or named("gm-twice"))
+        await until(lambda: running.done() or named("gm-again"))
     result = await running
     assert getattr(result, "status", None) == "unavailable"
     assert "launcher" in getattr(result, "reason", "")
@@ -121,12 +134,13 @@ async def test_a_run_lost_twice_is_unavailable(box: EmbeddedSandbox) -> None:
 
 @pytest.mark.parametrize("depth", [0, 1], ids=["keeper", "zygote"])
 async def test_a_killed_zygote_is_replaced(box: EmbeddedSandbox, depth: int) -> None:
+    """And the run that it had in hand is made again."""
     assert box.launcher_pid is not None
-    running = await sleeper(box, "gm-zygote")
+    running = await nap(box, "gm-zygote")
     below = descendants(box.launcher_pid)
     os.kill(below[depth], signal.SIGKILL)
     await gone(below)
-    running.cancel()
+    assert (await running).stdout_tail == "awake\n"
     assert (await box.run(HELLO)).stdout_tail == "hello\n"
 
 
@@ -142,13 +156,12 @@ async def test_a_killed_run_harms_no_other(box: EmbeddedSandbox) -> None:
 
 
 async def test_a_killed_watcher_takes_its_run_along(box: EmbeddedSandbox) -> None:
-    running = await sleeper(box, "gm-watcher")
+    running = await nap(box, "gm-watcher")
     (script,) = named("gm-watcher")
     watcher = parents()[parents()[script]]
     os.kill(watcher, signal.SIGKILL)
-    await until(lambda: not named("gm-watcher"))
-    result = await running
-    assert getattr(result, "status", None) == "unavailable"
+    await until(lambda: script not in named("gm-watcher"))
+    assert (await running).stdout_tail == "awake\n"
     assert (await box.run(HELLO)).stdout_tail == "hello\n"
 
 
@@ -171,6 +184,7 @@ async def test_closing_ends_the_launcher_and_its_runs() -> None:
 
 OWNER = """
 import asyncio, sys
+from sandbox import client
 from sandbox.client import EmbeddedSandbox
 
 async def main():
