@@ -53,8 +53,11 @@ async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
     """Read everything that was sent, in a bounded worker."""
     script = request.script.removeprefix(BYTE_ORDER_MARK)
     files = {file.path: file.content.removeprefix(BYTE_ORDER_MARK) for file in request.files}
-    trace = read_trace(request.trace.encode())[0] if request.trace.strip() else None
+    trace = None
     try:
+        if request.trace.strip():
+            data = request.trace.encode()
+            trace, _ = await reader.call(read_trace, data, timeout=READING_LIMIT_S)
         read: Examined = await reader.call(
             examine,
             script,

@@ -10,15 +10,18 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from fastapi import Request
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from app.problems import ProblemError, invalid
-from app.schemas import DiagnosisRequest
+from app.schemas import DiagnosisRequest, SourceFile
 
 KIB = 1024
 LIMITS = {"script": 256 * KIB, "traceback": 128 * KIB, "trace": 4096 * KIB}
 FILES_LIMIT = 2048 * KIB
+MOST_FILES = 64
+NAME_BYTES = 255  # what Linux takes as the name of a file
+PATH_BYTES = 1024
 FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 
 
@@ -90,6 +93,8 @@ def _fault(text: str, path: PurePosixPath) -> str | None:
         return "leaves the project's directory; send it relative to that"
     if not path.parts:
         return "names no file"
+    if len(text.encode()) > PATH_BYTES or any(len(p.encode()) > NAME_BYTES for p in path.parts):
+        return f"is longer than a file system takes ({NAME_BYTES} bytes a name)"
     return None
 
 
@@ -138,16 +143,28 @@ def _decoded(name: str, data: bytes) -> str:
     try:
         encoding, _ = tokenize.detect_encoding(BytesIO(data).readline)
         return data.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError, LookupError):
+    except (SyntaxError, UnicodeError, LookupError):
         line = data.count(b"\n", 0, at) + 1
         raise _refused(name, f"is not UTF-8 text: byte {data[at]:#04x} in line {line}") from None
 
 
 def _validated(value: dict[str, Any]) -> DiagnosisRequest:
+    _expect_known(value, DiagnosisRequest, "body")
+    files = value.get("files")
+    for at, file in enumerate(files[:MOST_FILES] if isinstance(files, list) else ()):
+        _expect_known(file, SourceFile, f"files.{at}")
     try:
         return DiagnosisRequest.model_validate(value)
     except ValidationError as error:
         raise invalid(error.errors(include_url=False, include_input=False)) from None
+
+
+def _expect_known(value: Any, model: type[BaseModel], where: str) -> None:
+    """Raise `ProblemError` for an object with more fields than there are: validation would tell
+    of each one of them."""
+    if isinstance(value, dict) and len(value) > len(model.model_fields):
+        unknown = next(name for name in value if name not in model.model_fields)
+        raise _refused(where, f"has {len(value)} fields; {unknown[:80]!r}, for one, is not known")
 
 
 def _refused(field: str, why: str) -> ProblemError:

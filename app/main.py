@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from asgi_correlation_id import CorrelationIdMiddleware
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app import api, pages, problems, reference
 from app.jobs import Diagnose
@@ -15,9 +16,10 @@ from app.manners.access import Access
 from app.manners.clients import Keys, RateLimit
 from app.manners.headers import SecurityHeaders
 from app.manners.heads import Heads
+from app.manners.origins import Origins
 from app.manners.sizes import BodyLimit
 from app.manners.telemetry import instrument
-from app.service import Service
+from app.service import TOKEN_HEADER, Service
 from app.settings import Settings, listed
 
 DESCRIPTION = """Diagnoses autograd errors in PyTorch training scripts: the tensor that carried
@@ -65,14 +67,23 @@ def _add_manners(app: FastAPI, service: Service) -> None:
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes, metrics=metrics)
     app.add_middleware(RateLimit, settings=settings, metrics=metrics)
     app.add_middleware(Keys, settings=settings, metrics=metrics)
+    app.add_middleware(Origins, settings=settings, metrics=metrics)
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=listed(settings.cors_origins),
             allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-API-Key"],
-            expose_headers=["Location", "Retry-After"],
+            allow_headers=[
+                "Authorization",
+                "Content-Type",
+                "Idempotency-Key",
+                "X-API-Key",
+                TOKEN_HEADER,
+            ],
+            expose_headers=["Location", "Retry-After", TOKEN_HEADER],
         )
     app.add_middleware(SecurityHeaders, secure=settings.public_url.startswith("https:"))
+    if settings.allowed_hosts:
+        app.add_middleware(TrustedHostMiddleware, allowed_hosts=listed(settings.allowed_hosts))
     app.add_middleware(Access, metrics=metrics)
     app.add_middleware(CorrelationIdMiddleware)

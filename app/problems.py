@@ -6,13 +6,20 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
+import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from app.store.trouble import STORE_TROUBLE
 
 MEDIA_TYPE = "application/problem+json"
+TROUBLE_RETRY_S = 5
+
+log = structlog.get_logger()
 
 
 class ProblemDetails(BaseModel):
@@ -106,6 +113,18 @@ async def _http(_: Request, error: Exception) -> JSONResponse:
     return ProblemError(error.status_code, slug, detail, headers=error.headers).response()
 
 
+async def _store_trouble(_: Request, error: Exception) -> JSONResponse:
+    log.warning("the store is in trouble", error=type(error).__name__)
+    detail = f"The database takes nothing now; try again in {TROUBLE_RETRY_S} seconds."
+    headers = {"Retry-After": str(TROUBLE_RETRY_S)}
+    return ProblemError(503, "store-unavailable", detail, headers=headers).response()
+
+
+async def _gone(_: Request, __: Exception) -> Response:
+    """The client left before it had sent its request: nobody reads this."""
+    return Response(status_code=400)
+
+
 async def _unexpected(_: Request, __: Exception) -> JSONResponse:
     return ProblemError(
         500, "internal", "Gradmend failed; the fault is logged, not yours."
@@ -117,4 +136,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(ProblemError, _problem)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _http)
+    for trouble in STORE_TROUBLE:
+        app.add_exception_handler(trouble, _store_trouble)
+    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _unexpected)

@@ -9,6 +9,7 @@ import uvicorn
 
 from app.main import create_app
 from app.manners.logs import configure
+from app.protocol import HEAD_BYTES, BoundedProtocol
 from app.service import Service
 from app.settings import Settings
 
@@ -43,6 +44,10 @@ def run_server(settings: Settings) -> None:
         proxy_headers=True,
         forwarded_allow_ips=settings.trusted_proxies,
         timeout_graceful_shutdown=CLOSING_S,
+        http=BoundedProtocol,
+        ws="none",
+        h11_max_incomplete_event_size=HEAD_BYTES,
+        limit_concurrency=settings.max_connections,
     )
     log.info("gradmend serves", address=f"http://{settings.host}:{settings.port}")
     Server(config, app.state.service).run()

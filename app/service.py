@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import hmac
 import time
 from collections.abc import AsyncIterator
 
 import structlog
 from fastapi import Request
 from pydantic import BaseModel
-from sqlalchemy import text
 
 from app.diagnose import Progress, diagnose
 from app.intake import check
 from app.jobs import Diagnose, Jobs, QueueFullError, Runner
 from app.jobs.embedded import EmbeddedJobs
-from app.manners.clients import key_of
+from app.manners.clients import sender_of
 from app.manners.metrics import Metrics
 from app.problems import ProblemError
 from app.reader import Reader, ReaderUnavailable
@@ -32,6 +32,9 @@ log = structlog.get_logger()
 
 RETRY_AFTER_S = 5
 KEY_LENGTH = 255
+STORE_S = 5.0  # how long the database may take to prove itself
+TOKEN_HEADER = "X-Delete-Token"
+TOKEN_COOKIE = "gradmend_delete"
 
 
 class Ready(BaseModel):
@@ -138,7 +141,7 @@ class Service(Core):
         request = check(request)
         key = _key(http, request)
         try:
-            return await self.jobs.submit(request, key)
+            return await self.jobs.submit(request, key, sender_of(http))
         except KeyTakenError as taken:
             if key is None or taken.digest != key.digest:
                 why = "This Idempotency-Key came with another request before; send a new one."
@@ -162,8 +165,27 @@ class Service(Core):
         """What was sent; None: there is none, or no longer."""
         return await self.store.request(diagnosis_id)
 
+    async def token(self, diagnosis_id: str) -> str | None:
+        """What deletes the diagnosis: to be told to its sender only."""
+        return (await self.store.owner(diagnosis_id)).token
+
+    async def may_delete(self, http: Request, diagnosis_id: str) -> bool:
+        """Whether the request is the sender's: it shows the token, or comes from where the
+        diagnosis came from (the same API key, else the same address)."""
+        owner = await self.store.owner(diagnosis_id)
+        shown = http.headers.get(TOKEN_HEADER) or http.cookies.get(TOKEN_COOKIE) or ""
+        if owner.token and hmac.compare_digest(shown.encode(), owner.token.encode()):
+            return True
+        return owner.sender is None or owner.sender == sender_of(http)
+
     async def discard(self, http: Request, diagnosis_id: str) -> bool:
-        """Forget a diagnosis and its script, and end its work; False: there was none."""
+        """Forget a diagnosis and its script, and end its work; False: there was none.
+
+        Raises `ProblemError` where somebody else sent it.
+        """
+        if not await self.may_delete(http, diagnosis_id):
+            why = f"Only its sender may delete it: send the {TOKEN_HEADER} that answered the POST."
+            raise ProblemError(403, "not-the-sender", why)
         found = await self.store.delete(diagnosis_id)
         await self.jobs.cancel(diagnosis_id)
         return found
@@ -207,11 +229,11 @@ class Service(Core):
             database=self.database.engine.dialect.name,
         )
         try:
-            async with self.database.engine.connect() as connection:
-                await connection.execute(text("SELECT 1"))
+            async with asyncio.timeout(STORE_S):
+                await self.database.prove_writable()
             known = await self._readiness()
         except Exception as error:  # whatever it is, the service is not ready because of it
-            ready.reason = f"the database does not answer ({type(error).__name__})"
+            ready.reason = f"the database takes nothing ({type(error).__name__})"
             return ready
         return ready.model_copy(update=known.model_dump())
 
@@ -226,7 +248,7 @@ class Service(Core):
 
 
 def _key(http: Request, request: DiagnosisRequest) -> Key | None:
-    """The request's idempotency key, apart for each API key."""
+    """The request's idempotency key, apart for each client."""
     given = http.headers.get("idempotency-key")
     if given is None:
         return None
@@ -234,6 +256,6 @@ def _key(http: Request, request: DiagnosisRequest) -> Key | None:
         why = f"The Idempotency-Key must have 1 to {KEY_LENGTH} characters."
         raise ProblemError(422, "invalid-request", why)
     return Key(
-        hashlib.sha256(f"{key_of(http)}\n{given}".encode()).hexdigest(),
+        hashlib.sha256(f"{sender_of(http)}\n{given}".encode()).hexdigest(),
         hashlib.sha256(request.model_dump_json().encode()).hexdigest(),
     )

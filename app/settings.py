@@ -55,6 +55,12 @@ class Settings(BaseSettings):
     public_url: str = Field(
         "", description="address that clients use, without the trailing slash; empty: as asked"
     )
+    allowed_hosts: str = Field(
+        "", description="comma separated names that clients may ask for; empty: any"
+    )
+    max_connections: int = Field(
+        1024, ge=1, description="open connections, event streams included; beyond it: 503"
+    )
     trusted_proxies: str = Field(
         "127.0.0.1", description="whose `X-Forwarded-For` and `-Proto` are believed; `*`: anyone's"
     )

@@ -24,6 +24,7 @@ from app.reader import Reader
 from app.sandboxes import open_sandbox
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch, SourceFile
 from app.settings import Settings
+from app.visible import all_visible, escaped_json, visible
 
 EXIT_CODES = {"healthy": 0, "confirmed": 1, "likely": 1}
 COULD_NOT_TELL = 2
@@ -52,13 +53,13 @@ class ProgressLine:
 
     async def stage(self, stage: str, done: int, total: int, message: str) -> None:
         counted = f" ({done}/{total})" if total > 1 else ""
-        self._status.update(escape(f"{message}{counted} …"))
+        self._status.update(escape(visible(f"{message}{counted} …")))
 
     async def cause(self, cause: Cause) -> None:
         self._status.update(escape(f"Found {cause.pattern}, line {cause.location.line} …"))
 
     async def patch(self, patch: Patch) -> None:
-        self._status.update(escape(f"Tried: {patch.title} …"))
+        self._status.update(escape(visible(f"Tried: {patch.title} …")))
 
 
 async def diagnose_here(options: Options, settings: Settings) -> int:
@@ -72,7 +73,7 @@ async def diagnose_here(options: Options, settings: Settings) -> int:
     with _progress(messages) as progress:
         findings = await _diagnose(request, progress, settings)
     if options.json:
-        print(findings.model_dump_json(indent=2))
+        print(escaped_json(findings.model_dump_json(indent=2)))
     else:
         show(findings, Console())
     if options.apply:
@@ -146,7 +147,8 @@ def _refusal(why: str) -> SystemExit:
 
 
 def show(findings: Findings, console: Console) -> None:
-    """Verdict, causes, and the best patch with its checks."""
+    """Verdict, causes, and the best patch with its checks; nothing in them acts on a terminal."""
+    findings = Findings.model_validate(all_visible(findings.model_dump()))
     console.print(f"[bold]{findings.verdict or 'no verdict'}[/]  {escape(findings.summary)}")
     for cause in findings.causes[:1]:
         console.print(f"\n[bold]{cause.pattern}[/]  {escape(cause.title)}  {_where(cause)}")

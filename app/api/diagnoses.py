@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from app.api.common import DiagnosisId, TheService, found, problems, with_address
 from app.intake import read_request
 from app.schemas import Diagnosis, DiagnosisRequest
+from app.service import TOKEN_HEADER
 
 router = APIRouter(prefix="/v1/diagnoses", tags=["diagnoses"])
 
@@ -58,7 +59,7 @@ RETRY_AFTER_S = "1"
     operation_id="diagnose",
     response_model=Diagnosis,
     openapi_extra=BODY,
-    responses={202: {"model": Diagnosis}, **problems(400, 401, 413, 415, 422, 429, 503)},
+    responses={202: {"model": Diagnosis}, **problems(400, 401, 403, 413, 415, 422, 429, 503)},
 )
 async def diagnose(
     http: Request,
@@ -74,6 +75,8 @@ async def diagnose(
     if not finished:
         response.status_code = 202
         response.headers["Retry-After"] = RETRY_AFTER_S
+    if (token := await service.token(diagnosis_id)) is not None:
+        response.headers[TOKEN_HEADER] = token
     return with_address(http, service, await found(service, diagnosis_id))
 
 
@@ -87,9 +90,10 @@ async def read(http: Request, diagnosis_id: DiagnosisId, service: TheService) ->
     "/{diagnosis_id}",
     operation_id="delete_diagnosis",
     status_code=204,
-    responses=problems(401, 404),
+    responses=problems(401, 403, 404),
 )
 async def delete(http: Request, diagnosis_id: DiagnosisId, service: TheService) -> None:
-    """Forget the diagnosis and the script; a run that is under way ends."""
+    """Forget the diagnosis and the script; a run that is under way ends. Only its sender may: from
+    the same address, with the same API key, or with the `X-Delete-Token` that answered the POST."""
     await found(service, diagnosis_id)
     await service.discard(http, diagnosis_id)

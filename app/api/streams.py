@@ -12,6 +12,7 @@ from app.api.common import DiagnosisId, TheService, found, problems
 from app.picture import graph_svg
 from app.problems import not_found
 from app.service import Service
+from app.visible import visible
 
 router = APIRouter(prefix="/v1/diagnoses/{diagnosis_id}", tags=["diagnoses"])
 
@@ -80,7 +81,7 @@ async def picture(diagnosis_id: DiagnosisId, service: TheService) -> Response:
     if request:
         sources[request.filename] = request.script
     return Response(
-        graph_svg(diagnosis, sources),
+        visible(graph_svg(diagnosis, sources)),
         media_type="image/svg+xml",
         headers={"Content-Security-Policy": PICTURE_POLICY},
     )

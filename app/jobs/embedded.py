@@ -37,12 +37,14 @@ class EmbeddedJobs:
             self._loops.append(asyncio.create_task(self._work()))
         self._loops.append(asyncio.create_task(every(self._settings.sweep_s, self._sweep)))
 
-    async def submit(self, request: DiagnosisRequest, key: Key | None) -> str:
+    async def submit(
+        self, request: DiagnosisRequest, key: Key | None, sender: str | None = None
+    ) -> str:
         if self._queue.qsize() + self._admitting >= self._settings.queue_limit or self._stopping:
             raise QueueFullError
         self._admitting += 1
         try:
-            diagnosis_id = await self._store.create(request, key)
+            diagnosis_id = await self._store.create(request, key, sender=sender)
             self._add(diagnosis_id)
             return diagnosis_id
         finally:

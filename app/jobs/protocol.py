@@ -18,7 +18,9 @@ class Jobs(Protocol):
     async def start(self) -> None:
         """Take up what an earlier process left, and begin to work."""
 
-    async def submit(self, request: DiagnosisRequest, key: Key | None) -> str:
+    async def submit(
+        self, request: DiagnosisRequest, key: Key | None, sender: str | None = None
+    ) -> str:
         """Store and queue a request in one go; its id.
 
         Raises `QueueFullError`, or `KeyTakenError` for a key that was used before.

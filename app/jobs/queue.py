@@ -62,12 +62,14 @@ class QueueJobs:
         await self._queue.open_async()
         await prepare(self._database, self._queue)
 
-    async def submit(self, request: DiagnosisRequest, key: Key | None) -> str:
+    async def submit(
+        self, request: DiagnosisRequest, key: Key | None, sender: str | None = None
+    ) -> str:
         if await self.waiting() + self._admitting >= self._settings.queue_limit:
             raise QueueFullError
         self._admitting += 1
         try:
-            return await self._store.create(request, key, self._enqueue)
+            return await self._store.create(request, key, self._enqueue, sender)
         finally:
             self._admitting -= 1
 

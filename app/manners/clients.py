@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import hmac
 import ipaddress
 import math
@@ -45,6 +46,11 @@ def client_of(connection: HTTPConnection) -> str:
     if address.version == 6:
         return str(ipaddress.ip_network((address, 64), strict=False))
     return host
+
+
+def sender_of(connection: HTTPConnection) -> str:
+    """A digest of who sent a request: of the API key shown, else of the client's address."""
+    return hashlib.sha256(f"{key_of(connection) or client_of(connection)}".encode()).hexdigest()
 
 
 def is_loopback(host: str) -> bool:

@@ -15,7 +15,7 @@ from app.pages.examples import examples
 from app.pages.view import page
 from app.problems import ProblemError, invalid
 from app.schemas import DiagnosisRequest, SourceFile
-from app.service import Service
+from app.service import TOKEN_COOKIE, Service
 
 LARGEST_FIELD = 2 * 2**20
 NOTES = (".txt", ".log")
@@ -87,7 +87,22 @@ async def submit(http: Request, service: TheService) -> Response:
         diagnosis_id = await service.accept(http, entered.request())
     except ProblemError as problem:
         return _form(service, entered, problem)
-    return RedirectResponse(f"/d/{diagnosis_id}", 303)
+    return await _sent(service, diagnosis_id)
+
+
+async def _sent(service: Service, diagnosis_id: str) -> Response:
+    """On to the result; the browser keeps, for that page alone, what deletes it."""
+    there = RedirectResponse(f"/d/{diagnosis_id}", 303)
+    there.set_cookie(
+        TOKEN_COOKIE,
+        await service.token(diagnosis_id) or "",
+        max_age=round(service.settings.retention_days * 86400),
+        path=f"/d/{diagnosis_id}",
+        secure=service.settings.public_url.startswith("https:"),
+        httponly=True,
+        samesite="strict",
+    )
+    return there
 
 
 def _example(form: FormData) -> Entered | None:

@@ -42,7 +42,8 @@ async def show(diagnosis_id: DiagnosisId, http: Request, service: TheService) ->
     if diagnosis.status in ("queued", "running"):
         return page("working.html", diagnosis=diagnosis, told=await _told(service, diagnosis_id))
     sources = await sources_of(request, service.reader)
-    return page("result.html", **_context(diagnosis, request, sources))
+    mine = await service.may_delete(http, diagnosis_id)
+    return page("result.html", mine=mine, **_context(diagnosis, request, sources))
 
 
 async def _told(service: Service, diagnosis_id: str) -> list[str]:

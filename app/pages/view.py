@@ -14,6 +14,7 @@ from app.highlight import highlight_block
 from app.markdown import to_html, to_inline_html
 from app.pages import listing
 from app.pages.assets import asset_url
+from app.visible import visible
 
 
 @cache
@@ -38,7 +39,7 @@ def _environment() -> Environment:
 
 def page(template: str, status: int = 200, **context: Any) -> HTMLResponse:
     """The rendered template; `status` is the HTTP status."""
-    return HTMLResponse(_environment().get_template(template).render(context), status)
+    return HTMLResponse(visible(_environment().get_template(template).render(context)), status)
 
 
 def _day(moment: datetime) -> str:

@@ -17,6 +17,8 @@ from app.store.listen import CHANNEL, listen
 from app.store.wakeups import Wakeups
 
 MIGRATIONS = Path(__file__).parent.parent / "migrations"
+SQLITE = ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON")
+LOCKED_S = 15  # how long a writer waits for another one
 MIGRATION_LOCK = 0x67726164  # an advisory lock's number: processes that start together take turns
 
 
@@ -60,6 +62,17 @@ class Database:
                 )
         self.wakeups.wake(diagnosis_id)
 
+    async def forget(self) -> None:
+        """Take what was deleted out of SQLite's log, too, unless somebody reads there now."""
+        if not self.postgres:
+            async with self.engine.connect() as connection:
+                await connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+
+    async def prove_writable(self) -> None:
+        """Write, without changing anything; raises what the database raises."""
+        async with self.engine.begin() as connection:
+            await connection.execute(text("UPDATE alembic_version SET version_num = version_num"))
+
 
 def open_engine(url: str) -> AsyncEngine:
     """An engine for SQLite (in WAL mode, its directory made) or PostgreSQL."""
@@ -67,15 +80,21 @@ def open_engine(url: str) -> AsyncEngine:
         return create_async_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20)
     path = make_url(url).database
     if path and path != ":memory:":
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_async_engine(url, connect_args={"timeout": 30})
+        _make_private(Path(path).parent)
+    engine = create_async_engine(url, connect_args={"timeout": LOCKED_S})
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     return engine
 
 
+def _make_private(directory: Path) -> None:
+    """Make the directory where there is none; it holds people's scripts."""
+    with contextlib.suppress(FileExistsError):
+        directory.mkdir(mode=0o700, parents=True)
+
+
 def _prepare_sqlite(connection: Any, _: Any) -> None:
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+    for pragma in SQLITE:
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

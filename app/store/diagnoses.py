@@ -36,6 +36,14 @@ class Key:
     digest: str
 
 
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A digest of who sent a diagnosis (None: nobody knows), and its token."""
+
+    sender: str | None
+    token: str | None
+
+
 class KeyTakenError(Exception):
     """The idempotency key has been used before, with this digest and for this diagnosis."""
 
@@ -53,7 +61,11 @@ class Store:
         self._retention = timedelta(days=retention_days)
 
     async def create(
-        self, request: DiagnosisRequest, key: Key | None = None, enqueue: Enqueue | None = None
+        self,
+        request: DiagnosisRequest,
+        key: Key | None = None,
+        enqueue: Enqueue | None = None,
+        sender: str | None = None,
     ) -> str:
         """Accept a request and return its id; `enqueue` runs in the same transaction.
 
@@ -63,7 +75,7 @@ class Store:
             await self._check_unused(key)
         diagnosis_id = secrets.token_urlsafe(16)  # 128 random bits
         try:
-            await self._insert(diagnosis_id, request, key, enqueue)
+            await self._insert(diagnosis_id, request, key, enqueue, sender)
         except IntegrityError:  # a request with the same key was quicker
             if key is not None:
                 await self._check_unused(key)
@@ -86,6 +98,7 @@ class Store:
         request: DiagnosisRequest,
         key: Key | None,
         enqueue: Enqueue | None,
+        sender: str | None,
     ) -> None:
         now = datetime.now(UTC)
         async with self._database.changing(diagnosis_id) as connection:
@@ -97,6 +110,8 @@ class Store:
                     status="queued",
                     request=request.model_dump_json(),
                     attempt=0,
+                    sender=sender,
+                    token=secrets.token_urlsafe(16),
                 )
             )
             if key is not None:
@@ -154,6 +169,14 @@ class Store:
             ).scalar_one_or_none()
         return None if found is None else DiagnosisRequest.model_validate_json(found)
 
+    async def owner(self, diagnosis_id: str) -> Owner:
+        """Who may delete the diagnosis."""
+        columns = (DiagnosisRow.sender, DiagnosisRow.token)
+        async with self._database.engine.connect() as connection:
+            row = await connection.execute(select(*columns).where(DiagnosisRow.id == diagnosis_id))
+            found = row.one_or_none()
+        return Owner(*found) if found else Owner(None, None)
+
     async def events(self, diagnosis_id: str, after: int = 0) -> list[StoredEvent]:
         """The events behind `after`, in order."""
         async with self._database.engine.connect() as connection:
@@ -170,6 +193,7 @@ class Store:
             done = await connection.execute(
                 delete(DiagnosisRow).where(DiagnosisRow.id == diagnosis_id)
             )
+        await self._database.forget()
         return done.rowcount == 1
 
     async def purge(self) -> int:

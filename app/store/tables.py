@@ -29,7 +29,10 @@ class Base(DeclarativeBase):
 
 
 class DiagnosisRow(Base):
-    """A diagnosis. `result` is the JSON of `Findings`, written once, with `done` or `failed`."""
+    """A diagnosis. `result` is the JSON of `Findings`, written once, with `done` or `failed`.
+
+    `sender` is a digest that tells its sender again; `token` is what the sender deletes it with.
+    """
 
     __tablename__ = "diagnoses"
 
@@ -42,6 +45,8 @@ class DiagnosisRow(Base):
     attempt: Mapped[int] = mapped_column(Integer, default=0)
     lease_until: Mapped[datetime | None] = mapped_column(UtcTime)
     finished_at: Mapped[datetime | None] = mapped_column(UtcTime)
+    sender: Mapped[str | None] = mapped_column(Text)
+    token: Mapped[str | None] = mapped_column(Text)
 
     __table_args__ = (Index("ix_diagnoses_status", "status", "created_at"),)
 

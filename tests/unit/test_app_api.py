@@ -275,7 +275,7 @@ async def test_security_headers_and_request_id(http: httpx.AsyncClient) -> None:
         assert policy.startswith("default-src 'none'")
         assert "unsafe" not in policy
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
         assert headers["x-request-id"]
     diagnosis = await made(http)
     assert (await http.get(f"{URL}/{diagnosis.id}")).headers["cache-control"] == "no-store"
