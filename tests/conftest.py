@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
-import hypothesis
 import pytest
 from hypothesis import settings as hypothesis_settings
 
@@ -16,11 +15,6 @@ from tests.postgres import Cluster, find_program
 # How long an example takes says more about the machine than about the code.
 hypothesis_settings.register_profile("untimed", deadline=None)
 hypothesis_settings.load_profile("untimed")
-
-
-# A busy machine is no fault of the code under test.
-hypothesis.settings.register_profile("patient", deadline=None)
-hypothesis.settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")
