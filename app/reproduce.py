@@ -12,11 +12,12 @@ from analyzers.tracebacks import Part
 from analyzers.tracebacks.messages import classify as family_and_hint
 from app.case import READING_LIMIT_S, Case
 from app.checks import len_backwards
+from app.completion import InWorld, completed, is_partial
 from app.reader import Reader, ReadingLimit
 from app.replay import InOrder
 from app.witness import merged, observed
 from sandbox.protocol import Job, RunResult, Session
-from sandbox.records import Trace
+from sandbox.records import Plan, Trace
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Observation:
 
     `order` is the order of a notebook's cells that showed the error; empty: top to bottom.
     `idle`: the script only defines what walks a graph, and calls none of it.
+    `plan`: the run was that of a part of a program, in a world of this plan.
     """
 
     run: RunResult | None
@@ -33,6 +35,7 @@ class Observation:
     why_not: str = ""
     order: tuple[int, ...] = ()
     idle: bool = False
+    plan: Plan | None = None
 
     @property
     def from_run(self) -> bool:
@@ -57,12 +60,34 @@ async def observe(case: Case, session: Session | None) -> Observation:
     if not case.runnable:
         return Observation(None, None, _relevant(case), "there is no script to run")
     run, order = await _reproduced(case, session)
+    if is_partial(case, run):
+        return await _completed(case, session)
     seen = observed(run.trace) if run.trace is not None else ()
     evidence = merged(seen, predicted)
     idle = run.status == "finished" and not evidence and _is_idle(case, run)
     if not evidence and (idle or run.status not in ("finished", "stopped")):
         evidence = _relevant(case)
     return Observation(run, run.trace, evidence, order=order, idle=idle)
+
+
+async def _completed(case: Case, session: Session) -> Observation:
+    """A part of a program, in the world that comes nearest to the error. What it does silently
+    may come from what was made up; an error of another kind than the one given surely does."""
+    run, plan = await completed(case, session)
+    if run.trace is None or run.status == "unavailable":
+        return Observation(run, run.trace, _relevant(case), plan=plan)
+    given = _awaited(case)
+    if run.raised is not None and (not given or _shows(run, case)):
+        if run.trace.inplace is not None or run.trace.missing is not None:
+            run = await _run_for_changes(case, run, InWorld(session, plan))
+        assert run.trace is not None
+        raised = run.trace.model_copy(update={"silent": []})
+        if seen := observed(raised):
+            evidence = merged(seen, case.reading.evidence)
+            return Observation(run, run.trace, evidence, plan=plan)
+    walked = run.raised is None and len_backwards(run) > 1
+    evidence = () if walked and not given else _relevant(case)
+    return Observation(run, run.trace, evidence, plan=plan)
 
 
 def _is_idle(case: Case, run: RunResult) -> bool:
@@ -72,7 +97,10 @@ def _is_idle(case: Case, run: RunResult) -> bool:
 
 
 def as_observed(session: Session | None, case: Case, seen: Observation) -> Session | None:
-    """The session, running a notebook's cells in the order that showed the error."""
+    """The session, running a notebook's cells in the order that showed the error, or a part of a
+    program in the world that did."""
+    if session is not None and seen.plan is not None:
+        return InWorld(session, seen.plan)
     if session is None or case.notebook is None or not seen.order:
         return session
     return InOrder(session, case.notebook, seen.order)

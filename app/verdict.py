@@ -78,10 +78,14 @@ def summary(
     told = f"{what}{title}"
     told += f" ({first.location.cell or f'line {first.location.line}'})."
     best = patches[0] if patches else None
+    if seen.plan is not None and seen.from_run:
+        return f"{told} {_in_world(best)}"
     if best is not None and best.verification.status == "passed":
         return f"{told} A patch was run and checked: {best.title[:1].lower()}{best.title[1:]}."
     if case.project.recalled:
         return f"Perhaps: {told} Only a traceback was sent; the script would tell."
+    if seen.plan is not None:
+        return f"{told} This comes from reading the source; {_WORLD_MISSED}."
     if decided == "likely" and is_suspected(case, seen):
         return f"{told} This would explain the error; the fragment alone does not show it."
     if decided == "likely":
@@ -89,6 +93,38 @@ def summary(
     if best is not None and best.verification.status == "not_run":
         return f"{told} A patch is proposed, but could not be run here."
     return f"{told} No patch passed its checks."
+
+
+_WORLD_MISSED = "what is missing was made up, and the error did not show in it"
+
+
+def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
+    """What a completed run without an error of ours says."""
+    calls = len_backwards(run)
+    given = case.traceback is not None and bool(case.traceback.exception)
+    if run.status == "raised":
+        return (
+            "What was sent is a part of a program, and what it leaves out could not be made up so "
+            f"that it runs ({ending(run)}): send the part that is missing."
+        )
+    walked = f"{calls} backward calls ran clean" if calls else "nothing in it walks a graph"
+    if given:
+        return (
+            "What was sent is a part of a program. Completed (see what was assumed) it did not "
+            f"raise the error ({walked}): the cause is likely in what was not sent."
+        )
+    return (
+        f"What was sent is a part of a program. Completed (see what was assumed), {walked}; that "
+        "says nothing about the parts that were not sent."
+    )
+
+
+def _in_world(best: Patch | None) -> str:
+    """How much a completed run shows."""
+    told = "What was sent is a part of a program: completed (see what was assumed), it raises this"
+    if best is not None and best.verification.status == "passed":
+        return f"{told}, and runs with a patch: {best.title[:1].lower()}{best.title[1:]}."
+    return f"{told}."
 
 
 def _because(seen: Observation) -> str:
@@ -119,6 +155,12 @@ def _why_inconclusive(case: Case, seen: Observation) -> str:
     if needs := _needs(seen):
         return f"The script could not be run to the error: it {needs}."
     run = seen.run
+    if (
+        seen.plan is not None
+        and run is not None
+        and run.status in ("finished", "stopped", "raised")
+    ):
+        return _why_no_error(case, seen, run)
     if run is None:
         return f"Reading alone found no cause; {seen.why_not or 'it was not run'}."
     if run.tampered and seen.ran_clean:

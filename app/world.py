@@ -15,7 +15,7 @@ def basis_of(case: Case, seen: Observation) -> Basis:
     if case.project.recalled:
         return "traceback"
     if seen.run is not None and seen.run.trace is not None and seen.trace is seen.run.trace:
-        decided = seen.from_run or not seen.evidence
+        decided = seen.from_run or not seen.evidence  # else what is told comes from reading
         if decided and seen.run.status != "unavailable":
             return "completed" if is_completed(seen) else "run"
     elif seen.trace is not None and seen.from_run:
@@ -25,6 +25,8 @@ def basis_of(case: Case, seen: Observation) -> Basis:
 
 def is_completed(seen: Observation) -> bool:
     """Whether the run needed more than substitutes for packages."""
+    if seen.plan is not None:
+        return True
     assumed = seen.trace.assumed if seen.trace is not None else []
     return any(a.kind not in _AS_SENT for a in assumed)
 

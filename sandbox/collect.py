@@ -17,6 +17,7 @@ from sandbox.records import (
     Missing,
     Needs,
     Parameters,
+    Planned,
     Reuse,
     Silent,
     StandIn,
@@ -52,6 +53,7 @@ _Line = Annotated[
     | StandIn
     | Needs
     | Assumed
+    | Planned
     | Failed
     | Ended,
     Field(discriminator="t"),
@@ -142,6 +144,8 @@ def _add(trace: Trace, record: _Line) -> bool:
             return _once(trace, "inplace", record)
         case Failed():
             return _once(trace, "failed", record)
+        case Planned():
+            return _once(trace, "plan", record)
         case Missing():
             return _once(trace, "missing", record)
         case Parameters():

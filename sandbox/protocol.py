@@ -7,10 +7,31 @@ from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sandbox.records import Trace
+from sandbox.records import Plan, Trace
 
 Mode = Literal["plain", "trace", "inplace"]
 RunStatus = Literal["finished", "stopped", "raised", "timed_out", "limit_hit", "unavailable"]
+
+
+class Wanted(BaseModel):
+    """The error that a world is to show: its message and family, and lines of the entry that its
+    frames named."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    message: str = Field("", max_length=4000)
+    family: str = ""
+    lines: list[int] = Field([], max_length=64)
+
+
+class World(BaseModel):
+    """How the entry is completed: by a plan that an earlier run has told, or, without one, by the
+    plan that comes nearest to the wanted error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    plan: Plan | None = None
+    wanted: Wanted = Wanted()
 
 
 class Job(BaseModel):
@@ -33,6 +54,9 @@ class Job(BaseModel):
         max_length=4096,
         description="first and last lines (from 1) of the parts of the entry that are run, in "
         "this order and as often as they are listed; empty: the whole, once",
+    )
+    world: World | None = Field(
+        None, description="run the entry as a part of a program, what it leaves out made up"
     )
     mode: Mode = "trace"
     reference: bool = False

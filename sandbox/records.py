@@ -283,6 +283,30 @@ class Assumed(Record):
     text: Text = ""
 
 
+Size = Annotated[int, Field(ge=0, le=1 << 20)]
+Shape = Annotated[list[Size], Field(max_length=8)]
+
+
+class Plan(Record):
+    """The decisions that made the world of a completed run, by value path (`netD`, `loader[]`).
+
+    See `sandbox.inside.worlds.plan`: later runs of the same text follow it.
+    """
+
+    kinds: dict[Text, Text] = Field({}, max_length=256)
+    shapes: dict[Text, Shape] = Field({}, max_length=256)
+    whole: dict[Text, Size] = Field({}, max_length=256)
+    data: Literal["plain", "leaf", "graph"] = "plain"
+    shared: bool = False
+    weights: bool = False
+    moves: bool = True
+    skip: list[Text] = Field([], max_length=64)
+
+
+class Planned(Plan):
+    t: Literal["world"]
+
+
 class FailedAt(Place):
     """A frame of a traceback, the user's or a library's; `code` is the line's text."""
 
@@ -324,6 +348,7 @@ class Trace(BaseModel):
     stand_ins: list[StandIn] = []
     needs: list[Needs] = []
     assumed: list[Assumed] = []
+    plan: Plan | None = None
     ended: Ended | None = None
     rejected: int = Field(0, description="lines that were not valid records")
     truncated: bool = False

@@ -24,6 +24,8 @@ from .parts import PASSED, Cached, Passed, keeps, parts
 
 Found = list[tuple[Name, Any]]
 
+BEYOND: list[Mapping[str, Any]] = []  # names that scripts read although no module holds them
+
 
 @dataclass
 class Search:
@@ -59,6 +61,8 @@ class Search:
                 self._locals(user, number, found)
         main = vars(sys.modules["__main__"])
         modules.setdefault(id(main), (main, 0))
+        for names in BEYOND:
+            modules.setdefault(id(names), (names, 0))
         for names, number in modules.values():
             self._globals(names, number, found)
         return found

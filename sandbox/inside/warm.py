@@ -19,6 +19,7 @@ def warm_up() -> None:
     from torch import nn
 
     from . import session  # noqa: F401
+    from .worlds import running  # noqa: F401
 
     torch.set_num_threads(1)
     state = torch.get_rng_state()

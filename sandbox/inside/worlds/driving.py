@@ -1,0 +1,247 @@
+"""Calls what a text defines and does not call, as training would."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import torch
+
+from .models import Optimizer
+from .reading import FUNCTIONS
+from .world import World
+
+PASSES = 6
+_MAIN = (
+    *("training_step", "train_step", "optimize_parameters", "train", "fit", "learn", "update"),
+    *("optimize", "train_one_epoch", "run", "forward", "step", "__call__"),
+)
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Driver:
+    """Drives functions, methods and modules of the text whose file is `path`.
+
+    `attempt(name, call)` runs one of them, and may catch what it raises.
+    """
+
+    def __init__(
+        self, world: World, tree: ast.Module, path: str, attempt: Callable[[str, Any], None]
+    ) -> None:
+        self._world = world
+        self._tree = tree
+        self._path = path
+        self._attempt = attempt
+        self._names = vars(sys.modules["__main__"])
+        self._used = {
+            node.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        }
+
+    def drive(self) -> None:
+        """Everything that nothing calls, those first that walk a graph themselves."""
+        targets = [node for node in self._tree.body if self._is_target(node)]
+        for node in sorted(targets, key=lambda node: not walks(node)):
+            name: str = getattr(node, "name", "")
+            if name not in self._world.plan.skip:
+                self._attempt(name, partial(self._call, node))
+
+    def _is_target(self, node: ast.stmt) -> bool:
+        if isinstance(node, FUNCTIONS):
+            return node.name not in self._used
+        if not isinstance(node, ast.ClassDef) or _main_of(node) is None:
+            return False
+        return node.name not in self._used or walks(node) or self._instance(node) is not None
+
+    def _instance(self, node: ast.ClassDef) -> Any:
+        """An object of the class that the text has made."""
+        kind = self._names.get(node.name)
+        if not isinstance(kind, type):
+            return None
+        return next((v for v in list(self._names.values()) if isinstance(v, kind)), None)
+
+    def _call(self, node: ast.stmt) -> None:
+        if isinstance(node, ast.ClassDef):
+            kind = self._names[node.name]
+            if issubclass(kind, torch.autograd.Function):
+                self._apply(node, kind)
+                return
+            thing = self._instance(node) or self._built(node, kind)
+            main = _main_of(node)
+            if main is not None:
+                self._passes(f"{node.name}.{main.name}", main, getattr(thing, main.name), thing)
+        elif isinstance(node, FUNCTIONS):
+            self._passes(node.name, node, self._names[node.name], None)
+
+    def _built(self, node: ast.ClassDef, kind: Any) -> Any:
+        """An object of the class; what it lacks is made up."""
+        init = next(
+            (m for m in node.body if isinstance(m, FUNCTIONS) and m.name == "__init__"), None
+        )
+        args = self._arguments(f"{node.name}.__init__", init) if init is not None else []
+        thing = kind(*args)
+        world, own = self._world, getattr(kind, "__getattr__", None)
+
+        def missing(self: Any, name: str) -> Any:
+            try:
+                return own(self, name) if own is not None else object.__getattribute__(self, name)
+            except AttributeError:
+                return world.missing(self, name)
+
+        kind.__getattr__ = missing
+        self._world.values.setdefault("self", thing)
+        return thing
+
+    def _arguments(self, name: str, node: Definition, skip_self: bool = True) -> list[Any]:
+        """Values for the arguments that have no default."""
+        given = [*node.args.posonlyargs, *node.args.args]
+        given = given[: len(given) - len(node.args.defaults)] if node.args.defaults else given
+        if skip_self and given and not _is_static(node):
+            given = given[1:]
+        return [self._argument(name, one.arg) for one in given]
+
+    def _argument(self, function: str, name: str) -> Any:
+        if name == "self":
+            return self._world.load("self", None)
+        if name in ("batch_idx", "batch_nb", "optimizer_idx"):
+            return 0
+        return self._world.make(f"{function}.{name}")
+
+    def _passes(self, name: str, node: Definition, function: Any, thing: Any) -> None:
+        """Some calls; what they give is walked where the text does not walk."""
+        said = f"`{name}` is called by nothing in the text: it was called {PASSES} times"
+        own = walks(node)
+        said += "." if own else ", and what it gave was walked backward, then a step taken."
+        self._world.tell("name", name, said)
+        args = self._arguments(name, node, skip_self=thing is not None)
+        optimizers = self._optimizers(thing) if not own else []
+        turns = max(len(optimizers), 1) if _takes_turns(node) else 1
+        for number in range(PASSES):
+            for turn in range(turns):
+                fresh = args if number == 0 else self._renewed(name, node, args, thing)
+                if turns > 1:
+                    fresh[-1] = turn
+                result = self._at(node.lineno, partial(function, *fresh))
+                if not own:
+                    self._train(result, node, optimizers[turn : turn + 1] or optimizers)
+
+    def _renewed(self, name: str, node: Definition, args: list[Any], thing: Any) -> list[Any]:
+        """The arguments of a further call: data come anew, all else stays."""
+        anew = self._arguments(name, node, skip_self=thing is not None)
+        return [
+            new if isinstance(new, torch.Tensor) or _is_data(new) else old
+            for old, new in zip(args, anew, strict=True)
+        ]
+
+    def _train(self, result: Any, node: Definition, optimizers: list[Any]) -> None:
+        """Walk what a call gave, and step, as a framework does behind it."""
+        loss = _loss_in(result)
+        if loss is None or not (loss.requires_grad or "training_step" in node.name):
+            return
+        loss = loss if loss.dim() == 0 else loss.sum()
+        last = max(
+            (n.lineno for n in ast.walk(node) if isinstance(n, ast.Return)), default=node.lineno
+        )
+        self._at(last, loss.backward)
+        optimizers = optimizers or [self._trainers()]
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad()
+
+    def _optimizers(self, thing: Any) -> list[Any]:
+        if hasattr(type(thing), "configure_optimizers"):
+            made = self._world.optimizers_of(thing)
+            return made if isinstance(made, list) else [made]
+        return []
+
+    def _trainers(self) -> Any:
+        values = self._world.values
+        if "the trainer's optimizer" not in values:
+            values["the trainer's optimizer"] = Optimizer("the trainer's optimizer")
+        return values["the trainer's optimizer"]
+
+    def _apply(self, node: ast.ClassDef, kind: Any) -> None:
+        """An autograd function, applied to a leaf."""
+        forward = next(
+            (m for m in node.body if isinstance(m, FUNCTIONS) and m.name == "forward"), None
+        )
+        if forward is None:
+            return
+        args = self._arguments(f"{node.name}.forward", forward)
+        if forward.args.args and forward.args.args[0].arg != "ctx" and _is_static(forward):
+            args = args[1:]
+        leaves = [
+            a.requires_grad_() if isinstance(a, torch.Tensor) and a.is_floating_point() else a
+            for a in args
+        ]
+        self._world.tell(
+            "name",
+            node.name,
+            f"`{node.name}` is applied by nothing in the text: it was applied to small tensors.",
+        )
+        result = self._at(forward.lineno, lambda: kind.apply(*leaves))
+        self._train(result, forward, [])
+
+    def _at(self, line: int, call: Callable[[], Any]) -> Any:
+        """Call on behalf of a line of the text, so that it is named where no other line is."""
+        tree = ast.parse("__called__['result'] = __called__['call']()")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.stmt | ast.expr):
+                node.lineno = node.end_lineno = line
+        called: dict[str, Any] = {"call": call}
+        self._names["__called__"] = called
+        exec(compile(tree, self._path, "exec"), self._names)
+        return called["result"]
+
+
+def walks(node: ast.AST) -> bool:
+    """Whether there is a backward call in it."""
+    return any(
+        isinstance(part, ast.Attribute) and part.attr in ("backward", "manual_backward")
+        for part in ast.walk(node)
+    )
+
+
+def _main_of(node: ast.ClassDef) -> Definition | None:
+    """The method through which training enters a class."""
+    methods = {m.name: m for m in node.body if isinstance(m, FUNCTIONS)}
+    if "configure_optimizers" in methods and "training_step" in methods:
+        return methods["training_step"]
+    walking = [m for m in methods.values() if walks(m) and m.name != "backward"]
+    named = [methods[name] for name in _MAIN if name in methods]
+    public = [m for m in methods.values() if not m.name.startswith("_")]
+    return next(iter([*walking, *named, *public]), None)
+
+
+def _is_static(node: Definition) -> bool:
+    return any(getattr(d, "id", "") == "staticmethod" for d in node.decorator_list)
+
+
+def _takes_turns(node: Definition) -> bool:
+    return bool(node.args.args) and node.args.args[-1].arg == "optimizer_idx"
+
+
+def _is_data(value: Any) -> bool:
+    return isinstance(value, tuple) and any(isinstance(v, torch.Tensor) for v in value)
+
+
+def _loss_in(result: Any) -> torch.Tensor | None:
+    """The loss that a function gave: by itself, first among others, or under its name."""
+    if isinstance(result, dict):
+        result = result.get("loss", next(iter(result.values()), None))
+    for part in _flat(result):
+        if isinstance(part, torch.Tensor) and (part.requires_grad or not isinstance(result, tuple)):
+            return part
+    return None
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from _flat(part)
+    else:
+        yield value

@@ -1,0 +1,25 @@
+"""Kinds of autograd errors, so that the error of a world can be held against the one given."""
+
+from __future__ import annotations
+
+import re
+
+_KINDS: tuple[tuple[str, str, str], ...] = (  # kind, family, what the message says
+    ("reuse", "graph-reuse", r"second time|have already been freed"),
+    ("view", "inplace", r"is a view and|returns multiple views"),
+    ("leaf", "inplace", r"leaf variable.*in-place operation|moved into the graph interior"),
+    ("saved", "inplace", r"modified by an in-?place operation"),
+    ("graphless", "no-grad", r"does not require grad|object has no attribute 'backward'"),
+    ("scalar", "no-grad", r"grad can be implicitly created only for scalar"),
+    ("unused", "no-grad", r"not (?:have|to have) been used in the graph"),
+    ("numpy", "no-grad", r"can't call numpy\(\) on"),
+    ("deepcopy", "no-grad", r"created explicitly by the user"),
+    ("nonleaf", "no-grad", r"that is not a leaf|non-leaf tensor"),
+    ("none", "no-grad", r"'?nonetype'?"),
+)
+
+
+def kind_of(message: str) -> tuple[str, str]:
+    """The kind of an error and its family; both empty for errors of other kinds."""
+    told = " ".join(message.lower().replace("’", "'").split())[:2000]
+    return next(((k, family) for k, family, said in _KINDS if re.search(said, told)), ("", ""))

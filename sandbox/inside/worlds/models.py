@@ -1,0 +1,139 @@
+"""Small stand-ins for what a text calls: models, losses, functions, makers, optimizers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from .here import Here
+
+WIDTH = 4
+_OF_SCALERS = ("grad_scale", "found_inf")  # that torch asks every optimizer for
+
+
+def tensors_in(value: Any, depth: int = 3) -> Iterator[torch.Tensor]:
+    """The tensors of real numbers that an argument is or holds."""
+    if isinstance(value, torch.Tensor):
+        if value.is_floating_point():
+            yield value
+    elif isinstance(value, list | tuple) and depth:
+        for item in value:
+            yield from tensors_in(item, depth - 1)
+    elif isinstance(value, dict) and depth:
+        for item in value.values():
+            yield from tensors_in(item, depth - 1)
+    elif (own := getattr(value, "_as_tensor", None)) is not None:
+        yield own()
+
+
+def blend(tensors: Sequence[torch.Tensor]) -> torch.Tensor:
+    """One number that depends on all of them, through operations that keep them for backward."""
+    total = torch.tensor(0.5)
+    for tensor in tensors:
+        total = total + (tensor * torch.tanh(tensor)).mean()
+    return torch.tanh(total)
+
+
+def pattern(shape: list[int]) -> torch.Tensor:
+    """Fixed numbers of a shape, none of them equal to its neighbour."""
+    count = int(torch.Size(shape).numel())
+    return (torch.arange(count).remainder(7).float() / 7 - 0.4).view(shape)
+
+
+class Model(nn.Module):
+    """Gives tensors that depend on its weight and on all that it is given."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(0.3 + 0.1 * torch.rand(WIDTH, WIDTH))
+        self.__dict__["_path"] = path
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        given = [*args, *kwargs.values()]
+        source = blend(list(tensors_in(given))) * torch.ones(1, WIDTH)
+        source = torch.tanh(torch.tanh(source @ self.weight) @ self.weight).mean()
+        return Here.world.output(self._path + "()", source, given)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if name.startswith("_"):
+                raise
+            return Here.world.attribute(self._path, name)
+
+
+class Criterion(Model):
+    """Gives one number that depends on all that it is given."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        del self.weight
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        source = blend(list(tensors_in([*args, *kwargs.values()])))
+        path = self._path + "()"
+        parts = Here.world.use(path).parts
+        if 1 < parts <= 8:
+            return tuple(source * (1.0 + n) for n in range(parts))
+        return source * source
+
+
+class Function:
+    """Gives tensors that depend on what it is given; without tensors, what its use wants."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._model = Model(path) if Here.world.plan.weights else None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and _is_definition(args[0]):
+            return args[0]  # a decorator
+        given = [*args, *kwargs.values()]
+        tensors = list(tensors_in(given))
+        if not tensors:
+            return Here.world.make(self._path + "()")
+        if self._model is not None:
+            return self._model(*args, **kwargs)
+        return Here.world.output(self._path + "()", blend(tensors), given)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Here.world.attribute(self._path, name)
+
+
+class Maker(Function):
+    """Gives what its result is used as: a class, or a function that builds something."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and _is_definition(args[0]):
+            return args[0]
+        return Here.world.make(self._path + "()")
+
+
+class Optimizer(torch.optim.SGD):
+    """Gradient descent over the models that its name speaks of, or else all in sight."""
+
+    def __init__(self, path: str) -> None:
+        world = Here.world
+        world.settle()
+        self._path = path
+        params = world.parameters(path) if world.plan.moves else [nn.Parameter(torch.ones(1))]
+        names = [
+            n for n, m in world._models() if any(p is q for p in m.parameters() for q in params)
+        ]
+        self.over = ", ".join(f"`{n}`" for n in names[:3]) or "the parameters in sight"
+        super().__init__(params, lr=0.01)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name in _OF_SCALERS:
+            raise AttributeError(name)
+        return Here.world.attribute(self._path, name)
+
+
+def _is_definition(value: Any) -> bool:
+    return isinstance(value, type) or type(value).__name__ == "function"

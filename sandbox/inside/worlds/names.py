@@ -1,0 +1,92 @@
+"""Names that a text does not define, found as it asks for them."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
+from .world import World
+
+# What nearly every training script imports under these names: a module, or module:name.
+USUAL = {
+    "torch": "torch",
+    "nn": "torch.nn",
+    "F": "torch.nn.functional",
+    "functional": "torch.nn.functional",
+    "optim": "torch.optim",
+    "autograd": "torch.autograd",
+    "init": "torch.nn.init",
+    "np": "numpy",
+    "numpy": "numpy",
+    "plt": "matplotlib.pyplot",
+    "pd": "pandas",
+    "torchvision": "torchvision",
+    "transforms": "torchvision.transforms",
+    "datasets": "torchvision.datasets",
+    "pl": "pytorch_lightning",
+    "gym": "gym",
+    "Variable": "torch.autograd:Variable",
+    "Function": "torch.autograd:Function",
+    "Tensor": "torch:Tensor",
+    "Parameter": "torch.nn:Parameter",
+    "Module": "torch.nn:Module",
+    "Dataset": "torch.utils.data:Dataset",
+    "DataLoader": "torch.utils.data:DataLoader",
+    "TensorDataset": "torch.utils.data:TensorDataset",
+    "Categorical": "torch.distributions:Categorical",
+    "Normal": "torch.distributions:Normal",
+    "checkpoint": "torch.utils.checkpoint:checkpoint",
+    "tqdm": "tqdm:tqdm",
+    "deque": "collections:deque",
+    "defaultdict": "collections:defaultdict",
+    "namedtuple": "collections:namedtuple",
+    "OrderedDict": "collections:OrderedDict",
+    "partial": "functools:partial",
+    "dataclass": "dataclasses:dataclass",
+    "contextmanager": "contextlib:contextmanager",
+    "xrange": "builtins:range",
+    "unicode": "builtins:str",
+    **{name: f"torch.optim:{name}" for name in ("Adam", "AdamW", "SGD", "RMSprop", "LBFGS")},
+    **{name: f"typing:{name}" for name in ("Any", "Callable", "Dict", "List", "Optional", "Tuple")},
+    **{name: name for name in ("math", "os", "random", "sys", "time", "copy", "json", "re")},
+    **{name: name for name in ("itertools", "functools", "collections", "argparse", "warnings")},
+}
+
+
+class Everything(dict[str, Any]):
+    """A `__builtins__` in which every name is found: imported if it is usual, else made up."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(vars(builtins))
+        self._world = world
+        if not world.use("input").called and "input" in world.uses.of:
+            del self["input"]  # a tensor's name more often than the function's
+
+    def __missing__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise KeyError(name)
+        found = self._usual(name)
+        if found is not None:
+            self[name] = found
+            return found
+        return self._world.load(name, sys._getframe(1))
+
+    def _usual(self, name: str) -> Any:
+        """What is usually imported under the name, if the text uses it so."""
+        place, _, part = USUAL.get(name, "").partition(":")
+        if not place:
+            return None
+        try:
+            found: Any = importlib.import_module(place)
+        except ImportError:
+            return None
+        found = getattr(found, part) if part else found
+        use = self._world.use(name)
+        fits = all(hasattr(found, asked) for asked in use.asked)
+        if not fits or (use.called and isinstance(found, ModuleType)):
+            return None
+        self._world.imported(name, place, part)
+        return found

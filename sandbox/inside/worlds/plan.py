@@ -1,0 +1,49 @@
+"""The decisions that make a world: data, so that patches run in the world of the original."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is decided about values that the text uses and does not define.
+
+    Keys are value paths: `netD`, `self.hidden`, `loader[][0]`, `netD()` for what a call gives.
+    `kinds` overrules what reading says a value is; `shapes` are sizes of tensors, `whole` the
+    bound of those that hold whole numbers. `data` says whether tensors that nothing in the text
+    makes are `plain`, require grad as a `leaf`, or come out of a `graph`. With `shared`, losses
+    that are not in the text share a part of their graph; with `weights`, unknown functions of
+    tensors have weights as a module has; unless `moves`, an invented step changes no weight.
+    `skip` names functions that are not called.
+    """
+
+    kinds: dict[str, str] = field(default_factory=dict)
+    shapes: dict[str, list[int]] = field(default_factory=dict)
+    whole: dict[str, int] = field(default_factory=dict)
+    data: str = "plain"
+    shared: bool = False
+    weights: bool = False
+    moves: bool = True
+    skip: tuple[str, ...] = ()
+
+    def with_kind(self, path: str, kind: str) -> Plan:
+        return replace(self, kinds={**self.kinds, path: kind})
+
+    def with_shape(self, path: str, shape: list[int]) -> Plan:
+        return replace(self, shapes={**self.shapes, path: shape})
+
+    def with_whole(self, path: str, bound: int) -> Plan:
+        return replace(self, whole={**self.whole, path: bound})
+
+    def to_json(self) -> Json:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, told: Json) -> Self:
+        """The plan in a job, which the host has validated."""
+        known = {key: told[key] for key in cls.__dataclass_fields__ if key in told}
+        return cls(**{**known, "skip": tuple(known.get("skip", ()))})

@@ -1,0 +1,353 @@
+"""What a text does with values that it does not define, found without running it.
+
+A value is known by its path: `netD`, `self.opt`, `loader[]` (an item), `rnn()` (what a call
+gives), `rnn()[1]` (the second of the parts that a call gives). A name that is bound to such a
+value is another word for its path.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+SAME = frozenset(  # methods that give the value itself, moved or seen otherwise
+    {
+        *("cuda", "to", "cpu", "float", "double", "half", "long", "train", "eval", "type"),
+        *("detach", "clone", "contiguous", "requires_grad_", "squeeze", "unsqueeze", "data"),
+    }
+)
+WRAPPERS = frozenset(
+    {"Variable", "tensor", "as_tensor", "from_numpy", "FloatTensor", "tqdm", "list"}
+)
+_BUILTIN = frozenset(dir(builtins))
+NUMERIC = frozenset({"range", "zeros", "ones", "randn", "rand", "full", "empty", "min", "max"})
+
+
+@dataclass
+class Use:
+    """What the text does with one value.
+
+    `asked` are the attributes read from it, `methods` those that are called; `parts` are how many
+    values a call or an unpacking wants of it.
+    """
+
+    called: list[ast.Call] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    methods: set[str] = field(default_factory=set)
+    keys: set[str] = field(default_factory=set)
+    parts: int = 0
+    iterated: bool = False
+    indexed: bool = False
+    number: bool = False
+    data: bool = False
+    tested: bool = False
+    base: bool = False
+    context: bool = False
+    summed: bool = False
+    given_to: set[str] = field(default_factory=set)
+
+
+class Uses(ast.NodeVisitor):
+    """Collects uses by path over a whole text."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.of: dict[str, Use] = defaultdict(Use)
+        self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+        self._scopes: list[dict[str, str | None]] = [{}]
+        self._home = [""]
+        self._known = _bound(tree.body)
+        self.visit(tree)
+
+    # ---- paths
+
+    def path(self, node: ast.expr) -> str | None:
+        """The path of an expression's value; None for what the text makes itself."""
+        match node:
+            case ast.Name(id=name):
+                return self._named(name)
+            case ast.Attribute(value=value, attr=attr):
+                inner = self.path(value)
+                return None if inner is None else inner if attr == "data" else f"{inner}.{attr}"
+            case ast.Subscript(value=value, slice=key):
+                inner = self.path(value)
+                return None if inner is None else inner + item(key)
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in SAME:
+                return self.path(value)
+            case ast.Call(func=func, args=[first, *_]) if last_name(func) in WRAPPERS:
+                return self.path(first)
+            case ast.Call(func=ast.Name(id="next"), args=[first, *_]):
+                inner = self.path(first)
+                return None if inner is None else f"{inner}[]"
+            case ast.Call(func=ast.Name(id="iter"), args=[first, *_]):
+                return self.path(first)
+            case ast.Call(func=func):
+                inner = self.path(func)
+                return None if inner is None else f"{inner}()"
+            case ast.Await(value=value) | ast.Starred(value=value):
+                return self.path(value)
+        return None
+
+    def _named(self, name: str) -> str | None:
+        for scope in reversed(self._scopes):
+            if name in scope:
+                return scope[name]
+        if len(self._scopes) > 1 and name in self._known:
+            return None  # bound somewhere in the text, by the time a function runs
+        return None if name in _BUILTIN else name
+
+    def use(self, node: ast.expr) -> Use | None:
+        path = self.path(node)
+        return None if path is None else self.of[path]
+
+    # ---- scopes
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self._function(node)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        home = self._home[-1]
+        self._scopes[-1][node.name] = None
+        name = f"{home}.{node.name}" if home else node.name
+        self.functions[name] = node
+        scope: dict[str, str | None] = dict.fromkeys(_bound(node.body))
+        arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        for argument in arguments:
+            scope[argument.arg] = f"{name}.{argument.arg}"
+        if arguments and arguments[0].arg == "self":
+            scope["self"] = f"{home}.self" if home else "self"
+        for star in (node.args.vararg, node.args.kwarg):
+            if star is not None:
+                scope[star.arg] = None
+        for part in (*node.decorator_list, *node.args.defaults):
+            self.visit(part)
+        self._scopes.append(scope)
+        self._home.append(name)
+        for statement in node.body:
+            self.visit(statement)
+        self._scopes.pop()
+        self._home.pop()
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self._scopes[-1][node.name] = None
+        for base in node.bases:
+            if (use := self.use(base)) is not None:
+                use.base = True
+        self._scopes.append(dict.fromkeys(_bound(node.body)))
+        self._home.append(node.name)
+        self.generic_visit(node)
+        self._scopes.pop()
+        self._home.pop()
+
+    # ---- binding
+
+    def visit_Import(self, node: ast.Import) -> None:
+        self._scopes[-1].update(dict.fromkeys(_names_of(node)))
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        self._scopes[-1].update(dict.fromkeys(_names_of(node)))
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        if node.name:
+            self._scopes[-1][node.name] = None
+        self.generic_visit(node)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.visit(node.value)
+        self._bind(node.target, self.path(node.value))
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+            self._bind(node.target, self.path(node.value))
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.visit(node.value)
+        for target in node.targets:
+            self._bind(target, self.path(node.value))
+
+    def visit_For(self, node: ast.For) -> None:
+        self.visit(node.iter)
+        self._bind_item(node.target, node.iter)
+        for statement in (*node.body, *node.orelse):
+            self.visit(statement)
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        self.visit(node.iter)
+        self._scopes.append(dict.fromkeys(_names_of(node.target)))
+        self._bind_item(node.target, node.iter)
+        for test in node.ifs:
+            self.visit(test)
+
+    def visit_ListComp(self, node: ast.ListComp) -> None:
+        self._comprehension(node, [node.elt])
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
+        self._comprehension(node, [node.elt])
+
+    def visit_SetComp(self, node: ast.SetComp) -> None:
+        self._comprehension(node, [node.elt])
+
+    def visit_DictComp(self, node: ast.DictComp) -> None:
+        self._comprehension(node, [node.key, node.value])
+
+    def _comprehension(self, node: ast.AST, parts: list[ast.expr]) -> None:
+        generators: list[ast.comprehension] = getattr(node, "generators", [])
+        for generator in generators:
+            self.visit(generator)
+        for part in parts:
+            self.visit(part)
+        del self._scopes[len(self._scopes) - len(generators) :]
+
+    def visit_With(self, node: ast.With) -> None:
+        for entered in node.items:
+            self.visit(entered.context_expr)
+            if (use := self.use(entered.context_expr)) is not None:
+                use.context = True
+            if entered.optional_vars is not None:
+                self._bind(entered.optional_vars, self.path(entered.context_expr))
+        for statement in node.body:
+            self.visit(statement)
+
+    def _bind_item(self, target: ast.expr, iterated: ast.expr) -> None:
+        """Bind a loop's target to an item of what is walked along."""
+        match iterated:
+            case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]):
+                if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+                    self._bind(target.elts[0], None)
+                    self._bind_item(target.elts[1], inner)
+                return
+            case ast.Call(func=ast.Name(id="zip"), args=args) if isinstance(target, ast.Tuple):
+                for one, inner in zip(target.elts, args, strict=False):
+                    self._bind_item(one, inner)
+                return
+            case ast.Call(func=ast.Name(id="range") | ast.Attribute(attr="items")):
+                self._bind(target, None)
+                return
+            case ast.Call(func=ast.Name(id="reversed" | "sorted" | "iter"), args=[inner, *_]):
+                self._bind_item(target, inner)
+                return
+        path = self.path(iterated)
+        if path is not None:
+            self.of[path].iterated = True
+        self._bind(target, None if path is None else f"{path}[]")
+
+    def _bind(self, target: ast.expr, path: str | None) -> None:
+        match target:
+            case ast.Name(id=name):
+                self._scopes[-1][name] = path
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                if path is not None:
+                    self.of[path].parts = max(self.of[path].parts, len(targets))
+                for number, one in enumerate(targets):
+                    self._bind(one, None if path is None else f"{path}[{number}]")
+            case ast.Attribute() | ast.Subscript():
+                self.visit(target)
+
+    # ---- uses
+
+    def visit_Call(self, node: ast.Call) -> None:
+        self.generic_visit(node)
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if (use := self.use(node.func)) is not None:
+            use.called.append(node)
+        if isinstance(node.func, ast.Attribute):
+            if (holder := self.use(node.func.value)) is not None:
+                holder.methods.add(node.func.attr)
+        name = last_name(node.func)
+        layer = isinstance(node.func, ast.Attribute) and _root(node.func) == "nn"
+        for argument in given:
+            told = self.use(argument)
+            if told is None:
+                continue
+            told.given_to.add(name)
+            if name in NUMERIC or (layer and name[:1].isupper()):
+                told.number = True
+            elif name not in ("print", "len", "enumerate", "iter", "zip", "isinstance", "str"):
+                told.data = True
+        for keyword in node.keywords:
+            if keyword.arg in ("lr", "dim", "size") and (told := self.use(keyword.value)):
+                told.number = True
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        self.generic_visit(node)
+        if (use := self.use(node.value)) is not None:
+            use.asked.add(node.attr)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        self.generic_visit(node)
+        if (use := self.use(node.value)) is not None:
+            use.indexed = True
+            if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+                use.keys.add(node.slice.value)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        self.generic_visit(node)
+        for one, other in ((node.left, node.right), (node.right, node.left)):
+            if (use := self.use(one)) is not None:
+                plain = isinstance(other, ast.Constant) or isinstance(node.op, ast.Mod)
+                use.number |= plain
+                use.data |= not plain
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.generic_visit(node)
+        if (use := self.use(node.value)) is not None:
+            use.data = True
+        if (use := self.use(node.target)) is not None:
+            use.summed = True
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        self.generic_visit(node)
+        for one in (node.left, *node.comparators):
+            if (use := self.use(one)) is not None:
+                use.number = True
+
+    def visit_If(self, node: ast.If) -> None:
+        if (use := self.use(node.test)) is not None:
+            use.tested = True
+        self.generic_visit(node)
+
+
+def item(key: ast.expr) -> str:
+    """How a path goes on for an index: by a constant, else as any item."""
+    if isinstance(key, ast.Constant) and isinstance(key.value, str | int):
+        return f"[{key.value!r}]"
+    return "[]"
+
+
+def last_name(node: ast.expr) -> str:
+    """`relu` of `F.relu`."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return getattr(node, "id", "")
+
+
+def _bound(body: list[ast.stmt]) -> set[str]:
+    """The names that statements bind in their own scope."""
+    return {name for statement in body for name in _names_of(statement)}
+
+
+def _names_of(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        yield node.name
+        return
+    if isinstance(node, ast.Lambda):
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    if isinstance(node, ast.alias):
+        yield (node.asname or node.name).partition(".")[0]
+    if isinstance(node, ast.ExceptHandler) and node.name:
+        yield node.name
+    for child in ast.iter_child_nodes(node):
+        yield from _names_of(child)

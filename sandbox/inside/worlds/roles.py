@@ -1,0 +1,158 @@
+"""What a value is that the text uses and does not define: from its uses, then from its name."""
+
+from __future__ import annotations
+
+import re
+
+import torch
+
+from .plan import Plan
+from .reading import SAME, Use, Uses
+
+_TENSOR = (
+    {name for name in dir(torch.Tensor) if not name.startswith("_")} | SAME | {"shape", "grad"}
+) - {"backward", "step", "index", "name", "names", "is_shared", "apply_", "map_", "train", "eval"}
+_OF_MODULES = frozenset(
+    {
+        *("parameters", "named_parameters", "state_dict", "load_state_dict", "modules"),
+        *("zero_grad", "train", "eval", "apply", "forward", "children", "named_modules"),
+    }
+)
+_OPTIMIZERS = frozenset(
+    name for name, kind in vars(torch.optim).items() if isinstance(kind, type) and name[0].isupper()
+) | {"clip_grad_norm_", "clip_grad_norm", "clip_grad_value_"}
+_RUNNERS = re.compile(r"accelerator|fabric|engine|trainer|amp$|scaler|self$|ctx$|tape$")
+_OPTIMIZER = re.compile(r"opt|adam|sgd|solver|rmsprop|_d$|_g$")
+_CRITERION = re.compile(r"loss|crit|bce|mse|^ce$|xent|entropy|nll|objective|penalty")
+_MODULE = re.compile(
+    r"net|model|encod|decod|gen|disc|actor|critic|policy|rnn|lstm|gru|embed|attention|layer|conv"
+    r"|fc|linear|head|backbone|bert|transformer|student|teacher|agent|vae|gan|^[dgfq]$|block|proj"
+)
+_LOADER = re.compile(r"load|dataset|batches|_dl$|^dl$|train_data|iterator")
+_SETTINGS: tuple[tuple[str, float], ...] = (  # names that no tensor has
+    (r"^lr|_lr$|learning_?rate|^eta$", 1e-3),
+    (r"epoch|n_?iter|num_iter|max_iter|max_steps|num_steps|n_steps|episodes|n_critic", 3),
+    (r"batch_?size|^bs$", 4),
+    (r"(num|n)_?(layers|heads|blocks)", 2),
+    (r"(num|n)_?\w*(class|token|action|label|categor)|vocab_?size|ntoken", 8),
+    (r"max_?len|seq_?(len|length)|time_?steps|horizon|bptt|window", 5),
+    (r"dropout|alpha|beta|epsilon|^eps$|lambda|lamda|decay|gamma|^tau$|coef|_scale$|_ratio$", 0.1),
+    (r"kernel_?size|ksize|^k$", 3),
+    (r"stride|padding|dilation|groups|bias$", 1),
+    (r"(hidden|embed|input|output|state|action|latent|noise|feature)\w*_?(dim|size|units)", 8),
+    (r"\w_(dim|size|width|channels|features)$|^(dim|size|width|nz|nhid|ninp|units)$", 8),
+    (r"^(num|n)_\w|^n[a-z]$|_freq$|_interval$|_every$|_steps?$", 3),
+)
+_NUMBERS: tuple[tuple[str, float], ...] = (
+    *_SETTINGS,
+    (r"vocab|class|token|action|hidden|embed|dim|size|width|channel|feature|latent|in|out", 8),
+    (r"drop|prob|weight|clip|scale|ratio", 0.1),
+)
+_DATA = re.compile(
+    r"^x|^y|^z$|input|target|label|image|img|data|batch|real|fake|hidden|state|obs|output|pred|out$"
+    r"|logit|noise|feat|mask|tensor|src|tgt|seq|^h\d?$|^c\d?$|reward|prob|grad|mean|std|mu|logvar"
+)
+_SWITCHED_OFF = re.compile(
+    r"cuda|gpu|debug|verbose|resume|distributed|parallel|fp16|amp|half|eval|test"
+)
+
+
+def plain_name(path: str) -> str:
+    """The last word of a path: `opt` of `self.opt`, `loader` of `loader[][0]`."""
+    words: list[str] = re.findall(r"\w+", re.sub(r"\[\d*\]|\(\)", "", path))
+    return words[-1] if words else ""
+
+
+def number(path: str) -> float | int:
+    """A plausible value of a setting, by its name."""
+    name = plain_name(path).lower()
+    return next((value for pattern, value in _NUMBERS if re.search(pattern, name)), 4)
+
+
+def is_tensor_like(use: Use) -> bool:
+    return bool(use.asked & _TENSOR)
+
+
+def role(path: str, uses: Uses, plan: Plan) -> str:
+    """One of: module, criterion, function, maker, optimizer, loss, tensor, batches, number, zero,
+    flag, device, holder."""
+    if path in plan.kinds:
+        return plan.kinds[path]
+    use, name = uses.of.get(path) or Use(), plain_name(path).lower()
+    if name == "device":
+        return "device"
+    if name in ("self", "cls", "ctx") or use.base:
+        return "holder"
+    return _by_methods(use, name) or _by_calls(path, use, name, uses) or _by_rest(path, use, name)
+
+
+def _by_methods(use: Use, name: str) -> str | None:
+    methods = use.methods
+    if "backward" in methods and not _RUNNERS.search(name):
+        return "loss"
+    stepped = "step" in methods and (_OPTIMIZER.search(name) or "zero_grad" in methods)
+    cleared = "zero_grad" in methods and _OPTIMIZER.search(name) and not _MODULE.search(name)
+    if (stepped or cleared) and not use.called and "parameters" not in methods:
+        return "optimizer"
+    if {"step", "update"} & methods:
+        return "holder"
+    if not use.called and (methods & _OF_MODULES) and not is_tensor_like(use):
+        return "module"
+    return None
+
+
+def _by_calls(path: str, use: Use, name: str, uses: Uses) -> str | None:
+    if not use.called:
+        return None
+    result = uses.of.get(path + "()") or Use()
+    made = bool(result.called or result.iterated or result.methods & (_OF_MODULES | {"step"}))
+    if made or (plain_name(path)[:1].isupper() and len(plain_name(path)) > 2):
+        return "maker"
+    if _CRITERION.search(name):
+        return "criterion"
+    if use.methods & _OF_MODULES or _MODULE.search(name):
+        return "module"
+    if any(call.args or call.keywords for call in use.called):
+        return "function"
+    return "maker"
+
+
+def _by_rest(path: str, use: Use, name: str) -> str:
+    if use.summed and not is_tensor_like(use):
+        return "zero"
+    if use.iterated and not is_tensor_like(use):
+        return "batches"
+    if use.keys or (use.asked - _TENSOR and not use.asked & (_TENSOR - SAME)):
+        return "holder"
+    if is_tensor_like(use):
+        return "tensor"
+    if use.given_to & _OPTIMIZERS and not path.endswith(")"):
+        return "weights"
+    if any(re.search(pattern, name) for pattern, _ in _SETTINGS) and not is_tensor_like(use):
+        return "number"
+    if "lr" in use.given_to or (use.number and not (_DATA.search(name) and use.data)):
+        return "number"
+    if use.data and not (_OPTIMIZER.search(name) or _MODULE.search(name) or _LOADER.search(name)):
+        return "tensor"
+    if use.tested:
+        return "flag"
+    return _by_name(path, use, name)
+
+
+def _by_name(path: str, use: Use, name: str) -> str:
+    if _LOADER.search(name) and not path.endswith("]"):
+        return "batches"
+    if re.search(r"optim|^opt", name):
+        return "optimizer"
+    if _CRITERION.search(name):
+        return "loss" if "loss" in name else "criterion"
+    if _MODULE.search(name) and not path.endswith("]"):
+        return "module"
+    if use.data or use.indexed or _DATA.search(name) or path.endswith("]"):
+        return "tensor"
+    return "holder"
+
+
+def switched_off(path: str) -> bool:
+    """Whether a flag of this name is better left off in a small run."""
+    return bool(_SWITCHED_OFF.search(plain_name(path).lower()))

@@ -1,0 +1,128 @@
+"""Runs a text in a world: with a scout's plan, or the plan of an earlier run."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import os
+import random
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from .. import failure, holders
+from ..emitter import Emitter
+from .driving import Driver, walks
+from .names import Everything
+from .plan import Json, Plan
+from .reading import Uses
+from .scout import Enough, Scout, Trial, Wanted, Watch
+from .shapes import Failure
+from .things import Wish
+from .world import World
+
+
+class Completed:
+    """The run of one text. `asked` is the job's `world`: `{"plan": …}` or `{"wanted": …}`."""
+
+    def __init__(self, entry: str, argv: list[str], asked: Json, emitter: Emitter) -> None:
+        self._path = os.path.abspath(entry)
+        with open(self._path, "rb") as file:
+            source = file.read()
+        self._tree = ast.parse(source, self._path)
+        self._code = compile(source, self._path, "exec", dont_inherit=True)
+        self._uses = Uses(self._tree)
+        self._emitter = emitter
+        self._asked = asked
+        sys.argv = [entry, *argv]
+        sys.path[0:0] = [os.path.dirname(self._path)]
+
+    def plan(self) -> Plan:
+        """The plan that was given; else the best that a scout finds, which is told."""
+        if self._asked.get("plan"):
+            return Plan.from_json(self._asked["plan"])
+        wanted = Wanted.from_json(self._asked.get("wanted") or {})
+        plan = Scout(self._scouted, wanted).best()
+        self._emitter.emit({"t": "world", **plan.to_json()})
+        return plan
+
+    def run(self, plan: Plan) -> None:
+        """Run the text, then what it does not call."""
+        told: set[str] = set()
+
+        def tell(kind: str, name: str, text: str) -> None:
+            if name not in told:
+                told.add(name)
+                self._emitter.emit({"t": "assumed", "kind": kind, "name": name, "text": text})
+
+        world = World(self._uses, plan, tell)
+        holders.BEYOND.append(world.values)
+        self._live(world, lambda name, call: call())
+
+    def _live(self, world: World, attempt: Callable[[str, Any], None]) -> None:
+        module = ModuleType("__main__")
+        module.__dict__.update(__file__=self._path, __builtins__=Everything(world), __cached__=None)
+        sys.modules["__main__"] = module
+        exec(self._code, module.__dict__)
+        if not any(walks(node) for node in self._tree.body if not _defines(node)):
+            Driver(world, self._tree, self._path, attempt).drive()
+
+    def _scouted(self, plan: Plan, trial: Trial) -> None:
+        """One run for the scout: nothing is told, and every ending is noted."""
+        world = World(self._uses, plan, lambda *_: None, scouting=True)
+        seed()
+        with _restored(), Watch(trial):
+            try:
+                self._live(world, lambda name, call: call())
+            except (Enough, SystemExit):
+                trial.failure = None
+            except Wish as wish:
+                trial.wish = wish
+            except BaseException as error:
+                self._note(error, trial)
+        trial.invented_loss = world.invented_loss
+
+    def _note(self, error: BaseException, trial: Trial) -> None:
+        if trial.failure is None or trial.failure.error is not error:
+            trial.failure = Failure(error)
+        user = failure.user_entries(error)
+        line = user[-1].tb_lineno if user else 0
+        trial.lines = _statement_at(self._tree, line)
+
+
+def _defines(node: ast.stmt) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+
+
+def _statement_at(tree: ast.Module, line: int) -> tuple[int, int]:
+    """The first and last line of the innermost simple statement at a line."""
+    spans = [
+        (node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt) and not hasattr(node, "body")
+    ]
+    around = [span for span in spans if span[0] <= line <= span[1]]
+    return min(around, key=lambda span: span[1] - span[0], default=(line, line))
+
+
+def seed() -> None:
+    """Every world begins with the same random numbers."""
+    random.seed(0)
+    torch.manual_seed(0)
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(0)
+
+
+@contextlib.contextmanager
+def _restored() -> Iterator[None]:
+    """What a text sets for the whole of torch is set back."""
+    dtype = torch.get_default_dtype()
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(dtype)
+        torch.set_grad_enabled(True)

@@ -1,0 +1,221 @@
+"""Looks for a world in which the text runs, or raises the given error.
+
+Worlds are tried one after another in a fork: in its own process nothing is spoilt, and it may be
+ended at any time. What it has found so far it has already told.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torch.overrides import TorchFunctionMode
+
+from . import shapes
+from .families import kind_of
+from .plan import Json, Plan
+from .things import Wish
+
+TRIES, SECONDS, ONE_TRY = 40, 3.0, 0.8
+ENOUGH = 12  # backward calls of one world
+
+
+class Enough(BaseException):
+    """A world has shown what it can show."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The error that was given: its kind and family by its message, and lines of the text that
+    its frames named. Empty: none was given."""
+
+    message: str = ""
+    family: str = ""
+    lines: tuple[int, ...] = ()
+
+    @classmethod
+    def from_json(cls, told: Json) -> Wanted:
+        lines = tuple(n for n in told.get("lines", ()) if isinstance(n, int))
+        return cls(str(told.get("message", "")), str(told.get("family", "")), lines)
+
+    def is_met(self, message: str, lines: tuple[int, int]) -> bool:
+        """Whether an error at a statement (its first and last line) is the one given."""
+        kind, family = kind_of(message)
+        given, _ = kind_of(self.message)
+        same = kind == given if given else bool(family) and family == self.family
+        placed = not self.lines or any(lines[0] <= line <= lines[1] for line in self.lines)
+        return same and placed
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a world went. `score`: 3 the given error, 2 an error of autograd's where none was given,
+    1 it ran and walked, 0 it ended otherwise."""
+
+    plan: Plan
+    score: int
+    said: str = ""
+
+
+class Trial:
+    """What one run of a world shows: how it ended, and which torch function raised."""
+
+    def __init__(self) -> None:
+        self.failure: shapes.Failure | None = None
+        self.wish: Wish | None = None
+        self.walks = 0
+        self.lines = (0, 0)
+        self.invented_loss = False
+
+
+class Watch(TorchFunctionMode):
+    """Sees every call of torch, counts walks, and notes the call that raised."""
+
+    def __init__(self, trial: Trial) -> None:
+        super().__init__()
+        self._trial = trial
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", "")
+        if name == "backward":
+            self._trial.walks += 1
+            if self._trial.walks > ENOUGH:
+                raise Enough
+        try:
+            return func(*args, **(kwargs or {}))
+        except Exception as error:
+            given = (*args, *(kwargs or {}).values())
+            if self._trial.failure is None or self._trial.failure.error is not error:
+                self._trial.failure = shapes.Failure(error, name, given)
+            raise
+
+
+class Scout:
+    """`run(plan, trial)` runs the text once in the world of a plan, and fills in the trial."""
+
+    def __init__(self, run: Any, wanted: Wanted) -> None:
+        self._run = run
+        self._wanted = wanted
+        self._tries = 0
+
+    def best(self) -> Plan:
+        """The best plan that is found in time; forks."""
+        reading, writing = os.pipe()
+        began = time.monotonic()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            self._explore(writing)
+            os._exit(0)
+        os.close(writing)
+        data = _read_until(reading, began + SECONDS)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        lines = [line for line in data.split(b"\n")[:-1] if line]
+        return Plan.from_json(json.loads(lines[-1])) if lines else Plan()
+
+    def _explore(self, fd: int) -> None:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 1)
+        os.dup2(nothing, 2)
+        signal.signal(signal.SIGALRM, _stop)
+        best = -1
+        for plan in self._worlds():
+            outcome = self._settled(plan)
+            if outcome.score > best:
+                best = outcome.score
+                os.write(fd, json.dumps(outcome.plan.to_json()).encode() + b"\n")
+            if best == 3 or (best >= 1 and not self._wanted.family):
+                return
+
+    def _worlds(self) -> Iterator[Plan]:
+        """The plain world, and those that differ in what use does not decide."""
+        self._base = Plan()
+        yield self._base
+        if not self._wanted.family:
+            return
+        kind, _ = kind_of(self._wanted.message)
+        first = {"leaf": ["leaf"], "view": ["leaf", "graph"], "reuse": ["graph"]}.get(
+            kind, ["graph", "leaf"]
+        )
+        for change in (
+            *({"data": data} for data in first),
+            {"shared": True},
+            {"weights": True},
+            {"weights": True, "data": "graph"},
+            {"shared": True, "moves": False},
+            {"shared": True, "data": "graph"},
+            {"data": "leaf"},
+            {"data": "graph", "moves": False},
+        ):
+            yield replace(self._base, **change)  # type: ignore[arg-type]
+
+    def _settled(self, plan: Plan) -> Outcome:
+        """The world with its guesses mended until nothing more is known to mend."""
+        while True:
+            self._tries += 1
+            trial = Trial()
+            signal.setitimer(signal.ITIMER_REAL, ONE_TRY)
+            try:
+                self._run(plan, trial)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            outcome = self._judged(plan, trial)
+            if outcome is not None:
+                return outcome
+            better = self._better(plan, trial)
+            if better is None or self._tries >= TRIES:
+                return Outcome(plan, 0)
+            plan = better
+            self._base = replace(
+                self._base, kinds=plan.kinds, shapes=plan.shapes, whole=plan.whole, skip=plan.skip
+            )
+
+    def _judged(self, plan: Plan, trial: Trial) -> Outcome | None:
+        """The outcome, unless a better guess is to be tried first."""
+        if trial.wish is not None:
+            return None
+        if trial.failure is None:
+            return Outcome(plan, 1 if trial.walks else 0)
+        message = f"{type(trial.failure.error).__name__}: {trial.failure.error}"
+        kind, _ = kind_of(message)
+        if self._wanted.family:
+            if self._wanted.is_met(message, trial.lines):
+                return Outcome(plan, 3, message)
+            return Outcome(plan, 0, message) if kind and kind not in ("none", "graphless") else None
+        if kind and kind != "none":
+            return Outcome(plan, 0 if trial.invented_loss else 2, message)
+        return None
+
+    def _better(self, plan: Plan, trial: Trial) -> Plan | None:
+        wish = trial.wish
+        if wish is not None:
+            better = plan.with_kind(wish.path, wish.kind) if wish.kind else plan
+            if wish.shape:
+                better = better.with_shape(wish.path, wish.shape)
+            return better if better != plan else None
+        return shapes.mended(plan, trial.failure) if trial.failure is not None else None
+
+
+def _stop(*_: object) -> None:
+    raise Enough
+
+
+def _read_until(fd: int, deadline: float) -> bytes:
+    """What is written to a pipe until its end, or until a time."""
+    data = b""
+    while (left := deadline - time.monotonic()) > 0 and len(data) < 1 << 20:
+        if not select.select([fd], [], [], left)[0]:
+            break
+        part = os.read(fd, 65536)
+        if not part:
+            break
+        data += part
+    os.close(fd)
+    return data

@@ -1,0 +1,261 @@
+"""From the error of a world to a better guess: which tensor should have had which shape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import torch
+from torch import nn
+
+from .plan import Plan
+from .things import Thing
+
+SIDE, BATCH, LENGTH = 16, 4, 5
+_FEWER = re.compile(  # so many were wanted, so many were there
+    r"not enough values to unpack \(expected (\d+), got (\d+)\)"
+    r"|[Ee]xpected (?:input )?(?:to be )?(\d)D.*got (?:input of size: )?\(?(\d)"
+)
+_TOO_FEW = re.compile(
+    r"too many indices|must be at least|must be (?:a )?\d-?D|must have 3 dim"
+    r"|tuple index out of range|number of dims|dimension specified"
+)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What raised: the error, and the torch function with its arguments, if one did."""
+
+    error: BaseException
+    function: str = ""
+    args: tuple[Any, ...] = ()
+
+
+def mended(plan: Plan, failure: Failure) -> Plan | None:
+    """A plan under which this failure should not come again; None where nothing is known."""
+    for path, wish in _wishes(failure):
+        better = _with(plan, path, wish)
+        if better is not None and better != plan:
+            return better
+    return None
+
+
+Wished = list[int] | int | str  # a shape; a bound of whole numbers; a kind
+
+
+def _with(plan: Plan, path: str, wish: Wished) -> Plan | None:
+    if isinstance(wish, str):
+        return plan.with_kind(path, wish)
+    if isinstance(wish, int):
+        return plan.with_whole(path, max(wish, 1))
+    if not wish or any(n < 0 or n > 4096 for n in wish) or torch.Size(wish).numel() > 1 << 20:
+        return None
+    return plan.with_shape(path, wish)
+
+
+def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
+    message = str(failure.error)
+    made = [(path, tensor) for tensor in _flat(failure.args) if (path := made_for(tensor))]
+    yield from _of_modules(failure)
+    yield from _of_functions(failure, message)
+    if re.search(
+        r"dtype Long|type Long|Long, Int|torch\.LongTensor|must be.*int(?:eger|64)|indices must be",
+        message,
+    ):
+        for path, tensor in reversed(made):
+            if tensor.is_floating_point():
+                yield path, 2
+    if re.search(r"not implemented for '(?:Long|Int)'|floating point|dtype.*Long", message):
+        for path, tensor in made:
+            if not tensor.is_floating_point():
+                yield path, list(tensor.shape)
+    if found := re.search(
+        r"index (\d+) is out of bounds for dimension (\d+) with size (\d+)", message
+    ):
+        for path, tensor in made:
+            if not tensor.is_floating_point():
+                yield path, int(found[3])
+    yield from _of_ranks(failure, message, made)
+    yield from _of_partners(failure, made)
+
+
+def _of_modules(failure: Failure) -> Iterator[tuple[str, Wished]]:
+    """The innermost module of torch's in the traceback says what it takes."""
+    for names in reversed(list(_locals(failure.error.__traceback__))):
+        module, given = names.get("self"), names.get("input")
+        if not isinstance(module, nn.Module) or type(module).__module__[:9] != "torch.nn.":
+            continue
+        wanted = _taken_by(module)
+        if wanted is None:
+            return
+        path = made_for(given)
+        if path and isinstance(given, torch.Tensor) and _fits(given, wanted):
+            path = None
+        if path:
+            yield path, wanted
+        elif isinstance(given, Thing):
+            yield given._path, "tensor"
+        hidden = names.get("hx")
+        for number, one in enumerate(hidden if isinstance(hidden, tuple) else (hidden,)):
+            if isinstance(module, nn.RNNBase) and (held := made_for(one)):
+                layers = module.num_layers * (2 if module.bidirectional else 1)
+                batch = given.shape[0 if module.batch_first else 1] if _rank(given) == 3 else BATCH
+                yield held, [layers, int(batch), module.hidden_size]
+            if isinstance(module, nn.RNNCellBase) and (held := made_for(one)):
+                yield held, [int(given.shape[0]) if _rank(given) > 1 else BATCH, module.hidden_size]
+            assert number < 2
+        return
+
+
+def _taken_by(module: nn.Module) -> list[int] | None:
+    """A shape that a module of torch's takes."""
+    match module:
+        case nn.Linear():
+            return [BATCH, module.in_features]
+        case nn.modules.conv._ConvNd():
+            dims = len(module.kernel_size)
+            side = max(SIDE, 2 * max(int(k) for k in module.kernel_size))
+            return [BATCH, module.in_channels, *[side] * dims]
+        case nn.BatchNorm1d():
+            return [BATCH, module.num_features]
+        case nn.modules.batchnorm._BatchNorm():
+            dims = 3 if isinstance(module, nn.BatchNorm3d) else 2
+            return [BATCH, module.num_features, *[SIDE] * dims]
+        case nn.RNNCellBase():
+            return [BATCH, module.input_size]
+        case nn.RNNBase():
+            return (
+                [BATCH, LENGTH, module.input_size]
+                if module.batch_first
+                else [LENGTH, BATCH, module.input_size]
+            )
+        case nn.LayerNorm():
+            return [BATCH, *map(int, module.normalized_shape)]
+        case nn.MaxPool2d() | nn.AvgPool2d() | nn.AdaptiveAvgPool2d():
+            return [BATCH, 3, SIDE, SIDE]
+        case nn.MultiheadAttention():
+            return [LENGTH, BATCH, module.embed_dim]
+        case nn.TransformerEncoderLayer():
+            return [LENGTH, BATCH, module.linear1.in_features]
+    return None
+
+
+def _fits(tensor: torch.Tensor, wanted: list[int]) -> bool:
+    """Whether a tensor has the sizes that matter; the first is anything."""
+    return tensor.dim() == len(wanted) and list(tensor.shape[1:]) == wanted[1:]
+
+
+def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]]:
+    name, args = failure.function, failure.args
+    first, second = (*args, None, None)[:2]
+    if name == "embedding" and isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor):
+        weight, indices = (
+            (first, second) if first.is_floating_point() and first.dim() == 2 else (second, first)
+        )
+        if path := made_for(indices):
+            yield path, int(weight.shape[0])
+    if name == "linear" and isinstance(second, torch.Tensor) and (path := made_for(first)):
+        yield path, [*first.shape[:-1], int(second.shape[1])]
+    if name.startswith("conv") and isinstance(second, torch.Tensor) and (path := made_for(first)):
+        channels = int(second.shape[0 if "transpose" in name else 1])
+        yield path, [BATCH, channels, *[SIDE] * (second.dim() - 2)]
+    if (
+        name in ("cross_entropy", "nll_loss")
+        and isinstance(first, torch.Tensor)
+        and isinstance(second, torch.Tensor)
+    ):
+        if path := made_for(second):
+            classes = int(first.shape[1 if first.dim() > 1 else 0])
+            labels = [int(first.shape[0]), *map(int, first.shape[2:])]
+            if list(second.shape) != labels:
+                yield path, labels
+            yield path, classes
+    if name in ("view", "reshape", "expand") and (path := made_for(first)):
+        sizes = list(_ints(args[1:]))
+        known = [n for n in sizes if n > 0]
+        if name == "expand":
+            yield path, [1 if n > 1 and i else max(n, 1) for i, n in enumerate(sizes)]
+        elif known:
+            yield path, [n if n > 0 else BATCH for n in sizes]
+    if found := re.search(r"\((\d+)x(\d+) and (\d+)x(\d+)\)", message):
+        rows, inner = int(found[2]), int(found[3])
+        if path := made_for(first):
+            yield path, [*first.shape[:-1], inner]
+        if path := made_for(second):
+            yield path, [rows, *second.shape[1:]]
+
+
+def _of_ranks(
+    failure: Failure, message: str, made: list[tuple[str, torch.Tensor]]
+) -> Iterator[tuple[str, Wished]]:
+    """Too few dimensions: the same with some more."""
+    more = 0
+    if found := re.search(r"range of \[-\d+, (-?\d+)\], but got (-?\d+)", message):
+        high, got = int(found[1]), int(found[2])
+        more = got - high if got >= 0 else -got - high - 1
+    elif found := re.search(_FEWER, message):
+        wanted, got = [int(number) for number in found.groups() if number]
+        more = wanted - got
+    elif re.search(_TOO_FEW, message):
+        more = 1
+    if not 0 < more < 5:
+        return
+    candidates = made or list(_held(failure.error.__traceback__))
+    for path, tensor in candidates:
+        yield path, [*map(int, tensor.shape), *[8] * more]
+
+
+def _of_partners(
+    failure: Failure, made: list[tuple[str, torch.Tensor]]
+) -> Iterator[tuple[str, Wished]]:
+    """What else a function was given says a shape: both alike, unless it says otherwise."""
+    if isinstance(failure.error, Thing):
+        return
+    others = [t for t in _flat(failure.args) if t.dim()]
+    for path, tensor in made:
+        for other in others:
+            if other is not tensor and list(other.shape) != list(tensor.shape):
+                yield path, list(map(int, other.shape))
+
+
+def _held(traceback: TracebackType | None) -> Iterator[tuple[str, torch.Tensor]]:
+    """Invented tensors among the names of the innermost frames."""
+    for names in reversed(list(_locals(traceback))):
+        for value in names.values():
+            for tensor in _flat(value):
+                if path := made_for(tensor):
+                    yield path, tensor
+
+
+def _locals(traceback: TracebackType | None) -> Iterator[dict[str, Any]]:
+    while traceback is not None:
+        yield dict(traceback.tb_frame.f_locals)
+        traceback = traceback.tb_next
+
+
+def made_for(value: Any) -> str | None:
+    """The path that an invented tensor was made for."""
+    return getattr(value, "_made_for", None) if isinstance(value, torch.Tensor) else None
+
+
+def _rank(value: Any) -> int:
+    return value.dim() if isinstance(value, torch.Tensor) else 0
+
+
+def _flat(value: Any, depth: int = 3) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, list | tuple) and depth:
+        for one in value[:16]:
+            yield from _flat(one, depth - 1)
+
+
+def _ints(value: Any) -> Iterator[int]:
+    if isinstance(value, int):
+        yield value
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _ints(one)

@@ -1,0 +1,182 @@
+"""Values of which the text shows too little to say what they are: they become it when used."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from .here import Here
+
+
+class Wish(BaseException):
+    """A value turned out to be of another kind, or a tensor of another shape, than was planned.
+
+    Only a scout raises it; it begins the world again with that.
+    """
+
+    def __init__(self, path: str, kind: str = "", shape: list[int] | None = None) -> None:
+        super().__init__(path, kind, shape)
+        self.path, self.kind, self.shape = path, kind, shape
+
+
+class Batches(list[Any]):
+    """Some batches; what else is asked of a loader is made up."""
+
+    def __init__(self, path: str, items: list[Any]) -> None:
+        super().__init__(items)
+        self._path = path
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Here.world.attribute(self._path, name)
+
+    def next(self) -> Any:
+        return self[0]
+
+    def __next__(self) -> Any:
+        return self[0]
+
+
+class Thing:
+    """Holds attributes and items, made as they are asked for. `_source` is what a call that gave
+    it depended on, and so its tensors do."""
+
+    def __init__(self, path: str, source: torch.Tensor | None = None) -> None:
+        self.__dict__.update(_path=path, _source=source, _tensor=None, _items={})
+
+    def _as_tensor(self, like: Any = None) -> torch.Tensor:
+        """What the value is once a torch function takes it."""
+        world = Here.world
+        if self._tensor is None:
+            if world.scouting:
+                raise Wish(self._path, "tensor", list(like.shape) if like is not None else None)
+            self.__dict__["_tensor"] = world.make(self._path, "tensor")
+        tensor: torch.Tensor = self._tensor
+        return tensor
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        like = next((a for a in args if isinstance(a, torch.Tensor) and a.dim()), None)
+
+        def real(value: Any) -> Any:
+            if isinstance(value, Thing):
+                return value._as_tensor(like)
+            if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+                return type(value)(real(one) for one in value)
+            return value
+
+        return func(*map(real, args), **{k: real(v) for k, v in (kwargs or {}).items()})
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        if self._source is not None:
+            made = Here.world.output(f"{self._path}.{name}", self._source)
+        else:
+            made = Here.world.attribute(self._path, name)
+        return made
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice | torch.Tensor | tuple):
+            return self._as_tensor()[key]
+        if key not in self._items:
+            path = f"{self._path}[{key!r}]" if isinstance(key, str | int) else f"{self._path}[]"
+            source = self._source
+            made = Here.world.make(path) if source is None else Here.world.output(path, source)
+            self._items[key] = made
+        return self._items[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._items[key] = value
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """As of a dictionary."""
+        return self[key]
+
+    def items(self) -> list[tuple[Any, Any]]:
+        return list(self._items.items())
+
+    def keys(self) -> list[Any]:
+        return list(self._items)
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        return (Here.world.base(self._path),)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return Here.world.called(self._path, args, kwargs)
+
+    def __iter__(self) -> Iterator[Any]:
+        if Here.world.scouting:
+            raise Wish(self._path, "batches")
+        return iter(Here.world.make(self._path, "batches"))
+
+    def __len__(self) -> int:
+        return 3
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __index__(self) -> int:
+        return 3
+
+    __int__ = __index__
+
+    def __float__(self) -> float:
+        return 0.5
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+    def __contains__(self, item: Any) -> bool:
+        return False
+
+    def __format__(self, spec: str) -> str:
+        return "0"
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def _with(self, other: Any, operation: Any, turned: bool) -> Any:
+        if isinstance(other, int | float) and self._source is None:
+            if Here.world.scouting:
+                raise Wish(self._path, "number")
+            return operation(other, 3) if turned else operation(3, other)
+        mine = self._as_tensor(other if isinstance(other, torch.Tensor) else None)
+        return operation(other, mine) if turned else operation(mine, other)
+
+
+def _give(name: str, turned: bool) -> Any:
+    operation = getattr(operator, name)
+    return lambda self, other: self._with(other, operation, turned)
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
+    setattr(Thing, f"__{_name}__", _give(_name, False))
+    setattr(Thing, f"__r{_name}__", _give(_name, True))
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(Thing, f"__{_name}__", _give(_name, False))
+
+
+def base_class(path: str) -> type:
+    """A class like `nn.Module` for a base that is not in the text: what its objects lack is made
+    up. Methods of frameworks that only log or save do nothing."""
+
+    class Base(nn.Module):
+        def __getattr__(self, name: str) -> Any:
+            try:
+                return super().__getattr__(name)
+            except AttributeError:
+                return Here.world.missing(self, name)
+
+    Base.__name__ = Base.__qualname__ = path.rpartition(".")[2]
+    Base.__module__ = sys.modules["__main__"].__name__
+    return Base

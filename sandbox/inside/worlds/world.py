@@ -1,0 +1,372 @@
+"""The values that a text asks for and does not define, made when it asks."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+
+from .. import frames
+from . import roles
+from .here import Here
+from .models import Criterion, Function, Maker, Model, Optimizer, blend, pattern
+from .plan import Plan
+from .reading import Use, Uses
+from .things import Batches, Thing, base_class
+
+WIDTH = [4, 8]  # of a tensor of which nothing more is known
+PASSES = 6
+_OF_TORCH = frozenset(  # that modules are asked for whether they have it
+    {
+        "_forward_hooks",
+        "_backward_hooks",
+        "_parameters",
+        "_buffers",
+        "_modules",
+        "__jit_unused_properties__",
+    }
+)
+_WORDS = {
+    "module": "a small model was put in its place",
+    "criterion": "a small function that gives one number was put in its place",
+    "function": "a small function of the tensors that it is given was put in its place",
+    "maker": "it was taken for something that makes what is used behind it",
+    "optimizer": "a plain gradient descent over {over} was put in its place",
+    "weights": "two small parameters were put in its place",
+    "loss": "it was taken for a loss of the models in sight",
+    "tensor": "a tensor of shape {shape} was put in its place",
+    "batches": "six batches were put in its place",
+    "number": "{value} was taken",
+    "zero": "0 was taken",
+    "flag": "{value} was taken",
+    "device": "the CPU was taken",
+    "holder": "its attributes were made up as they are asked for",
+}
+
+Tell = Callable[[str, str, str], None]
+
+
+class World:
+    """Makes and remembers values by their path.
+
+    `tell(kind, name, text)` says what was assumed. A loss that the text does not make is made
+    anew in every pass, and a pass ends when a line asks for a loss that it has asked for before.
+    """
+
+    def __init__(self, uses: Uses, plan: Plan, tell: Tell, *, scouting: bool = False) -> None:
+        Here.world = self
+        self.uses = uses
+        self.plan = plan
+        self.scouting = scouting
+        self.values: dict[str, Any] = {}  # as the text spells them; the tracer looks for names here
+        self.invented_loss = False
+        self.tell = tell
+        self._told: set[str] = set()
+        self._losses: dict[str, torch.Tensor] = {}
+        self._asked: set[tuple[str, int]] = set()
+        self._depth = 0
+        self._configured: dict[str, Any] = {}
+
+    def use(self, path: str) -> Use:
+        return self.uses.of.get(path) or Use()
+
+    def load(self, path: str, frame: FrameType | None) -> Any:
+        """The value of a path, for the line that the frame is at."""
+        spelled = spelling(path)
+        if spelled in self.values:
+            return self.values[spelled]
+        kind = roles.role(path, self.uses, self.plan)
+        if kind == "loss":
+            return self._loss(path, frame)
+        value = self.make(path, kind)
+        self.values[spelled] = value
+        return value
+
+    def make(self, path: str, kind: str | None = None) -> Any:
+        """A new value of the path."""
+        kind = kind or roles.role(path, self.uses, self.plan)
+        parts = self.use(path).parts
+        if kind not in ("tensor", "batches") and path not in self.plan.kinds and 1 < parts <= 8:
+            return tuple(self.make(f"{path}[{n}]") for n in range(parts))
+        made: Any = getattr(self, f"_{kind}")(path)
+        self._note(path, kind, made)
+        return made
+
+    # ---- what things and objects of the text's classes lack
+
+    def attribute(self, path: str, name: str) -> Any:
+        """An attribute of an invented value."""
+        if name in ("backward", "manual_backward"):
+            return lambda loss, *args, **kwargs: loss.backward(*args, **kwargs)
+        if name == "step" and (use := self.use(f"{path}.step")).called and use.called[0].args:
+            return _step
+        return self.load(f"{path}.{name}", frames.user_frame(sys._getframe(1)))
+
+    def missing(self, thing: Any, name: str) -> Any:
+        """An attribute that an object of one of the text's classes lacks."""
+        if name.startswith("__") or name in _OF_TORCH:
+            raise AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}")
+        if name in ("optimizers", "trainer_optimizers") and hasattr(thing, "configure_optimizers"):
+            return lambda *args, **kwargs: self.optimizers_of(thing)
+        return self.attribute(f"{type(thing).__name__}.self", name)
+
+    def optimizers_of(self, thing: Any) -> Any:
+        """What `configure_optimizers` gives, asked once."""
+        key = f"optimizers of {id(thing)}"
+        if key not in self._configured:
+            made = thing.configure_optimizers()
+            while isinstance(made, tuple | list) and made and isinstance(made[0], list):
+                made = made[0]
+            made = [one["optimizer"] if isinstance(one, dict) else one for one in _listed(made)]
+            self._configured[key] = made if len(made) > 1 else made[0]
+        return self._configured[key]
+
+    def called(self, path: str, args: Any, kwargs: Any) -> Any:
+        """What calling a value gives that was not taken for something to call."""
+        return Function(path)(*args, **kwargs)
+
+    def base(self, path: str) -> type:
+        """A base class that the text does not define."""
+        name = spelling(path)
+        self.tell("name", name, f"`{name}` is not in the text: a class like `nn.Module` was taken.")
+        return base_class(path)
+
+    # ---- one method a role
+
+    def _module(self, path: str) -> Model:
+        return Model(path)
+
+    def _criterion(self, path: str) -> Criterion:
+        return Criterion(path)
+
+    def _function(self, path: str) -> Function:
+        return Function(path)
+
+    def _maker(self, path: str) -> Maker:
+        return Maker(path)
+
+    def _weights(self, path: str) -> list[nn.Parameter]:
+        return [nn.Parameter(0.3 + 0.1 * torch.rand(4, 4)) for _ in range(2)]
+
+    def _optimizer(self, path: str) -> Optimizer:
+        return Optimizer(path)
+
+    def _tensor(self, path: str) -> Any:
+        count = self.use(path).parts
+        if 1 < count <= 8 and path not in self.plan.shapes:
+            return tuple(self.make(f"{path}[{n}]") for n in range(count))
+        made = self.fresh(path)
+        if self.plan.data == "graph" and made.is_floating_point():
+            return self.marked(torch.sigmoid(self.anchor() * made), path)
+        leaf = self.plan.data == "leaf" or "grad" in self.use(path).asked
+        return made.requires_grad_(leaf and made.is_floating_point())
+
+    def _batches(self, path: str) -> Batches:
+        return Batches(path, [self.make(f"{path}[]") for _ in range(PASSES)])
+
+    def _number(self, path: str) -> float | int:
+        return roles.number(path)
+
+    def _zero(self, path: str) -> float:
+        return 0.0
+
+    def _flag(self, path: str) -> bool:
+        return not roles.switched_off(path)
+
+    def _device(self, path: str) -> torch.device:
+        return torch.device("cpu")
+
+    def _holder(self, path: str) -> Thing:
+        return Thing(path)
+
+    def _loss(self, path: str, frame: FrameType | None = None) -> torch.Tensor:
+        site = (path, frame.f_lasti if frame is not None else 0)
+        if site in self._asked:
+            self._asked.clear()
+            self._losses.clear()
+        self._asked.add(site)
+        if path not in self._losses:
+            self.settle()
+            self._losses |= self._all_losses(path, frame)
+        self.invented_loss = True
+        return self._losses[path]
+
+    # ---- tensors
+
+    def fresh(self, path: str) -> torch.Tensor:
+        """A tensor without history, in the planned shape."""
+        shape = self.plan.shapes.get(path, WIDTH)
+        if path in self.plan.whole:
+            return self.marked(
+                torch.arange(_size(shape)).remainder(self.plan.whole[path]).view(shape), path
+            )
+        return self.marked(torch.rand(shape) * 0.8 + 0.1, path)
+
+    def output(self, path: str, source: torch.Tensor, given: Sequence[Any] = ()) -> Any:
+        """What a call gives: `source` is a number that holds all that it depends on. The second
+        of several parts is like the second of the values `given`, and so on: a state."""
+        parts = self.use(path).parts
+        if 1 < parts <= 8 and path not in self.plan.shapes:
+            alike = [given[n] if 0 < n < len(given) else None for n in range(parts)]
+            return tuple(self._part(f"{path}[{n}]", source, one) for n, one in enumerate(alike))
+        return self._part(path, source)
+
+    def _part(self, path: str, source: torch.Tensor, like: Any = None) -> Any:
+        use = self.use(path)
+        if 1 < use.parts <= 8:
+            return self.output(path, source)
+        if isinstance(like, tuple | list) and like:
+            return tuple(self._part(f"{path}[{n}]", source, one) for n, one in enumerate(like))
+        if roles.role(path, self.uses, self.plan) == "holder" and (use.asked or use.keys):
+            return Thing(path, source)
+        if {"backward"} & use.methods or (
+            path in self.plan.kinds and self.plan.kinds[path] == "loss"
+        ):
+            return source * 1.5
+        shape = self.plan.shapes.get(path)
+        if shape is None:
+            shape = list(like.shape) if isinstance(like, torch.Tensor) else WIDTH
+        return self.marked(torch.sigmoid(source * pattern(shape)), path)
+
+    def marked(self, tensor: torch.Tensor, path: str) -> torch.Tensor:
+        """The same tensor, remembering what it was made for."""
+        tensor._made_for = path  # type: ignore[attr-defined]
+        return tensor
+
+    def anchor(self) -> torch.Tensor:
+        """A number that depends on the models in sight."""
+        return blend(self.parameters())
+
+    # ---- models, optimizers, losses
+
+    def settle(self) -> None:
+        """Make the models and the plain values that the text names, before losses of them."""
+        if self._depth:
+            return
+        self._depth += 1
+        for path in list(self.uses.of):
+            if not set("[(") & set(path) and roles.role(path, self.uses, self.plan) == "module":
+                if path.count(".") == (1 if ".self." in f".{path}" or path[:5] == "self." else 0):
+                    self.load(path, None)
+        self._depth -= 1
+
+    def parameters(self, name: str = "") -> list[nn.Parameter]:
+        """Those of the models whose names go with the name of an optimizer; else all."""
+        models = dict(self._models())
+        chosen = {n: m for n, m in models.items() if name and _goes_with(name, n)} or models
+        found = {id(p): p for m in chosen.values() for p in m.parameters()}
+        if len(chosen) == len(models):
+            found |= {id(p): p for p in _leaves()}
+        if not found:
+            found = {0: self.values.setdefault("model", Model("model")).weight}
+        return list(found.values())
+
+    def _models(self) -> Iterator[tuple[str, nn.Module]]:
+        main = vars(sys.modules["__main__"])
+        for name, value in (*self.values.items(), *main.items()):
+            if isinstance(value, nn.Module) and not isinstance(value, Criterion):
+                yield name, value
+
+    def _all_losses(self, wanted: str, frame: FrameType | None) -> dict[str, torch.Tensor]:
+        """Every loss that the text walks and does not make, made at one time."""
+        paths = [p for p in self.uses.of if roles.role(p, self.uses, self.plan) == "loss"]
+        seen = list(_graphs_in(frame))
+        common = self.anchor() if self.plan.shared else None
+        made = {}
+        for path in dict.fromkeys([*paths, wanted]):
+            source = common if common is not None else self.anchor()
+            made[path] = torch.tanh(source * 2).pow(2) + sum(t.pow(2).mean() for t in seen)
+            self._note(path, "loss", made[path])
+        return made
+
+    def imported(self, name: str, place: str, part: str) -> None:
+        """Say that a usual import was added."""
+        line = f"from {place} import {part}" if part else f"import {place}"
+        if name not in (part, place):
+            line += f" as {name}"
+        if name == "xrange" or name == "unicode":
+            self.tell("api", name, f"`{name}` of Python 2 was taken as `{part}`.")
+        else:
+            self.tell("import", name, f"`{line}` was added.")
+
+    def _note(self, path: str, kind: str, made: Any) -> None:
+        """Say what was put in the place of a name; what hangs on it is told with it."""
+        if path in self._told or not self._is_told(path):
+            return
+        self._told.add(path)
+        words = _WORDS[kind]
+        if isinstance(made, tuple):
+            words = f"{len(made)} values were put in its place"
+        shape = list(made.shape) if isinstance(made, torch.Tensor) else ""
+        said = words.format(
+            shape=shape, value=made, over=made.over if isinstance(made, Optimizer) else ""
+        )
+        home, _, name = path.rpartition(".")
+        if home in self.uses.functions:
+            function = home.rpartition(".")[2] if "__init__" not in home else home
+            self.tell("name", name, f"`{name}` of `{function}` is not given in the text: {said}.")
+        else:
+            name = spelling(path)
+            self.tell("name", name, f"`{name}` is not in the text: {said}.")
+
+    def _is_told(self, path: str) -> bool:
+        home = path.rpartition(".")[0]
+        own = not home or home.endswith("self") or home in self.uses.functions
+        return own and not any(mark in path for mark in "[( ")
+
+
+def _leaves() -> Iterator[nn.Parameter]:
+    """Leaves that learn and that the text itself has given names."""
+    for value in list(vars(sys.modules["__main__"]).values()):
+        for one in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(one, torch.Tensor) and one.is_leaf and one.requires_grad:
+                yield one  # type: ignore[misc]
+
+
+def _step(optimizer: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """A step that is asked of another (a scaler, an accelerator)."""
+    return optimizer.step() if isinstance(optimizer, torch.optim.Optimizer) else None
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def spelling(path: str) -> str:
+    """A path as the text spells it: `self.opt` of `Trainer.self.opt`; `x` of `train.x`."""
+    before, found, rest = path.partition(".self.")
+    if found and "(" not in before:
+        return f"self.{rest}"
+    return path
+
+
+def _size(shape: list[int]) -> int:
+    return int(torch.Size(shape).numel())
+
+
+def _goes_with(optimizer: str, model: str) -> bool:
+    """Whether an optimizer's name speaks of a model's: `optD` of `netD`."""
+    ours = _letters(optimizer, "optimizer|optim|opt|solver|trainer")
+    theirs = _letters(model, "net|model")
+    return bool(ours and theirs) and (ours.startswith(theirs) or theirs.startswith(ours))
+
+
+def _letters(name: str, without: str) -> str:
+    return re.sub(rf"self|{without}|[^a-z]", "", roles.plain_name(name).lower())
+
+
+def _graphs_in(frame: FrameType | None) -> Iterator[torch.Tensor]:
+    """Results that the frame's names hold and that no pass before has seen."""
+    user = frames.user_frame(frame)
+    if user is None:
+        return
+    for _, value in frames.local_values(user):
+        if isinstance(value, torch.Tensor) and value.grad_fn is not None:
+            if not hasattr(value, "_seen_in_a_pass"):
+                value._seen_in_a_pass = True  # type: ignore[attr-defined]
+                yield value
