@@ -14,7 +14,7 @@ from app.case import READING_LIMIT_S, Case
 from app.checks import len_backwards
 from app.reader import Reader, ReadingLimit
 from app.reproduce import Observation, is_suspected, project_of
-from app.verify import Original, Trial, held_fixed, try_out
+from app.verify import Original, Trial, try_out
 from app.witness import observed
 from sandbox.protocol import Session
 
@@ -49,13 +49,12 @@ async def mend(
         return Mended(causes, untried=await _read_again(candidates, case, seen, reader))
     await stage("verifying", 0, len(candidates), f"Trying {len(candidates)} patches")
     files, entry = case.project.files, case.project.entry
-    held = await held_fixed(files, entry, run, session, case.time_limit_s)
-    original = Original(files, entry, run, held, case.time_limit_s)
+    original = Original(files, entry, run, session, case.time_limit_s)
     mended = Mended(causes)
     project = project_of(case, seen)
     evidence: Sequence[Evidence] = seen.evidence
     for round_ in range(MAX_ROUNDS):
-        trials = await try_out(original, candidates, session)
+        trials = await try_out(original, _by_certainty(candidates))
         mended.trials += trials
         await stage("verifying", len(trials), len(trials), f"Tried {len(mended.trials)} patches")
         if any(trial.status == "passed" for trial in trials) or round_ == MAX_ROUNDS - 1:
@@ -97,6 +96,14 @@ def _distinct(causes: list[Explained]) -> list[Candidate]:
                 chosen.append(candidate)
     chosen.sort(key=lambda c: (c.last_resort, -c.confidence, c.rank))
     return chosen[:MAX_CANDIDATES]
+
+
+def _by_certainty(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+    """The candidates of the surest causes first; of causes that are about as sure, together."""
+    groups: dict[float, list[Candidate]] = {}
+    for candidate in candidates:
+        groups.setdefault(round(candidate.confidence, 1), []).append(candidate)
+    return [group for _, group in sorted(groups.items(), reverse=True)]
 
 
 async def _behind(

@@ -150,6 +150,7 @@ def _tried(trial: Trial, case: Case) -> Patch:
     return patch.model_copy(
         update={
             "gradients": trial.gradients,
+            "effect": trial.effect,
             "verification": Verification(status=trial.status, checks=trial.checks),
         }
     )

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sandbox.records import Plan, Trace
 
 Mode = Literal["plain", "trace", "inplace"]
+Reference = Literal["kept", "truncated"]
 RunStatus = Literal["finished", "stopped", "raised", "timed_out", "limit_hit", "unavailable"]
 
 
@@ -40,7 +41,9 @@ class Job(BaseModel):
     `mode`: `plain` runs the script untouched, `trace` records autograd evidence, `inplace` is a
     slower run that also logs which line changed which tensor.
     `reference` keeps every graph and turns `optimizer.step()` into a no-op, so that the gradients
-    of the script's own mathematics can be read even where the script fails.
+    of the script's own mathematics can be read even where the script fails; `truncated` counts as
+    constant what lies behind an earlier backward. Such runs, and those with `frozen_steps`, draw
+    common random numbers: they can be compared step by step.
     `keep_graphs` keeps every graph but lets the optimizers step.
     """
 
@@ -59,7 +62,7 @@ class Job(BaseModel):
         None, description="run the entry as a part of a program, what it leaves out made up"
     )
     mode: Mode = "trace"
-    reference: bool = False
+    reference: Reference | None = None
     keep_graphs: bool = False
     frozen_steps: bool = Field(False, description="optimizers record gradients but change nothing")
     gradients: bool = Field(False, description="record a fingerprint of gradients at every step")

@@ -134,7 +134,9 @@ class Stale(Record):
 class Backward(Record):
     """`nodes`: autograd nodes reached. `reach`: how many earlier visits lie between now and the
     making of the oldest node reached (0: made since the last visit); a growing graph grows it.
-    `received`: ids of parameters that got a gradient."""
+    `received`: ids of parameters that got a gradient. In runs that read gradients, `loss` is the
+    number whose gradient the call computes, and `again` says that an earlier backward walked its
+    roots."""
 
     t: Literal["backward"]
     visit: Visit
@@ -143,6 +145,8 @@ class Backward(Record):
     reach: Count = 0
     received: list[Count] = Field([], max_length=4096)
     stale: list[Stale] = Field([], max_length=16)
+    loss: float | None = None
+    again: bool = False
 
 
 class Gradient(Record):
@@ -156,7 +160,8 @@ class Gradient(Record):
 
 class Step(Record):
     """One `optimizer.step()`; `optimizer=-1, at=None` is the end of the run, and
-    `optimizer=-1` with a place a backward of a script that has no optimizer (yet)."""
+    `optimizer=-1` with a place a backward of a script that has no optimizer (yet). `fed` are the
+    calls, by `n`, whose gradients its parameters hold."""
 
     t: Literal["step"]
     n: Count
@@ -165,6 +170,7 @@ class Step(Record):
     after: Count = Field(0, description="backward visits completed")
     gradients: list[Gradient] = Field([], max_length=4096)
     changed: Count = Field(0, description="how many of its parameters the step changed")
+    fed: list[Count] = Field([], max_length=64)
 
 
 class Reuse(Record):

@@ -27,18 +27,21 @@ _autograd: Any = torch.autograd  # its entry to the engine is private
 class Call(Visit):
     """One walk over a graph: who asked for it, and what it walks.
 
+    `weights` are the gradients that the call was given for its `outputs`.
     `walk` is what the engine runs, and `result` what it gave back, known once it has run.
     `received` are the parameters that the walk gave a gradient. Observers fill in that and the
-    `names` for those who come after them.
+    `names` for those who come after them. `frees` says whether the script let go of the graph.
     """
 
     frame: FrameType | None
     outputs: tuple[Any, ...]
     inputs: tuple[Any, ...]
+    weights: tuple[Any, ...]
     roots: list[Root]
     received: list[Known] = field(default_factory=list)
     walk: Walk = field(default_factory=Walk)
     result: Any = None
+    frees: bool = True
 
 
 class Observer:
@@ -134,7 +137,9 @@ class Engine:
             kind="backward" if kwargs.get("accumulate_grad", True) else "grad",
             retain=bool(args[1]) or self.keep_graphs,
             create_graph=bool(args[2]),
+            frees=not args[1],
             outputs=tuple(outputs),
+            weights=tuple(args[0] or ()),
             inputs=tuple(args[3] if len(args) > 3 else ()),
             roots=roots_of(outputs),
         )

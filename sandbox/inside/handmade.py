@@ -51,7 +51,7 @@ class HandSteps(Observer):
         self._notes = notes
         self._still = HeldStill() if frozen else None
         self._memory: dict[int, int | None] = {}
-        self._gathered: tuple[Json, list[Json]] | None = None
+        self._gathered: tuple[Json, list[Json], list[int]] | None = None
         self._marks: dict[int, object] = {}
 
     def before(self, call: Call) -> None:
@@ -69,10 +69,11 @@ class HandSteps(Observer):
             self._hold(received)
         at: Json = call.record()["at"]
         if call.kind == "backward":
-            self._gathered = at, self._steps.read(self._parameters.known)
+            known = self._parameters.known
+            self._gathered = at, self._steps.read(known), self._steps.feeding.behind(known)
             self._marks = {known.id: _mark(known) for known in self._parameters.known}
         elif returned := self._returned(call):
-            self._gathered = at, returned
+            self._gathered = at, returned, []
             self._tell()
 
     def finish(self) -> None:
@@ -97,8 +98,8 @@ class HandSteps(Observer):
     def _tell(self) -> None:
         if self._gathered is not None:
             self._parameters.tell()
-            at, gradients = self._gathered
-            self._steps.emit_step(-1, at, gradients)
+            at, gradients, fed = self._gathered
+            self._steps.emit_step(-1, at, gradients, fed=fed)
             self._gathered, self._marks = None, {}
 
     def _hold(self, received: list[Known]) -> None:

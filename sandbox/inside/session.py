@@ -14,9 +14,11 @@ from types import ModuleType
 from typing import Any
 
 import torch
+from torch.autograd.graph import saved_tensors_hooks
 
 from . import failure, frames, needs
 from .changes import ChangeLog
+from .drawing import Draws
 from .emitter import Emitter
 from .engine import Engine, Observer, Stopped
 from .engines import EngineWatch
@@ -26,6 +28,8 @@ from .inplace import InplaceWatch
 from .losses import LossLog
 from .missing import MissingWatch
 from .parameters import Parameters
+from .randomness import CommonRandomness
+from .references import Truncation, copied
 from .reuse import ReuseWatch
 from .silent import SilentWatch
 from .spans import Span, in_order
@@ -106,18 +110,20 @@ class Session:
 
     def _install(self) -> None:
         job, emitter, stamps = self.job, self.emitter, self.stamps
-        reference = bool(job.get("reference"))
+        reference = str(job.get("reference") or "")
         stamps.install(hook=job.get("hook", True))
         if reference:
-            self._open.enter_context(torch.autograd.graph.allow_mutation_on_saved_tensors())
+            self._open.enter_context(saved_tensors_hooks(copied, lambda tensor: tensor))
         self.parameters = Parameters(emitter)
         self.steps = StepWatch(
             emitter,
             self.parameters,
-            gradients=reference or bool(job.get("gradients")),
-            frozen=reference or bool(job.get("frozen_steps")),
+            gradients=bool(reference or job.get("gradients")),
+            frozen=bool(reference or job.get("frozen_steps")),
         )
         self.steps.install()
+        if self.steps.frozen:
+            CommonRandomness(Draws(self.steps.passes)).install()
         self.hidden = HiddenSteps(self.steps)
         self.hidden.install()
         EngineWatch(emitter, self.parameters).install()
@@ -129,7 +135,7 @@ class Session:
             ReuseWatch(emitter, stamps),
             self.inplace,
             self.missing,
-            VisitWatch(emitter, stamps, self.parameters),
+            VisitWatch(emitter, stamps, self.parameters, values=self.steps.gradients),
             self.hidden,
         ]
         if not (reference or job.get("keep_graphs") or job.get("frozen_steps")):
@@ -139,12 +145,14 @@ class Session:
         notes: list[str] = []
         if self.steps.gradients:
             self.hand = HandSteps(self.steps, self.parameters, notes, frozen=self.steps.frozen)
-            observers.append(self.hand)
+            observers += [self.steps.feeding, self.hand]
+        if reference == "truncated":
+            observers.append(Truncation())
         self.engine = Engine(
             stamps,
             observers,
             notes=notes,
-            keep_graphs=reference or bool(job.get("keep_graphs")),
+            keep_graphs=bool(reference or job.get("keep_graphs")),
             enough=self._enough if job.get("stop_after_backwards") else None,
         )
         self.engine.install()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any
 
@@ -17,6 +17,7 @@ from torch.optim.optimizer import (
 
 from . import frames
 from .emitter import Emitter
+from .feeding import Feeding
 from .frames import Json
 from .gradients import fingerprint
 from .parameters import Known, Parameters
@@ -42,9 +43,11 @@ class StepWatch:
         self.frozen = frozen
         self._numbers: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self._met: list[weakref.ref[Optimizer]] = []
+        self._taken: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self._versions: dict[int, list[int]] = {}
         self._read: dict[int, list[Json]] = {}
         self.on_step: list[OnStep] = []
+        self.feeding = Feeding(parameters)
         self.made = 0
 
     def install(self) -> None:
@@ -62,6 +65,7 @@ class StepWatch:
     def _meet(self, optimizer: Optimizer) -> None:
         if optimizer not in self._numbers:
             self._numbers[optimizer] = self.made
+            self._taken[optimizer] = 0
             self._met.append(weakref.ref(optimizer, self._met.remove))
             self.made += 1
             if self.frozen:
@@ -78,6 +82,10 @@ class StepWatch:
     def optimizers(self) -> list[Optimizer]:
         """Those that are alive."""
         return [alive for known in self._met if (alive := known()) is not None]
+
+    def passes(self) -> int:
+        """The pass that the training is in: every optimizer has stepped so often."""
+        return min(self._taken.values(), default=0)
 
     def _frozen_step(self, optimizer: Optimizer, closure: Any) -> Any:
         """Everything that a step does but changing values: the closure runs once."""
@@ -141,6 +149,7 @@ class StepWatch:
         self, optimizer: Optimizer, owned: list[Known], gradients: list[Json], changed: int
     ) -> None:
         number = self._numbers.get(optimizer, -1)
+        self._taken[optimizer] = self._taken.get(optimizer, 0) + 1
         frame = sys._getframe(1)
         if Clock.steps <= 2:
             self._parameters.name_again(frames.user_frame(frame))
@@ -148,10 +157,16 @@ class StepWatch:
         for listener in self.on_step:
             listener(number, owned)
         if sampled(Clock.steps):
-            self.emit_step(number, frames.user_place(frame), gradients, changed)
+            fed = self.feeding.behind(owned) if self.gradients else []
+            self.emit_step(number, frames.user_place(frame), gradients, changed, fed)
 
     def emit_step(
-        self, optimizer: int, at: Json | None, gradients: list[Json], changed: int = 0
+        self,
+        optimizer: int,
+        at: Json | None,
+        gradients: list[Json],
+        changed: int = 0,
+        fed: Sequence[int] = (),
     ) -> None:
         """Write one `step` record."""
         self._emitter.emit(
@@ -163,6 +178,7 @@ class StepWatch:
                 "after": Clock.visits,
                 "gradients": gradients,
                 "changed": changed,
+                "fed": fed,
             }
         )
 

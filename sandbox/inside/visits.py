@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+from math import isfinite
 from typing import Any
+
+import torch
 
 from .emitter import Emitter
 from .engine import Call, Observer
@@ -11,14 +15,26 @@ from .parameters import Parameters
 from .sampling import sampled
 from .stamps import Clock, Stamps
 
+WALKED = "walked"  # metadata: an earlier backward walked this node
+
 
 class VisitWatch(Observer):
     """Emits a `backward` record a call, all at first, a sample later, the failing one always."""
 
-    def __init__(self, emitter: Emitter, stamps: Stamps, parameters: Parameters) -> None:
+    def __init__(
+        self, emitter: Emitter, stamps: Stamps, parameters: Parameters, *, values: bool
+    ) -> None:
         self._emitter = emitter
         self._stamps = stamps
         self._parameters = parameters
+        self._values = values
+        self._loss: float | None = None
+        self._again = False
+
+    def before(self, call: Call) -> None:
+        """Read what is walked, with `values`; see whether it was walked before."""
+        self._again = bool(call.roots) and all(n.metadata.get(WALKED) for n, _ in call.roots)
+        self._loss = loss_of(call) if self._values and call.kind == "backward" else None
 
     def after(self, call: Call) -> None:
         """Find who received a gradient; record the call, if it is one of the sample."""
@@ -26,6 +42,8 @@ class VisitWatch(Observer):
         call.received = self._parameters.meet(list(leaves.values()), call.frame)
         for known in call.received:
             known.receipts += 1
+        for node in call.walk.nodes if self._values and call.kind == "backward" else ():
+            node.metadata[WALKED] = True
         if sampled(call.n):
             self._parameters.tell()
             self._emit(call, "ok")
@@ -46,6 +64,8 @@ class VisitWatch(Observer):
                 "reach": max(begun - oldest, 0) if oldest is not None else 0,
                 "received": sorted({known.id for known in call.received}),
                 "stale": self._stale(call)[:16],
+                "loss": self._loss,
+                "again": self._again,
             }
         )
 
@@ -62,3 +82,14 @@ class VisitWatch(Observer):
                 {"param": known.id, "made_at": stamp.at, "changed_by": known.changed_by},
             )
         return list(found.values()) if Clock.steps else []
+
+
+def loss_of(call: Call) -> float | None:
+    """The number whose gradient the call computes; None where it is none."""
+    total = 0.0
+    for output, weight in zip_longest(call.outputs, call.weights):
+        if not isinstance(output, torch.Tensor):
+            return None
+        value = output.detach() if weight is None else output.detach() * weight.detach()
+        total += float(value.double().sum())
+    return total if isfinite(total) else None

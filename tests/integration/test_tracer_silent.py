@@ -101,7 +101,7 @@ def test_updates_by_hand_are_steps_and_a_reference_holds_still(
 ) -> None:
     script = HEAD + BY_HAND.replace("UPDATE", update)
     moving = traced(script, gradients=True).trace.steps
-    still = traced(script, reference=True).trace.steps
+    still = traced(script, reference="kept").trace.steps
     assert [step.at.line for step in moving if step.at is not None] == [6, 6, 6]
     norms = [step.gradients[0].norm for step in moving[:3]]
     assert norms == sorted(set(norms), reverse=True)

@@ -149,8 +149,9 @@ for _ in range(3):
 
 
 def test_reference_keeps_graphs_and_changes_nothing(traced: Tracing) -> None:
-    result = traced(SHARED + PRINT, reference=True)
-    untouched = traced("import torch\nnet = torch.nn.Linear(3, 1)" + PRINT, mode="plain")
+    result = traced(SHARED + PRINT, reference="kept")
+    alone = "import torch\nnet = torch.nn.Linear(3, 1)" + PRINT
+    untouched = traced(alone, frozen_steps=True)
     assert result.code == 0
     assert result.stdout == untouched.stdout
     steps = [step for step in result.trace.steps if step.optimizer == 0]
@@ -171,15 +172,15 @@ def test_reference_survives_changes_of_saved_tensors(traced: Tracing) -> None:
         optimizer.step()
         """
     assert traced(script).code == 1
-    result = traced(script, reference=True)
+    result = traced(script, reference="kept")
     assert result.code == 0
     assert [g.norm > 0 for g in result.trace.steps[0].gradients] == [True, True]
 
 
 def test_fingerprints_depend_on_values_alone(traced: Tracing) -> None:
-    one = traced(SHARED.replace("h.square()", "h.detach().square() + h"), reference=True)
+    one = traced(SHARED.replace("h.square()", "h.detach().square() + h"), reference="kept")
     swapped = SHARED.replace("net.parameters()", "list(net.parameters())[::-1]")
-    two = traced(swapped.replace("h.square()", "h.detach().square() + h"), reference=True)
+    two = traced(swapped.replace("h.square()", "h.detach().square() + h"), reference="kept")
     prints = [
         {named[g.param]: g.projections for g in run.trace.steps[0].gradients}
         for run in (one, two)

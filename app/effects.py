@@ -1,0 +1,191 @@
+"""The measured effect of a patch: its gradients beside those of the original's own mathematics.
+
+All runs compared hold the parameters fixed and draw common random numbers, so that the k-th step of
+an optimizer can be set beside the k-th step of the same one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from app.schemas import Effect
+from sandbox.records import Gradient, Parameter, Step, Trace
+
+TOLERANCE = 1e-4  # relative to the gradient's norm: sums in another order differ by less
+MIN_SETTLED = 3  # steps behind the first that must agree where the first may differ
+
+Pair = tuple[Step, Step]
+Against = Literal["kept", "truncated"]
+Gradients = Literal["same", "truncated", "changed", "unknown"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The steps of a patch beside those of one reference, with how far each is off."""
+
+    against: Against
+    differences: Sequence[tuple[Step, float]] = ()
+
+    @property
+    def worst(self) -> float:
+        """The largest difference, as a share of a gradient's norm."""
+        return max((gap for _, gap in self.differences), default=0.0)
+
+    @property
+    def equal(self) -> int:
+        """How many steps agree."""
+        return sum(gap <= TOLERANCE for _, gap in self.differences)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all steps agree, of at least one."""
+        return bool(self.differences) and self.equal == len(self.differences)
+
+    @property
+    def settled(self) -> bool:
+        """Whether all steps agree but the first of each optimizer. What a script writes into
+        weights by itself lies on one side of a moved forward or the other."""
+        first = {step.optimizer: step for step, _ in reversed(self.differences)}
+        later = [(s, gap) for s, gap in self.differences if s is not first[s.optimizer]]
+        counts = Counter(step.optimizer for step, _ in later)
+        enough = all(counts[optimizer] >= MIN_SETTLED for optimizer in first)
+        return bool(later) and enough and all(gap <= TOLERANCE for _, gap in later)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What comparing showed. `whole_story`: the reference goes past the original's failure."""
+
+    kept: Comparison = field(default_factory=lambda: Comparison("kept"))
+    truncated: Comparison | None = None
+    whole_story: bool = True
+
+    @property
+    def gradients(self) -> Gradients:
+        """The effect in one word."""
+        if not self.kept.differences:
+            return "unknown"
+        if self.kept.whole:
+            return "same" if self.whole_story else "unknown"
+        if self.truncated is not None and self.truncated.whole:
+            return "truncated"
+        return "changed"
+
+    @property
+    def rank(self) -> int:
+        """Better effects first: same, truncated, either from the second pass on, unknown, other."""
+        if self.gradients != "changed":
+            return {"same": 0, "truncated": 1, "unknown": 2}[self.gradients]
+        return 2 if self.nearest.settled else 3
+
+    @property
+    def nearest(self) -> Comparison:
+        """The comparison that says most."""
+        both = [c for c in (self.kept, self.truncated) if c is not None]
+        return max(both, key=lambda c: (c.whole, c.settled, c.equal))
+
+    def effect(self) -> Effect:
+        """The same for the reader of a diagnosis."""
+        nearest = self.nearest
+        compared = len(nearest.differences)
+        return Effect(
+            against=nearest.against if compared else "none",
+            steps_equal=nearest.equal,
+            steps_compared=compared,
+            worst=min(nearest.worst, 1e9),
+            text=self._text(nearest, compared),
+        )
+
+    def _text(self, nearest: Comparison, compared: int) -> str:
+        if not compared:
+            return "No gradients could be compared with the original's."
+        if nearest.whole and not self.whole_story:
+            return f"Gradients equal the original's in the {_steps(compared)} before it fails."
+        number = f"all {_steps(compared)}" if compared > 1 else "the one step"
+        if nearest.whole:
+            return f"Gradients equal {_REFERENCE[nearest.against]} in {number} compared."
+        if nearest.settled:
+            return (
+                f"Gradients equal {_REFERENCE[nearest.against]} from the second step on; the first "
+                "differs."
+            )
+        if not nearest.equal:
+            return f"Gradients differ from the original's in {number} compared."
+        return (
+            f"Gradients equal {_REFERENCE[nearest.against]} in {nearest.equal} of "
+            f"{_steps(compared)} compared."
+        )
+
+
+_REFERENCE: Mapping[Against, str] = {
+    "kept": "the original's own (every graph kept)",
+    "truncated": "the original's with what lies behind an earlier backward held constant",
+}
+
+
+def _steps(count: int) -> str:
+    return "1 step" if count == 1 else f"{count} steps"
+
+
+def compare(against: Against, reference: Trace, candidate: Trace) -> Comparison:
+    """Every step that both runs took with gradients to compare."""
+    number = _numbering(reference, candidate)
+    pairs = list(paired(reference, candidate))
+    return Comparison(
+        against, [(ours, _difference(ours, theirs, number)) for ours, theirs in pairs]
+    )
+
+
+def paired(reference: Trace, candidate: Trace) -> Iterator[Pair]:
+    """The k-th step of each optimizer in both runs, where either carries gradients."""
+    left, right = by_optimizer(reference), by_optimizer(candidate)
+    for optimizer in left:
+        for ours, theirs in zip(left[optimizer], right.get(optimizer, []), strict=False):
+            if ours.gradients or theirs.gradients:
+                yield ours, theirs
+
+
+def by_optimizer(trace: Trace) -> dict[int, list[Step]]:
+    """The steps of each optimizer; those by hand where there is none."""
+    steps: dict[int, list[Step]] = defaultdict(list)
+    for step in [s for s in trace.steps if s.optimizer >= 0] or trace.steps:
+        steps[step.optimizer].append(step)
+    return steps
+
+
+def _numbering(reference: Trace, candidate: Trace) -> dict[int, int]:
+    """The candidate's parameters by the reference's numbers: by name where names are plain."""
+    ours, theirs = _named(reference), _named(candidate)
+    return {theirs[name].id: ours[name].id for name in ours.keys() & theirs.keys()}
+
+
+def _named(trace: Trace) -> dict[tuple[str, tuple[int, ...]], Parameter]:
+    latest = {p.id: p for p in trace.parameters}
+    counts = Counter((p.name, tuple(p.shape)) for p in latest.values() if p.name)
+    return {
+        (p.name, tuple(p.shape)): p
+        for p in latest.values()
+        if p.name and counts[p.name, tuple(p.shape)] == 1
+    }
+
+
+def _difference(one: Step, other: Step, number: Mapping[int, int]) -> float:
+    """The largest distance between two gradients of one parameter, as a share of the norm."""
+    left = {g.param: g for g in one.gradients if not g.none}
+    right = {number.get(g.param, g.param): g for g in other.gradients if not g.none}
+    worst = 0.0
+    scale = max((g.norm for g in (*left.values(), *right.values())), default=0.0)
+    for param in left.keys() | right.keys():
+        worst = max(worst, _distance(left.get(param), right.get(param), scale))
+    return worst
+
+
+def _distance(one: Gradient | None, other: Gradient | None, scale: float) -> float:
+    zeros = Gradient(param=0, norm=0.0, projections=[0.0] * 4)
+    a, b = one or zeros, other or zeros
+    floor = max(a.norm, b.norm, 1e-3 * scale, 1e-12)
+    gaps = [abs(x - y) for x, y in zip(a.projections, b.projections, strict=False)]
+    return max([abs(a.norm - b.norm), *gaps]) / floor

@@ -1,0 +1,116 @@
+"""The two references of a script: every graph kept, and the past held constant."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tracing import Traced, Tracing
+
+CARRIED = """\
+import torch
+net = torch.nn.Linear(3, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+h = torch.ones(2, 3)
+for _ in range(4):
+    h = torch.tanh(net(h))
+    loss = h.square().mean()
+    optimizer.zero_grad()
+    loss.backward(KEEP)
+    optimizer.step()
+    CUT
+"""
+
+
+def carried(keep: str = "", cut: str = "pass") -> str:
+    return CARRIED.replace("KEEP", keep).replace("CUT", cut)
+
+
+def norms(result: Traced) -> list[list[float]]:
+    steps = [step for step in result.trace.steps if step.optimizer == 0]
+    return [[round(g.norm, 5) for g in step.gradients] for step in steps]
+
+
+@pytest.mark.parametrize("keep", ["", "retain_graph=True"])
+def test_truncated_equals_a_detached_state(traced: Tracing, keep: str) -> None:
+    detached = norms(traced(carried(cut="h = h.detach()"), gradients=True, frozen_steps=True))
+    truncated = norms(traced(carried(keep), reference="truncated"))
+    kept = norms(traced(carried(keep), reference="kept"))
+    assert len(detached) == 4
+    assert truncated == detached
+    assert kept[0] == detached[0]
+    assert kept[1:] != detached[1:]
+
+
+def test_within_one_step_a_kept_graph_is_no_past(traced: Tracing) -> None:
+    script = """\
+        import torch
+        net, one, two = (torch.nn.Linear(3, 3) for _ in range(3))
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(2):
+            h = net(torch.ones(2, 3)).tanh()
+            optimizer.zero_grad()
+            one(h).sum().backward(retain_graph=True)
+            two(h).sum().backward()
+            optimizer.step()
+        """
+    kept, truncated = (norms(traced(script, reference=r)) for r in ("kept", "truncated"))
+    assert truncated == kept
+
+
+def test_saved_tensors_are_those_of_their_time(traced: Tracing) -> None:
+    """A slot memory: what is saved is a view of what is written into later."""
+    memory = """\
+        import torch
+        net = torch.nn.Linear(2, 2)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        memory = torch.ones(3, 2)
+        total = 0
+        for slot in range(3):
+            read = memory[slot] * net(torch.ones(2))
+            total = total + read.square().sum()
+            WRITE
+        total.backward()
+        optimizer.step()
+        """
+    reference = traced(memory.replace("WRITE", "memory[slot] = read.detach()"), reference="kept")
+    right = "memory = memory.clone()\n            memory[slot] = read.detach()"
+    repaired = traced(memory.replace("WRITE", right), gradients=True, frozen_steps=True)
+    assert norms(reference) == norms(repaired)
+    assert len(norms(repaired)) == 1
+
+
+def test_a_step_tells_which_calls_fed_it(traced: Tracing) -> None:
+    script = """\
+        import torch
+        net = torch.nn.Linear(3, 1)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for step in range(6):
+            net(torch.ones(2, 3)).mean().backward()
+            if step % 2:
+                optimizer.step()
+                CLEAR
+        """
+    for clear in (
+        "optimizer.zero_grad()",
+        "net.zero_grad(set_to_none=False)",
+        "net.weight.grad = net.bias.grad = None",
+        "[p.grad.data.zero_() for p in net.parameters()]",
+    ):
+        trace = traced(script.replace("CLEAR", clear), gradients=True).trace
+        assert [s.fed for s in trace.steps if s.optimizer == 0] == [[1, 2], [3, 4], [5, 6]]
+    trace = traced(script.replace("CLEAR", "pass"), gradients=True).trace
+    assert [len(s.fed) for s in trace.steps if s.optimizer == 0] == [2, 4, 6]
+
+
+def test_a_loss_is_told_and_whether_it_was_walked_before(traced: Tracing) -> None:
+    script = """\
+        import torch
+        w = torch.ones(3, requires_grad=True)
+        loss = (2 * w).sum()
+        loss.backward()
+        (w * w).backward(torch.full((3,), 0.5))
+        loss.backward(retain_graph=True)
+        """
+    records = traced(script, reference="kept").trace.backwards
+    assert [r.loss for r in records] == [6.0, 1.5, 6.0]
+    assert [r.again for r in records] == [False, False, True]

@@ -1,0 +1,110 @@
+"""Schedules beside each other, on traces made here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from app import schedule
+from sandbox.records import Backward, Place, Step, Trace, Visit
+
+Event = tuple[int, float] | str  # a backward from a line with its loss; a step of an optimizer
+
+
+def trace(*events: Event, cleared: bool = True) -> Trace:
+    """Losses walked, and `"step 0"`, in order; a step clears the gradients that it has read."""
+    found = Trace()
+    fed: list[int] = []
+    for event in events:
+        if isinstance(event, tuple):
+            line, loss = event
+            n = len(found.backwards) + 1
+            visit = Visit(n=n, at=Place(file="train.py", line=line))
+            found.backwards.append(Backward(t="backward", visit=visit, loss=loss))
+            fed.append(n)
+            continue
+        found.steps.append(
+            Step(
+                t="step",
+                n=len(found.steps) + 1,
+                optimizer=int(event.split()[1]),
+                at=Place(file="train.py", line=9),
+                after=len(found.backwards),
+                fed=list(fed),
+            )
+        )
+        if cleared:
+            fed = []
+    return found
+
+
+def each(*losses: float) -> list[Event]:
+    """Walk and step, loss by loss."""
+    return [event for loss in losses for event in ((5, loss), "step 0")]
+
+
+A, B, C, D = 1.031, 0.572, 1.293, 0.717  # no sum of some is another
+TWO: Sequence[Event] = ((5, A), (6, B), "step 0", (5, C), (6, D), "step 0")
+ORIGINAL = trace(*TWO)
+
+
+@pytest.mark.parametrize(
+    ("patched", "word"),
+    [
+        (trace(*TWO), "same"),
+        (trace((5, A + B), "step 0", (5, C + D), "step 0"), "moved"),
+        (trace((5, A), "step 0", (5, C), "step 0"), "more"),
+        (trace((5, A), (6, B), (5, C), (6, D), "step 0"), "fewer"),
+        (trace((5, A + B + C + D), "step 0"), "fewer"),
+        (trace((5, (A + B + C + D) / 2), "step 0"), "fewer"),  # the mean of two steps' sums
+        (trace("step 0", *TWO), "more"),
+        (trace(*TWO, cleared=False), "fewer"),
+    ],
+)
+def test_each_step_is_fed_what_feeds_it_in_the_original(patched: Trace, word: str) -> None:
+    found = schedule.beside(ORIGINAL, patched, ended=False)
+    assert found.word == word
+    assert (found.check.status == "passed") == (word in ("same", "moved"))
+
+
+def test_a_patch_that_steps_on_nothing_has_failed() -> None:
+    found = schedule.beside(ORIGINAL, trace("step 0", "step 0"), ended=False)
+    assert found.check.status == "failed"
+
+
+def test_steps_are_counted_where_both_ended() -> None:
+    original, patched = trace(*each(1.0, 2.0, 3.0)), trace(*each(1.0, 2.0))
+    assert schedule.beside(original, patched, ended=False).word == "same"
+    assert schedule.beside(original, patched, ended=True).word == "fewer"
+
+
+def test_a_gradient_that_the_original_never_clears_may_be_cleared() -> None:
+    growing = trace(*each(1.0, 2.0, 3.0), cleared=False)
+    assert schedule.beside(growing, trace(*each(1.0, 2.0, 3.0)), ended=True).word == "same"
+    assert schedule.beside(growing, growing, ended=True).word == "same"
+
+
+def test_without_steps_nothing_is_known() -> None:
+    assert schedule.beside(trace((5, 1.0)), trace((5, 1.0)), ended=True).word == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("patched", "status"),
+    [
+        (trace(*TWO), "passed"),
+        (trace((5, A + B), "step 0", (5, C + D), "step 0"), "passed"),
+        (trace((5, A), "step 0", (5, C), "step 0"), "failed"),
+        (trace((5, 1.1), "step 0", (5, 1.4), "step 0"), "passed"),  # a weighted sum, perhaps
+    ],
+)
+def test_every_loss_is_covered(patched: Trace, status: str) -> None:
+    assert schedule.covered(ORIGINAL, patched).status == status
+
+
+def test_values_that_stray_and_walks_of_the_walked_are_seen() -> None:
+    assert not schedule.strays(ORIGINAL, trace((5, A + B), "step 0", (5, C + D), "step 0"))
+    assert schedule.strays(ORIGINAL, trace((5, A), (6, B), (5, 1.3), (6, D)))
+    assert schedule.rewalked(ORIGINAL) == ""
+    twice = ORIGINAL.backwards[0].model_copy(update={"again": True})
+    assert "line 5" in schedule.rewalked(Trace(backwards=[twice]))
