@@ -12,6 +12,7 @@ from analyzers.source import Project
 from analyzers.tracebacks import ParsedTraceback
 from app.reader import Reader, ReadingLimit
 from app.schemas import DiagnosisRequest
+from app.uploads import texts_of
 from sandbox.collect import read_trace
 from sandbox.records import Trace
 
@@ -52,7 +53,8 @@ class Case:
 async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
     """Read everything that was sent, in a bounded worker."""
     script = request.script.removeprefix(BYTE_ORDER_MARK)
-    files = {file.path: file.content.removeprefix(BYTE_ORDER_MARK) for file in request.files}
+    texts = texts_of(request.files)
+    files = {path: text.removeprefix(BYTE_ORDER_MARK) for path, text in texts.items()}
     trace = None
     try:
         if request.trace.strip():

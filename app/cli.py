@@ -59,9 +59,15 @@ def sandbox(context: typer.Context) -> None:
 @cli.command()
 def diagnose(
     script: Annotated[Path, typer.Argument(help="the script or notebook; `-`: standard input")],
+    args: Annotated[
+        list[str] | None, typer.Argument(help="the script's own arguments, behind `--`")
+    ] = None,
     traceback: Annotated[Path | None, typer.Option(help="a file with the traceback")] = None,
     file: Annotated[
         list[Path] | None, typer.Option(help="a further module or small data file; repeatable")
+    ] = None,
+    module: Annotated[
+        str | None, typer.Option("--module", "-m", help="run the script as `python -m` this")
     ] = None,
     run: Annotated[Literal["auto", "never"], typer.Option(help="never: only read it")] = "auto",
     time_limit: Annotated[float, typer.Option(help="seconds that one run may take")] = 20,
@@ -73,7 +79,17 @@ def diagnose(
     """Diagnose a script here, without a server. Exit code: 0 healthy, 1 found, 2 could not tell."""
     from app.terminal import COULD_NOT_TELL, Options, diagnose_here
 
-    options = Options(script, traceback, tuple(file or ()), run, time_limit, json, apply)
+    options = Options(
+        script,
+        traceback,
+        tuple(file or ()),
+        tuple(args or ()),
+        module,
+        run,
+        time_limit,
+        json,
+        apply,
+    )
     try:
         code = _run(diagnose_here(options, Settings()))
     except Exception:  # a fault of our own must not look like a fault found: Python exits with 1

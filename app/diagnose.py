@@ -13,6 +13,7 @@ from analyzers.classify import Explained
 from app import report
 from app.case import Case, read_case
 from app.clock import Clock
+from app.launch import Launch
 from app.mend import Mended, mend
 from app.reader import Reader
 from app.reproduce import Observation, as_observed, explain, observe
@@ -45,7 +46,8 @@ async def diagnose(
         case = await read_case(request, reader)
     if request.run == "never":
         sandbox = None
-    async with session_of(sandbox) as session:
+    async with session_of(sandbox) as warm:
+        session = Launch.of(request).around(warm)
         await progress.stage("reproducing", 0, 1, "Running the script")
         with clock.stage("reproduce"):
             seen = await observe(case, session)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import tokenize
 from collections.abc import Iterable
-from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -13,8 +11,10 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
-from app.problems import ProblemError, invalid
+from app.launch import with_entry
+from app.problems import ProblemError, invalid, refused
 from app.schemas import DiagnosisRequest, SourceFile
+from app.uploads import as_file, bytes_of, decoded
 
 KIB = 1024
 LIMITS = {"script": 256 * KIB, "traceback": 128 * KIB, "trace": 4096 * KIB}
@@ -29,7 +29,7 @@ async def read_request(request: Request) -> DiagnosisRequest:
     """What a JSON body or a form asks for, not yet checked. Raises `ProblemError`."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type in FORMS:
-        async with request.form(max_files=80, max_fields=80, max_part_size=2**23) as form:
+        async with request.form(max_files=80, max_fields=160, max_part_size=2**23) as form:
             return await _from_form(form)
     if media_type == "application/json" or not media_type:
         return _from_json(await request.body())
@@ -41,16 +41,20 @@ async def read_request(request: Request) -> DiagnosisRequest:
 
 
 def check(request: DiagnosisRequest) -> DiagnosisRequest:
-    """The request itself, when every text is within its limit and every path is harmless."""
+    """The request with the script that it asks to run, when every text is within its limit and
+    every path is harmless."""
+    request = with_entry(request)
     if not request.script.strip() and not request.traceback.strip():
-        raise _refused("script", "is empty; send the script that fails, its traceback, or both")
+        raise refused("script", "is empty; send the script that fails, its traceback, or both")
     for name, limit in LIMITS.items():
         _check_text(name, getattr(request, name), limit)
     total = 0
     for file in request.files:
-        total += _check_text(f"files: {file.path}", file.content, FILES_LIMIT)
+        total += _check_file(file)
     if total > FILES_LIMIT:
         raise _too_large("files", total, FILES_LIMIT)
+    for argument in request.args:
+        _check_text("args", argument, LIMITS["script"])
     _check_paths([request.filename, *(file.path for file in request.files)])
     return request
 
@@ -61,11 +65,22 @@ def _check_text(name: str, text: str, limit: int) -> int:
         size = len(text.encode())
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
-        raise _refused(name, f"line {line} holds half a surrogate pair, not a character") from None
+        raise refused(name, f"line {line} holds half a surrogate pair, not a character") from None
     if size > limit:
         raise _too_large(name, size, limit)
     if (at := text.find("\0")) >= 0:
-        raise _refused(name, f"line {text.count(chr(10), 0, at) + 1} holds a NUL byte; is it text?")
+        raise refused(name, f"line {text.count(chr(10), 0, at) + 1} holds a NUL byte; is it text?")
+    return size
+
+
+def _check_file(file: SourceFile) -> int:
+    """The size in bytes of a further file."""
+    name = f"files: {file.path}"
+    if file.encoding == "utf-8":
+        return _check_text(name, file.content, FILES_LIMIT)
+    size = len(bytes_of(file))
+    if size > FILES_LIMIT:
+        raise _too_large(name, size, FILES_LIMIT)
     return size
 
 
@@ -74,13 +89,13 @@ def _check_paths(paths: Iterable[str]) -> None:
     for text in paths:
         path = PurePosixPath(text)
         if (why := _fault(text, path)) is not None:
-            raise _refused("filename" if not seen else "files", f"path {text[:80]!r} {why}")
+            raise refused("filename" if not seen else "files", f"path {text[:80]!r} {why}")
         if path in seen:
-            raise _refused("files", f"path {text[:80]!r} is there twice")
+            raise refused("files", f"path {text[:80]!r} is there twice")
         seen.add(path)
     for path in seen:
         if not seen.isdisjoint(path.parents):
-            raise _refused("files", f"path {str(path)!r} lies below another file")
+            raise refused("files", f"path {str(path)!r} lies below another file")
 
 
 def _fault(text: str, path: PurePosixPath) -> str | None:
@@ -112,40 +127,32 @@ def _from_json(body: bytes) -> DiagnosisRequest:
 
 async def _from_form(form: FormData) -> DiagnosisRequest:
     fields: dict[str, Any] = {}
-    files: list[dict[str, str]] = []
+    files: list[dict[str, Any]] = []
+    args: list[str] = []
     for name, value in form.multi_items():
         if isinstance(value, UploadFile):
             if not value.filename and not value.size:
                 continue  # a browser's file field that was left empty
-            text = _decoded(name, await value.read())
+            data = await value.read()
             if name == "files":
-                files.append({"path": value.filename or "", "content": text})
+                files.append(as_file(value.filename or "", data).model_dump())
                 continue
+            text = decoded(name, data)
             if name == "script" and value.filename:
                 fields.setdefault("filename", value.filename)
+        elif name == "args":
+            args.append(value)
+            continue
         else:
             text = value.replace("\r\n", "\n")  # forms send line ends so, whatever was typed
             if not text and name in fields:
                 continue
         if name in fields and fields[name] and name != "filename":
-            raise _refused(name, "was sent twice")
+            raise refused(name, "was sent twice")
         fields[name] = text
     given = {name: value for name, value in fields.items() if value}
-    return _validated({**given, "files": files} if files else given)
-
-
-def _decoded(name: str, data: bytes) -> str:
-    """An uploaded file as text: UTF-8, or what a Python source declares in its first lines."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        at = error.start
-    try:
-        encoding, _ = tokenize.detect_encoding(BytesIO(data).readline)
-        return data.decode(encoding)
-    except (SyntaxError, UnicodeError, LookupError):
-        line = data.count(b"\n", 0, at) + 1
-        raise _refused(name, f"is not UTF-8 text: byte {data[at]:#04x} in line {line}") from None
+    lists = {name: value for name, value in (("files", files), ("args", args)) if value}
+    return _validated({**given, **lists})
 
 
 def _validated(value: dict[str, Any]) -> DiagnosisRequest:
@@ -164,12 +171,7 @@ def _expect_known(value: Any, model: type[BaseModel], where: str) -> None:
     of each one of them."""
     if isinstance(value, dict) and len(value) > len(model.model_fields):
         unknown = next(name for name in value if name not in model.model_fields)
-        raise _refused(where, f"has {len(value)} fields; {unknown[:80]!r}, for one, is not known")
-
-
-def _refused(field: str, why: str) -> ProblemError:
-    errors = [{"field": field, "message": why}]
-    return ProblemError(422, "invalid-request", f"{field}: {why}.", errors=errors)
+        raise refused(where, f"has {len(value)} fields; {unknown[:80]!r}, for one, is not known")
 
 
 def _too_large(field: str, size: int, limit: int) -> ProblemError:

@@ -92,6 +92,12 @@ def invalid(errors: Any) -> ProblemError:
     return ProblemError(422, "invalid-request", detail, errors=listed[:20])
 
 
+def refused(field: str, why: str) -> ProblemError:
+    """A 422 about one field."""
+    errors = [{"field": field, "message": why}]
+    return ProblemError(422, "invalid-request", f"{field}: {why}.", errors=errors)
+
+
 async def _problem(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ProblemError)
     return error.response()

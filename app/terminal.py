@@ -22,8 +22,9 @@ from app.manners.logs import configure
 from app.problems import ProblemError
 from app.reader import Reader
 from app.sandboxes import open_sandbox
-from app.schemas import Cause, DiagnosisRequest, Findings, Patch, SourceFile
+from app.schemas import Cause, DiagnosisRequest, Findings, Patch
 from app.settings import Settings
+from app.uploads import as_file
 from app.visible import all_visible, escaped_json, visible
 
 EXIT_CODES = {"healthy": 0, "confirmed": 1, "likely": 1}
@@ -39,10 +40,20 @@ class Options:
     script: Path
     traceback: Path | None = None
     files: tuple[Path, ...] = ()
+    args: tuple[str, ...] = ()
+    module: str | None = None
     run: Literal["auto", "never"] = "auto"
     time_limit_s: float = 20
     json: bool = False
     apply: bool = False
+
+    @property
+    def root(self) -> Path:
+        """The project's directory: the script's, unless it is run as a module or a further file
+        lies outside; then the one that the command is given in."""
+        home = self.script.parent.resolve()
+        inside = all(path.resolve().is_relative_to(home) for path in self.files)
+        return home if inside and self.module is None else Path.cwd()
 
 
 class ProgressLine:
@@ -101,14 +112,14 @@ async def _diagnose(
 
 
 def _request(options: Options) -> DiagnosisRequest:
-    name = "train.py" if options.script == Path("-") else options.script.name
-    files = [
-        SourceFile(path=_relative(path, options), content=_text(path)) for path in options.files
-    ]
+    standard_input = options.script == Path("-")
+    files = [as_file(_relative(path, options), _bytes(path)) for path in options.files]
     return DiagnosisRequest(
         script=_text(options.script),
-        filename=name,
+        filename="train.py" if standard_input else _relative(options.script, options),
         files=files,
+        args=list(options.args),
+        module=options.module,
         traceback=_text(options.traceback) if options.traceback else "",
         run=options.run,
         time_limit_s=options.time_limit_s,
@@ -116,24 +127,32 @@ def _request(options: Options) -> DiagnosisRequest:
 
 
 def _relative(path: Path, options: Options) -> str:
-    """A further file as the script imports it: relative to the script's directory."""
-    home = options.script.parent.resolve()
+    """A file as the project knows it: relative to the project's directory."""
+    root = options.root
     try:
-        return path.resolve().relative_to(home).as_posix()
+        return path.resolve().relative_to(root).as_posix()
     except ValueError:
-        raise _refusal(f"{path} lies outside the script's directory {home}.") from None
+        raise _refusal(
+            f"{path} lies outside the project's directory {root}; start from a directory that "
+            "holds all of it."
+        ) from None
 
 
 def _text(path: Path) -> str:
     """A file's text with its line ends as they are."""
+    if path == Path("-"):
+        return typer.get_text_stream("stdin").read()
     try:
-        if path == Path("-"):
-            return typer.get_text_stream("stdin").read()
-        return path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise _refusal(f"{path}: {(error.strerror or 'cannot be read').lower()}.") from None
+        return _bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _refusal(f"{path} is not UTF-8 text (byte {error.start}).") from None
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _refusal(f"{path}: {(error.strerror or 'cannot be read').lower()}.") from None
 
 
 def _mark(path: Path) -> bytes:
@@ -178,7 +197,7 @@ def _apply(findings: Findings, options: Options) -> str:
     if options.script == Path("-"):
         return "Nothing was changed: the script came from standard input."
     changed = {options.script: best.script}
-    changed |= {options.script.parent / file.path: file.content for file in best.files}
+    changed |= {options.root / file.path: file.content for file in best.files}
     written = []
     for path, text in changed.items():
         if _text(path) != text:

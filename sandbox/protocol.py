@@ -50,8 +50,10 @@ class Job(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     files: dict[str, str] = Field(description="relative path → text; the run's working directory")
+    data: dict[str, str] = Field({}, description="relative path → base64 of a file that is no text")
     entry: str = "train.py"
     argv: list[str] = []
+    module: str | None = Field(None, description="run the entry as `python -m module`")
     spans: list[tuple[int, int]] = Field(
         [],
         max_length=4096,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from sandbox.protocol import Raised, RaisedFrame
+from sandbox.walls.places import PROJECT
 
 _HEADER = "Traceback (most recent call last):"
 _FRAME = re.compile(r'  File "(?P<file>.*)", line (?P<line>\d{1,9})(?:, in (?P<function>.*))?')
 _LAST = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?:: (?P<message>.*))?", re.DOTALL)
 _MARKS = re.compile(r"\s*[~^]+\s*")
 _LIBRARIES = ("/site-packages/", "/dist-packages/", "/lib/python3.")
-_JOB = "/job/"
+_JOB = f"{PROJECT}/"
 _MAX_MESSAGE = 8192
 
 

@@ -12,6 +12,7 @@ from app.api.common import DiagnosisId, TheService, found, problems
 from app.picture import graph_svg
 from app.problems import not_found
 from app.service import Service
+from app.uploads import texts_of
 from app.visible import visible
 
 router = APIRouter(prefix="/v1/diagnoses/{diagnosis_id}", tags=["diagnoses"])
@@ -77,7 +78,7 @@ async def picture(diagnosis_id: DiagnosisId, service: TheService) -> Response:
     """The lifetimes of the graphs: made, freed, carried, walked again."""
     diagnosis = await found(service, diagnosis_id)
     request = await service.request(diagnosis_id)
-    sources = {file.path: file.content for file in request.files} if request else {}
+    sources = texts_of(request.files) if request else {}
     if request:
         sources[request.filename] = request.script
     return Response(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import PurePath
+from shlex import split
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
@@ -13,13 +14,14 @@ from starlette.datastructures import FormData, UploadFile
 from app.api.common import TheService
 from app.pages.examples import examples
 from app.pages.view import page
-from app.problems import ProblemError, invalid
+from app.problems import ProblemError, invalid, refused
 from app.schemas import DiagnosisRequest, SourceFile
 from app.service import TOKEN_COOKIE, Service
+from app.uploads import SOURCES, as_file, decoded
 
 LARGEST_FIELD = 2 * 2**20
 NOTES = (".txt", ".log")
-SCRIPTS = (".py", ".ipynb")
+TOLD = ("Traceback", "Error")
 router = APIRouter(include_in_schema=False)
 
 
@@ -30,6 +32,8 @@ class Entered:
     script: str = ""
     traceback: str = ""
     filename: str = ""
+    args: str = ""
+    module: str = ""
     read_only: bool = False
     time_limit_s: str = "20"
     trace: str = ""
@@ -41,8 +45,10 @@ class Entered:
             return DiagnosisRequest.model_validate(
                 {
                     "script": self.script,
-                    "filename": self.filename or "train.py",
+                    **({"filename": self.filename} if self.filename else {}),
                     "files": self.files,
+                    "args": _words(self.args),
+                    "module": self.module or None,
                     "traceback": self.traceback,
                     "trace": self.trace,
                     "run": "never" if self.read_only else "auto",
@@ -51,6 +57,14 @@ class Entered:
             )
         except ValidationError as error:
             raise invalid(error.errors()) from error
+
+
+def _words(line: str) -> list[str]:
+    """Arguments as a shell would split them."""
+    try:
+        return split(line)
+    except ValueError as error:
+        raise refused("arguments", f"cannot be split: {str(error).lower()}") from None
 
 
 @router.get("/")
@@ -125,6 +139,8 @@ def _fields(form: FormData) -> Entered:
         script=text("script"),
         traceback=text("traceback"),
         filename=text("filename").strip(),
+        args=text("args").strip(),
+        module=text("module").strip(),
         read_only=bool(text("read_only")),
         time_limit_s=text("time_limit_s").strip(),
     )
@@ -133,18 +149,18 @@ def _fields(form: FormData) -> Entered:
 async def _take_uploads(entered: Entered, form: FormData) -> None:
     """Uploads beside a pasted script are further files; alone, one of them is the script."""
     uploads = [
-        SourceFile.model_construct(path=part.filename or "", content=await _text(part))
+        as_file(part.filename, await part.read())
         for part in form.getlist("files")
         if isinstance(part, UploadFile) and part.filename
     ]
     traced = form.get("trace")
     if isinstance(traced, UploadFile) and traced.filename:
-        entered.trace = await _text(traced)
-    notes = [upload for upload in uploads if upload.path.endswith(NOTES)]
+        entered.trace = decoded("trace", await traced.read())
+    notes = [upload for upload in uploads if _is_note(upload)]
     if not entered.traceback and notes:
         entered.traceback = notes[0].content
         uploads.remove(notes[0])
-    if not entered.script:
+    if not entered.script and not entered.module:
         main = _main_script(uploads, entered.traceback)
         if main:
             entered.script, entered.filename = main.content, main.path
@@ -152,18 +168,14 @@ async def _take_uploads(entered: Entered, form: FormData) -> None:
     entered.files = uploads
 
 
-async def _text(upload: UploadFile) -> str:
-    try:
-        return (await upload.read()).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ProblemError(
-            422, "not-text", f"{upload.filename} is not UTF-8 text: attach source and small data."
-        ) from None
+def _is_note(upload: SourceFile) -> bool:
+    """Whether a text is a traceback rather than data."""
+    return upload.path.endswith(NOTES) and any(word in upload.content for word in TOLD)
 
 
 def _main_script(uploads: list[SourceFile], traceback: str) -> SourceFile | None:
     """The script among several: named by the traceback, else one that calls `backward`."""
-    scripts = [upload for upload in uploads if upload.path.endswith(SCRIPTS)]
+    scripts = [upload for upload in uploads if upload.path.endswith(SOURCES)]
 
     def fitness(script: SourceFile) -> tuple[bool, bool]:
         return PurePath(script.path).name in traceback, ".backward(" in script.content

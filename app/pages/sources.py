@@ -8,6 +8,7 @@ from analyzers.examine import code_in
 from analyzers.notebooks.notebook import NotANotebookError, is_notebook, to_project
 from app.reader import Reader, ReadingLimit
 from app.schemas import DiagnosisRequest
+from app.uploads import texts_of
 
 CONVERSION_LIMIT_S = 5.0
 
@@ -16,7 +17,7 @@ async def sources_of(request: DiagnosisRequest, reader: Reader | None) -> Mappin
     """Text by file name. A notebook is the script that its cells make up, when a reader is at
     hand to convert it (its JSON is hostile input); else its lines are only quoted. A thread may
     stand in the box for the traceback."""
-    sources = {file.path: file.content for file in request.files}
+    sources = texts_of(request.files)
     if is_notebook(request.script):
         name = f"{request.filename.removesuffix('.ipynb').removesuffix('.py')}.py"
         try:

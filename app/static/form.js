@@ -4,7 +4,7 @@ import { byId, enhance } from "./keep.js";
 const form = byId("diagnose");
 const files = byId("files");
 const attached = byId("attached");
-const texts = ["script", "traceback", "filename"].map(byId);
+const texts = ["script", "traceback", "filename", "args", "module"].map(byId);
 const hint = attached.textContent;
 
 enhance();
@@ -38,7 +38,9 @@ function drag(event) {
 /** Puts the script and the traceback among the files into their fields, and attaches the rest. */
 async function take(taken) {
   const read = await Promise.all(taken.map(async (file) => ({ file, text: await file.text() })));
-  const notes = read.find(({ file }) => /\.(txt|log)$/i.test(file.name));
+  const notes = read.find(
+    ({ file, text }) => /\.(txt|log)$/i.test(file.name) && /Traceback|Error/.test(text),
+  );
   const scripts = read.filter(({ file }) => /\.(py|ipynb)$/i.test(file.name));
   const traceback = notes?.text ?? byId("traceback").value;
   const main =

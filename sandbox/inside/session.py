@@ -8,9 +8,7 @@ import random
 import resource
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack
-from types import ModuleType
 from typing import Any
 
 import torch
@@ -22,6 +20,7 @@ from .drawing import Draws
 from .emitter import Emitter
 from .engine import Engine, Observer, Stopped
 from .engines import EngineWatch
+from .entry import run_as_main
 from .frames import Json
 from .handmade import HandSteps
 from .inplace import InplaceWatch
@@ -32,7 +31,6 @@ from .randomness import CommonRandomness
 from .references import Truncation, copied
 from .reuse import ReuseWatch
 from .silent import SilentWatch
-from .spans import Span, in_order
 from .stamps import Clock, Stamps
 from .steps import StepWatch
 from .tampering import HiddenSteps, Seals
@@ -220,7 +218,7 @@ class Session:
             if self.job.get("world") is not None:
                 self.completed.run(self.plan)
             else:
-                run_as_main(self.entry, self.job.get("argv", []), self.job.get("spans", []))
+                run_as_main(self.job)
         except Stopped:
             return "stopped", 0
         except SystemExit as error:
@@ -243,23 +241,6 @@ def seed_everything() -> None:
     numpy: Any = sys.modules.get("numpy")
     if numpy is not None:
         numpy.random.seed(0)
-
-
-def run_as_main(entry: str, argv: list[str], spans: Sequence[Span] = ()) -> None:
-    """Run the file as `python entry argv…` would; with `spans`, those lines of it in that order."""
-    path = os.path.abspath(entry)
-    with open(path, "rb") as file:
-        source = file.read()
-    if spans:
-        code = in_order(source, path, spans)
-    else:
-        code = compile(source, path, "exec", dont_inherit=True)
-    module = ModuleType("__main__")
-    module.__dict__.update(__file__=path, __builtins__=__builtins__, __cached__=None)
-    sys.modules["__main__"] = module
-    sys.path[0:0] = [os.path.dirname(path)]
-    sys.argv = [entry, *argv]
-    exec(code, module.__dict__)
 
 
 def exit_code(error: SystemExit) -> int:

@@ -3,4 +3,6 @@
 from __future__ import annotations
 
 WORK = "/job"
+# Scripts make directories beside and above their own (`../../data`): the project lies deep enough.
+PROJECT = f"{WORK}/home/user/work/project"
 WRITABLE = (WORK, "/tmp", "/dev/shm")

@@ -10,6 +10,7 @@ import socket
 import sys
 import time
 import traceback
+from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -18,7 +19,7 @@ from typing import Any, NoReturn, Self
 from sandbox.walls import landlock, libc, limits, privileges, probe, seccomp
 from sandbox.walls.errors import WallError, raising
 from sandbox.walls.limits import Limits
-from sandbox.walls.places import WORK, WRITABLE
+from sandbox.walls.places import PROJECT, WRITABLE
 
 RunJob = Callable[[dict[str, Any], int], int]
 
@@ -108,7 +109,7 @@ def run_script(
         libc.prctl(libc.PR_SET_DUMPABLE, 1)  # its own files in /proc are its own
         _arrange_descriptors(ends)
         walls = standing + _confine(request)
-        _write_files(request.job["files"])
+        _write_files(request.job)
         ends.say({"walls": walls, "raising_s": round(time.monotonic() - began, 5)})
         ends.reports.close()
         os.closerange(RECORDS + 1, os.sysconf("SC_OPEN_MAX"))
@@ -136,7 +137,8 @@ def _confine(request: Request) -> list[str]:
     """Raise this process's own walls; the names of all that stand now."""
     walls = ["memory-watch", "rlimits", "no-capabilities", "no-new-privs"]
     os.setsid()
-    os.chdir(WORK)
+    os.makedirs(PROJECT, exist_ok=True)
+    os.chdir(PROJECT)
     limits.apply(request.limits)
     privileges.drop_capabilities()
     privileges.forbid_new_privileges()
@@ -155,16 +157,18 @@ def _landlock() -> None:
     landlock.apply(WRITABLE)
 
 
-def _write_files(files: dict[str, str]) -> None:
+def _write_files(job: dict[str, Any]) -> None:
     """The project, in the run's own scratch directory; within the walls already."""
-    for name, text in files.items():
+    contents = {name: text.encode() for name, text in job["files"].items()}
+    contents |= {name: b64decode(text) for name, text in job["data"].items()}
+    for name, content in contents.items():
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:
             raise WallError("files", f"{name!r} is not a path within the project")
         with raising("files"):
             os.makedirs(path.parent, exist_ok=True)
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
+            with open(path, "wb") as file:
+                file.write(content)
 
 
 def prepare() -> None:

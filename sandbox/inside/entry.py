@@ -1,0 +1,54 @@
+"""The script itself: found, put on the path and run as Python would run it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from .frames import Json
+from .spans import in_order
+
+
+def run_as_main(job: Json) -> None:
+    """Run the job's entry as `python entry argv…` would, or as `python -m module argv…`; with
+    `spans`, those lines of it in that order."""
+    entry = str(job.get("entry") or "train.py")
+    name, spans = job.get("module"), job.get("spans", [])
+    path = os.path.abspath(entry)
+    source = Path(path).read_bytes()
+    if spans:
+        code = in_order(source, path, spans)
+    else:
+        code = compile(source, path, "exec", dont_inherit=True)
+    main = ModuleType("__main__")
+    main.__dict__.update(__file__=path, __builtins__=__builtins__, __cached__=None)
+    sys.modules["__main__"] = main
+    sys.path[0:0] = _paths(path, name, alone=bool(job.get("launcher")))
+    sys.argv = [path if name else entry, *job.get("argv", [])]
+    if name and (package := _package_of(name, path)):
+        main.__package__ = package
+        importlib.import_module(package)
+    exec(code, main.__dict__)
+
+
+def _package_of(module: str, path: str) -> str:
+    """The package that the module's relative imports start from."""
+    return module if os.path.basename(path) == "__main__.py" else module.rpartition(".")[0]
+
+
+def _paths(path: str, module: str | None, *, alone: bool) -> list[str]:
+    """Where the project's modules are found, as Python looks first: the script's own folder, or
+    the project's root for a module. Behind that, as a project is when it is installed or started
+    from its root: all folders from the script's up to the root, and `src` in them."""
+    folder, root = Path(path).parent, Path.cwd()
+    if alone:
+        return [str(folder)]
+    folders = [folder]
+    if folder.is_relative_to(root):
+        folders += [above for above in folder.parents if above.is_relative_to(root)]
+    folders += [inner for above in folders if (inner := above / "src").is_dir()]
+    first = [root] if module else [folder]
+    return list(dict.fromkeys(map(str, first + folders)))
