@@ -160,10 +160,14 @@ class Session:
         """Put the substitutes in place; each is told once, when it is first used."""
         told: set[str] = set()
 
-        def report(name: str, detail: str) -> None:
-            if name not in told:
-                told.add(name)
+        def report(name: str, detail: str, kind: str = "package") -> None:
+            if name in told:
+                return
+            told.add(name)
+            if kind == "package":
                 self.emitter.emit({"t": "stand_in", "name": name, "detail": detail})
+            else:
+                self.emitter.emit({"t": "assumed", "kind": kind, "name": name, "text": detail})
 
         from . import standins  # absent from the downloadable file
 

@@ -102,7 +102,9 @@ parser.add_argument("--val_size", type=int, required=True)
 args = parser.parse_args()
 print(json.dumps(vars(args)))"""
     found = await diagnosed(DiagnosisRequest(script=CARRIED.format(before=read, steps=4)))
-    assert_mended(found)
+    assert (found.verdict, found.basis) == ("likely", "completed")
+    assert found.patches[0].verification.status == "passed"
+    assert {a.name for a in found.world} == {"data", "--mode", "--lr", "--layers", "--val_size"}
     assert found.run is not None
     args = json.loads(found.run.stdout_tail.splitlines()[0])
     assert args["mode"] == "train"

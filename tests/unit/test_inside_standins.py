@@ -18,7 +18,7 @@ from sandbox.inside.standins.nothing import Nothing
 def reported() -> Iterator[list[str]]:
     """Names told while a finder stands in for a package that no machine has."""
     told: list[str] = []
-    finder = Finder({"no_such_logger": tensorboard}, lambda name, detail: told.append(name))
+    finder = Finder({"no_such_logger": tensorboard}, lambda name, *detail: told.append(name))
     sys.meta_path.append(finder)
     yield told
     sys.meta_path.remove(finder)

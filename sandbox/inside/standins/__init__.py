@@ -2,57 +2,21 @@
 
 A module here may have `install(report)`, called before the script starts, and `PROVIDES`, the
 names of packages for which `module(name)` makes a substitute when the script imports one that is
-not installed. `report(name, detail)` says that the substitute was really used.
+not installed. Packages that no module here knows get one whose calls do nothing (`nothing.py`).
+`report(name, detail, kind)` says that the substitute was really used.
 """
 
 from __future__ import annotations
 
 import importlib
-import importlib.abc
-import importlib.machinery
 import importlib.util
 import pkgutil
 import sys
-from collections.abc import Callable, Sequence
-from types import ModuleType
 from typing import Any
 
-Report = Callable[[str, str], None]
+from .finding import Finder, Report, when_imported
 
-
-class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Makes substitutes for missing packages; nothing is made before it is asked for."""
-
-    def __init__(self, makers: dict[str, Any], report: Report) -> None:
-        self._makers = makers
-        self._report = report
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        """A spec for a name that a stand-in provides."""
-        if self._maker(fullname) is None:
-            return None
-        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        """The substitute; importing it is using it."""
-        found = self._maker(spec.name)
-        if found is None:
-            raise ModuleNotFoundError(spec.name)
-        maker, provided = found
-        self._report(provided, "not installed here: calls do nothing or give small samples")
-        made: ModuleType = maker.module(spec.name)
-        return made
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Nothing runs: the module is complete."""
-
-    def _maker(self, fullname: str) -> tuple[Any, str] | None:
-        for name, maker in self._makers.items():
-            if fullname == name or fullname.startswith(name + "."):
-                return maker, name
-        return None
+__all__ = ["Finder", "Report", "install", "when_imported"]
 
 
 def install(report: Report) -> None:
@@ -66,7 +30,9 @@ def install(report: Report) -> None:
             makers[name] = found
     preferred = {n: m for n, m in makers.items() if "." in n and not _installed(m.NEEDS)}
     sys.meta_path.insert(0, Finder(preferred, report))
-    sys.meta_path.append(Finder({n: m for n, m in makers.items() if "." not in n}, report))
+    others = {n: m for n, m in makers.items() if "." not in n}
+    unknown = importlib.import_module(f"{__name__}.nothing")
+    sys.meta_path.append(Finder(others, report, unknown))
 
 
 def _installed(package: str) -> bool:

@@ -1,0 +1,173 @@
+"""Imports that find nothing: whose they are, and whether the script can do without."""
+
+from __future__ import annotations
+
+import ast
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any, Protocol
+
+from ..frames import USER, owner
+
+_CAUGHT = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
+_LEAVING = {"exit", "quit", "_exit"}
+
+
+class Report(Protocol):
+    """Says that a substitute was used."""
+
+    def __call__(self, name: str, detail: str, kind: str = "package") -> None: ...
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Makes substitutes for missing packages; nothing is made before it is asked for.
+
+    `unknown` makes those that no other maker provides.
+    """
+
+    def __init__(self, makers: dict[str, Any], report: Report, unknown: Any = None) -> None:
+        self._makers = makers
+        self._report = report
+        self._unknown = unknown
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """A spec for a name that a stand-in provides, if the script cannot do without it."""
+        if self._maker(fullname) is None:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        """The substitute; importing it is using it."""
+        found = self._maker(spec.name)
+        if found is None:
+            raise ModuleNotFoundError(spec.name, name=spec.name)
+        maker, provided = found
+        detail = getattr(
+            maker, "SAYS", "not installed here: calls do nothing or give small samples"
+        )
+        self._report(provided, detail, getattr(maker, "KIND", "package"))
+        made: ModuleType = maker.module(spec.name)
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing runs: the module is complete."""
+
+    def _maker(self, fullname: str) -> tuple[Any, str] | None:
+        for name, maker in self._makers.items():
+            if fullname == name or fullname.startswith(name + "."):
+                return maker, name
+        top = fullname.partition(".")[0]
+        if self._unknown is None or not _may_be_unknown(top):
+            return None
+        return self._unknown, top
+
+
+def _may_be_unknown(top: str) -> bool:
+    """Whether an unknown package may be stood in for: the script itself imports it, not only if it
+    is there, and no part of it was sent."""
+    if top in sys.stdlib_module_names or top.startswith("_") or _is_there(top):
+        return False
+    frame = _importing()
+    return frame is not None and owner(frame.f_code) == USER and not _is_optional(frame)
+
+
+def _is_there(top: str) -> bool:
+    """Whether a package of this name is installed, or a part of the project."""
+    loaded = sys.modules.get(top)
+    if loaded is not None:
+        spec = getattr(loaded, "__spec__", None)
+        return not isinstance(getattr(spec, "loader", None), Finder)
+    return any(os.path.exists(os.path.join(place, top)) for place in sys.path)
+
+
+def _importing() -> FrameType | None:
+    """The frame that asks for a module; None where it only asks whether there is one."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.endswith(os.path.join("importlib", "util.py")):
+            return None
+        if "importlib" not in name and name != __file__:
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def _is_optional(frame: FrameType) -> bool:
+    """Whether the line stands in a `try` that goes on without the module."""
+    return any(first <= frame.f_lineno <= last for first, last in _tries(frame.f_code.co_filename))
+
+
+@lru_cache(maxsize=256)
+def _tries(filename: str) -> list[tuple[int, int]]:
+    """First and last lines of the bodies of those statements."""
+    try:
+        tree = ast.parse(Path(filename).read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return []
+    return list(_bodies(tree))
+
+
+def _bodies(tree: ast.AST) -> Iterator[tuple[int, int]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Try) and any(_goes_on(handler) for handler in node.handlers):
+            yield node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno
+
+
+def _goes_on(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler takes a failed import, and neither raises nor ends the script."""
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    if not any(kind is None or getattr(kind, "id", "") in _CAUGHT for kind in kinds):
+        return False
+    return not any(_leaves(node) for node in ast.walk(handler))
+
+
+def _leaves(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        called = node.func
+        return getattr(called, "attr", getattr(called, "id", "")) in _LEAVING
+    return isinstance(node, ast.Raise)
+
+
+class _Later(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Does something to a module as soon as it is imported."""
+
+    def __init__(self, name: str, change: Callable[[Any], None]) -> None:
+        self._name = name
+        self._change = change
+        self._loader: Any = None
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != self._name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            self._loader, spec.loader = spec.loader, self
+        return spec
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> Any:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._loader.exec_module(module)
+        self._change(module)
+
+
+def when_imported(name: str, change: Callable[[Any], None]) -> None:
+    """Change a module once it is there: now, or when somebody imports it."""
+    if name in sys.modules:
+        change(sys.modules[name])
+    else:
+        sys.meta_path.insert(0, _Later(name, change))
