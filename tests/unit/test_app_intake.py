@@ -10,6 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
+from app.problems import ProblemError
+from app.uploads import as_file, bytes_of
 from tests.serving import serving
 
 URL = "/v1/diagnoses"
@@ -169,3 +171,63 @@ async def test_traceback_alone_and_notebook_are_accepted(http: httpx.AsyncClient
     notebook = json.dumps({"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": {}})
     response = await http.post(URL, json={"script": notebook, "filename": "a.ipynb"})
     assert response.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        ({"script": "x", "args": ["x" * 1001]}, 422, "args"),
+        ({"script": "x", "args": ["x"] * 65}, 422, "args"),
+        ({"script": "x", "args": ["a\0b"]}, 422, "args: line 1 holds a NUL"),
+        ({"script": "x", "args": "--lr 1"}, 422, "args"),
+        ({"script": "x", "module": "pkg/train.py"}, 422, "use `package.train`"),
+        ({"module": "pkg.train"}, 422, "send pkg/train.py"),
+        ({"script": "x", "filename": "other.py", "module": "pkg.train"}, 422, "is not other.py"),
+        ({"script": '{"cells": [], "nbformat": 4}', "module": "a"}, 422, "notebook"),
+        (
+            {"script": "x", "files": [{"path": "a.pt", "content": "é", "encoding": "base64"}]},
+            422,
+            "a.pt: is not base64",
+        ),
+        (
+            {
+                "script": "x",
+                "files": [{"path": "a.pt", "content": "AAAA" * 700_000, "encoding": "base64"}],
+            },
+            413,
+            "a.pt: is 2100000 bytes",
+        ),
+    ],
+)
+async def test_a_bad_launch_is_refused_with_a_reason(
+    http: httpx.AsyncClient, body: Any, status: int, said: str
+) -> None:
+    assert said in problem(await http.post(URL, json=body), status)
+
+
+async def test_a_module_among_the_files_is_the_script(http: httpx.AsyncClient) -> None:
+    files = [{"path": "src/pkg/__main__.py", "content": "y = 1"}, {"path": "a.py", "content": ""}]
+    response = await http.post(URL, json={"module": "pkg", "files": files})
+    assert response.json()["summary"] == "src/pkg/__main__.py: y = 1"
+    response = await http.post(URL, json={"module": "pkg.train", "script": "z = 1"})
+    assert response.json()["summary"] == "pkg/train.py: z = 1"
+
+
+def test_uploads_are_text_or_base64() -> None:
+    assert as_file("a.csv", b"\xef\xbb\xbf1,2\n").content == "1,2\n"
+    kept = as_file("a.npy", b"\x93NUMPY\0")
+    assert (kept.encoding, bytes_of(kept)) == ("base64", b"\x93NUMPY\0")
+    with pytest.raises(ProblemError):
+        as_file("a.py", b"x = '\xff'")
+
+
+async def test_multipart_takes_arguments_and_data(http: httpx.AsyncClient) -> None:
+    parts: list[tuple[str, Any]] = [
+        ("script", ("mine.py", b"print(1)")),
+        ("files", ("data/x.npz", b"PK\x03\x04\xff\0")),
+        ("args", (None, "--lr")),
+        ("args", (None, "0.1")),
+        ("args", (None, "")),
+    ]
+    response = await http.post(URL, files=parts)
+    assert response.status_code == 200, response.text
