@@ -7,16 +7,19 @@ hostile source to the server.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from analyzers.edits import EditConflict, apply, leave_python
 from analyzers.evidence import Engine, Evidence, GraphReuse, How, Node, Place, Visit
 from analyzers.pattern import Boundary, Carrier, Gradients, Match, Pattern, Proposal, patterns
 from analyzers.recalled import confidence, explained, usual
+from analyzers.repair.cut import cuts
 from analyzers.source import Project
 
 MAX_CAUSES = 4
 MAX_CANDIDATES = 8
+SECOND_CHOICE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +152,12 @@ def _candidates(match: Match, pattern: Pattern, project: Project) -> list[Candid
 
 
 def _proposals(match: Match, pattern: Pattern, project: Project) -> Iterator[Proposal]:
-    """The pattern's fixes up to one whose parts cannot be written down together."""
-    try:
+    """The pattern's fixes up to one whose parts cannot be written down together; then cuts along
+    the path of the value, as the second choice of a pattern that has others."""
+    with suppress(EditConflict):
         yield from pattern.fixes(match, project)
-    except EditConflict:
-        return
+    if isinstance(match.evidence, GraphReuse) and not match.evidence.same_root:
+        yield from cuts(match.evidence, project, SECOND_CHOICE)
 
 
 def patched(project: Project, proposal: Proposal) -> dict[str, str]:

@@ -76,6 +76,12 @@ class Editor:
         _, end = self.span(node)
         return Edit(self.module.path, end, end, suffix)
 
+    def append_to_names(self, statement: ast.ImportFrom, name: str) -> Edit:
+        """One more name behind those that a statement imports from a module."""
+        last = statement.names[-1]
+        end = self.offset(last.end_lineno or last.lineno, last.end_col_offset or 0)
+        return Edit(self.module.path, end, end, f", {name}")
+
     def indent_of(self, statement: ast.stmt) -> str:
         """The white space before a statement's line."""
         line = self._raw[statement.lineno - 1]

@@ -65,6 +65,44 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
+class Kind:
+    """What a value is made of. `kind`: tensor, tuple, list, dict, deque, namedtuple, dataclass,
+    object, module, number, text, none, function or foreign; `name` is its own class.
+
+    `graph`: a tensor that an operation made; `leaf`: one that learns. `parts` are the first of
+    what it holds, by their keys as Python writes them (`'h'`, `0`; empty: some other key).
+    """
+
+    kind: str
+    name: str = ""
+    graph: bool = False
+    leaf: bool = False
+    frozen: bool = False
+    maxlen: bool = False
+    size: int = 0
+    parts: tuple[tuple[str, Kind], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A name that came to hold what was carried, behind the statement at `at`.
+
+    `argument`: as the function was entered; `returned`: by the statement, without a name;
+    `outlived`: still there right behind the call that freed the graph. `name` spells the outermost
+    plain structure and `kind` says what it is; `paths` lead on to the tensors, each that of the
+    join in `carries`. `none_before`: the name stood for None at first.
+    """
+
+    at: Place
+    how: Literal["bound", "argument", "returned", "outlived"]
+    name: str
+    kind: Kind
+    paths: tuple[str, ...] = ()
+    carries: tuple[int, ...] = ()
+    none_before: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Join:
     """An edge by which the failing graph enters one that was already walked."""
 
@@ -79,7 +117,10 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class GraphReuse:
-    """A backward walked nodes whose saved tensors an earlier backward had freed."""
+    """A backward walked nodes whose saved tensors an earlier backward had freed.
+
+    `path`: where the carried values were seen between their making and the failure, in order.
+    """
 
     freed: Visit
     reached: Visit
@@ -90,6 +131,7 @@ class GraphReuse:
     joins: tuple[Join, ...] = ()
     engine: Engine = "torch"
     engine_class: str = ""
+    path: tuple[Hop, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from app.reader import Reader, ReadingLimit
 from app.replay import InOrder
 from app.witness import merged, observed
 from sandbox.protocol import Job, RunResult, Session
-from sandbox.records import Plan, Trace
+from sandbox.records import Plan, Reuse, Trace
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,8 @@ async def _traced(case: Case, session: Session) -> RunResult:
     trace = run.trace
     if trace is not None and (trace.inplace is not None or trace.missing is not None):
         run = await _run_for_changes(case, run, session)
+    elif trace is not None and trace.reuse is not None:
+        run = await _run_for_path(case, run, trace.reuse, session)
     return run
 
 
@@ -157,7 +159,7 @@ def _own(case: Case) -> tuple[Evidence, ...]:
     return merged(observed(case.trace), case.reading.evidence) if case.trace else ()
 
 
-async def _run(case: Case, session: Session, mode: str) -> RunResult:
+async def _run(case: Case, session: Session, mode: str, **more: object) -> RunResult:
     return await session.run(
         Job.model_validate(
             {
@@ -166,6 +168,7 @@ async def _run(case: Case, session: Session, mode: str) -> RunResult:
                 "mode": mode,
                 "gradients": True,
                 "time_limit_s": case.time_limit_s,
+                **more,
             }
         )
     )
@@ -182,6 +185,20 @@ async def _run_for_changes(case: Case, first: RunResult, session: Session) -> Ru
         if (record := getattr(second.trace, name)) is not None
         and getattr(first.trace, name) is not None
     }
+    return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
+
+
+async def _run_for_path(case: Case, first: RunResult, reuse: Reuse, session: Session) -> RunResult:
+    """A second run that follows, line by line, the values whose old graph was met again. What it
+    tells of the failure replaces what the first told: its frames have other numbers."""
+    follow = dict.fromkeys((join.old.number, join.output) for join in reuse.joins)
+    known = [(number, output) for number, output in follow if number >= 0]
+    if not known or first.trace is None:
+        return first
+    second = await _run(case, session, "trace", follow=known, freed=reuse.freed.n)
+    if second.trace is None or second.trace.reuse is None or second.trace.path is None:
+        return first
+    found = {"reuse": second.trace.reuse, "path": second.trace.path}
     return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
 
 

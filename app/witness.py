@@ -13,7 +13,7 @@ def observed(trace: rec.Trace) -> tuple[ev.Evidence, ...]:
     """The evidence in a trace: what raised first, then what went wrong silently."""
     raised: list[ev.Evidence] = []
     if trace.reuse is not None:
-        raised.append(_reuse(trace.reuse))
+        raised.append(_reuse(trace.reuse, trace.path))
     if trace.inplace is not None:
         raised.append(_inplace(trace.inplace))
     if trace.missing is not None:
@@ -89,7 +89,32 @@ def _join(join: rec.Join) -> ev.Join:
     )
 
 
-def _reuse(record: rec.Reuse) -> ev.GraphReuse:
+def _kind(kind: rec.Kind) -> ev.Kind:
+    return ev.Kind(
+        kind.kind,
+        kind.name,
+        kind.graph,
+        kind.leaf,
+        kind.frozen,
+        kind.maxlen,
+        kind.size,
+        tuple((part.key, _kind(part.kind)) for part in kind.parts),
+    )
+
+
+def _hop(hop: rec.Hop) -> ev.Hop:
+    return ev.Hop(
+        at=_place(hop.at),
+        how=hop.how,
+        name=hop.name,
+        kind=_kind(hop.kind),
+        paths=tuple(hop.paths),
+        carries=tuple(hop.carries),
+        none_before=hop.none_before,
+    )
+
+
+def _reuse(record: rec.Reuse, path: rec.Path | None) -> ev.GraphReuse:
     return ev.GraphReuse(
         freed=_visit(record.freed),
         reached=_visit(record.reached),
@@ -100,6 +125,7 @@ def _reuse(record: rec.Reuse) -> ev.GraphReuse:
         joins=tuple(_join(join) for join in record.joins),
         engine=record.engine,
         engine_class=record.engine_class,
+        path=tuple(_hop(hop) for hop in path.hops) if path is not None else (),
     )
 
 

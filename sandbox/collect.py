@@ -17,6 +17,7 @@ from sandbox.records import (
     Missing,
     Needs,
     Parameters,
+    Path,
     Planned,
     Reuse,
     Silent,
@@ -47,6 +48,7 @@ _Line = Annotated[
     | Backward
     | Step
     | Reuse
+    | Path
     | Inplace
     | Missing
     | Silent
@@ -140,6 +142,8 @@ def _add(trace: Trace, record: _Line) -> bool:
             return _once(trace, "ended", record)
         case Reuse():
             return _once(trace, "reuse", record)
+        case Path():
+            return _once(trace, "path", record)
         case Inplace():
             return _once(trace, "inplace", record)
         case Failed():

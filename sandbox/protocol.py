@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sandbox.records import Plan, Trace
+from sandbox.records import Count, Plan, Trace
 
 Mode = Literal["plain", "trace", "inplace"]
 Reference = Literal["kept", "truncated"]
@@ -64,6 +64,10 @@ class Job(BaseModel):
         None, description="run the entry as a part of a program, what it leaves out made up"
     )
     mode: Mode = "trace"
+    follow: list[tuple[Count, Count]] = Field(
+        [], max_length=16, description="nodes to follow line by line: `NodeAt.number`, output"
+    )
+    freed: Count = Field(0, description="the call that freed what is followed")
     reference: Reference | None = None
     keep_graphs: bool = False
     frozen_steps: bool = Field(False, description="optimizers record gradients but change nothing")

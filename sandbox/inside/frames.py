@@ -55,7 +55,7 @@ class Activation(Mark):
 
     __slots__ = ("number", "since", "stamps")
     made = 0
-    on_line: Callable[[FrameType], None] | None = None  # the fallback that follows lines
+    on_event: Callable[[FrameType, str, Any], None] | None = None  # while lines are followed
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,8 +65,8 @@ class Activation(Mark):
         self.stamps: dict[tuple[int, ...], Any] = {}
 
     def __call__(self, frame: FrameType, event: str, arg: Any) -> Activation:
-        if event == "line" and Activation.on_line is not None:
-            Activation.on_line(frame)
+        if Activation.on_event is not None:
+            Activation.on_event(frame, event, arg)
         return self
 
 

@@ -10,10 +10,20 @@ import torch
 from .emitter import Emitter
 from .engine import Call, Observer
 from .frames import Json
-from .graph import ACCUMULATE, VISITED, Node, edges, is_freed, op_name, says_reused, shape_at, walk
+from .graph import (
+    ACCUMULATE,
+    VISITED,
+    Node,
+    edges,
+    is_freed,
+    op_name,
+    says_reused,
+    shape_at,
+    walk,
+)
 from .holders import Search
 from .names import Name
-from .stamps import Stamps
+from .stamps import Stamps, number_of
 from .unnamed import carriers
 from .visit import Visit
 
@@ -134,6 +144,7 @@ class ReuseWatch(Observer):
                 "raising": self._node(freed[0]),
                 "freed": visit,
                 "holders": holders,
+                "output": number,
                 "shape": shape_at(producer, number),
                 "freed_nodes": len(freed),
             }
@@ -144,7 +155,7 @@ class ReuseWatch(Observer):
         if node is None:
             return None
         stamp = self._stamps.of(node)
-        told: Json = {"op": op_name(node)}
+        told: Json = {"op": op_name(node), "number": number_of(node)}
         if stamp is not None:
             told |= {"at": stamp.at, "library": stamp.library, "made_after": stamp.after}
         return told

@@ -15,6 +15,7 @@ import torch
 from torch.autograd.graph import saved_tensors_hooks
 
 from . import failure, frames, needs
+from .carried import PathWatch
 from .changes import ChangeLog
 from .drawing import Draws
 from .emitter import Emitter
@@ -31,7 +32,7 @@ from .randomness import CommonRandomness
 from .references import Truncation, copied
 from .reuse import ReuseWatch
 from .silent import SilentWatch
-from .stamps import Clock, Stamps
+from .stamps import Clock, Stamps, next_number
 from .steps import StepWatch
 from .tampering import HiddenSteps, Seals
 from .visits import VisitWatch
@@ -50,6 +51,7 @@ class Session:
         self.seals: Seals | None = None
         self.hidden: HiddenSteps | None = None
         self.hand: HandSteps | None = None
+        self.path: PathWatch | None = None
         self._open = ExitStack()  # never closed: the script's last line is still seen
         self._clock = time.monotonic  # a script may replace it later
         self._begun = self._clock()
@@ -78,6 +80,9 @@ class Session:
                 "stamps": self.stamps.kind,
             }
         )
+        Clock.first_node = next_number()
+        if self.path is not None:
+            self.path.install(self.stamps)
         reason, code = self._run_script()
         if self.engine is not None:
             if reason != "raised":
@@ -140,6 +145,9 @@ class Session:
             self.silent = SilentWatch(emitter, stamps, self.parameters)
             observers.append(self.silent)
             self.steps.on_step.append(self.silent.stepped)
+        if job.get("follow"):
+            self.path = PathWatch(emitter, job["follow"], int(job.get("freed") or 0))
+            observers.append(self.path)
         notes: list[str] = []
         if self.steps.gradients:
             self.hand = HandSteps(self.steps, self.parameters, notes, frozen=self.steps.frozen)

@@ -43,6 +43,18 @@ class Clock:
 
     visits = 0
     steps = 0
+    first_node = 0  # the number that torch gives to the first node of the script
+
+
+def number_of(node: Any) -> int:
+    """Which node of the script it is: torch counts them, thread by thread, as they are made."""
+    return int(node._sequence_nr()) - Clock.first_node
+
+
+def next_number() -> int:
+    """The number that the next node of this thread will get; 0 where torch does not say."""
+    number: Any = getattr(torch._C._autograd, "_get_sequence_nr", None)
+    return int(number()) if number is not None else 0
 
 
 class Site:
@@ -225,13 +237,12 @@ class _Lines:
         self._ends: dict[int, list[int]] = {}
         self._stamps: dict[int, list[Stamp]] = {}
         self._running: dict[int, Stamp] = {}
-        self._number: Any = getattr(torch._C._autograd, "_get_sequence_nr", None)
 
     def install(self) -> bool:
         """Follow the lines of user code; false where torch gives out no sequence numbers."""
-        if self._number is None:
+        if getattr(torch._C._autograd, "_get_sequence_nr", None) is None:
             return False
-        Activation.on_line = self._on_line
+        Activation.on_event = self._on_event
         threading.settrace(self._on_call)
         sys.settrace(self._on_call)
         return True
@@ -239,12 +250,14 @@ class _Lines:
     def _on_call(self, frame: FrameType, event: str, arg: Any) -> Any:
         return Activation() if owner(frame.f_code) == USER else None
 
-    def _on_line(self, frame: FrameType) -> None:
-        """Close the range of the line that ran until now."""
+    def _on_event(self, frame: FrameType, event: str, arg: Any) -> None:
+        """Close the range of the line that ran until now, as a line begins."""
+        if event != "line":
+            return
         thread = threading.get_ident()
         ends = self._ends.setdefault(thread, [])
         stamps = self._stamps.setdefault(thread, [])
-        now = self._number()
+        now = next_number()
         before = self._running.get(thread)
         if before is not None and (not ends or ends[-1] < now):
             ends.append(now)

@@ -1,0 +1,260 @@
+"""How a value of a known kind is written without its graph, as an expression or as statements."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from analyzers.evidence import Kind
+
+FEW = 4  # parts that are written out one by one
+_PLAIN = ("none", "number", "text", "function", "foreign", "module")
+
+
+def has_graph(kind: Kind) -> bool:
+    """Whether the value is, or holds, a tensor with a graph."""
+    return kind.graph or any(has_graph(part) for _, part in kind.parts)
+
+
+def part_at(kind: Kind, below: str) -> Kind | None:
+    """What a path below a value (`['h'][0]`, `.state.c`) leads to."""
+    for key, part in kind.parts:
+        step = f".{field_name(key)}" if kind.kind in _FIELDED else f"[{key}]"
+        if below == step:
+            return part
+        if key and below.startswith(step):
+            return part_at(part, below.removeprefix(step))
+    return kind if not below else None
+
+
+_FIELDED = ("namedtuple", "dataclass", "object", "module")
+
+
+def field_name(key: str) -> str:
+    """The field that a key names: the key is written as Python writes a text."""
+    return key[1:-1] if len(key) > 2 and key[1:-1].isidentifier() else ""
+
+
+def carried(kind: Kind, paths: Sequence[str]) -> Kind:
+    """The same kind, as if those fields and entries had no graph that no path leads through, but
+    for entries that are of one kind with others that a path leads through."""
+    if kind.kind not in (*_FIELDED, "dict", "tuple", "list") or not has_graph(kind):
+        return kind
+    told = [(key, part, _below(kind, key, paths)) for key, part in kind.parts]
+    alike = {_signature(part) for _, part, below in told if below}
+    parts = []
+    for key, part, below in told:
+        if below:
+            parts.append((key, carried(part, below)))
+        elif kind.kind in _FIELDED or _signature(part) not in alike:
+            parts.append((key, Kind("foreign", part.name) if has_graph(part) else part))
+        else:
+            parts.append((key, part))
+    return replace(kind, parts=tuple(parts))
+
+
+def _below(kind: Kind, key: str, paths: Sequence[str]) -> list[str]:
+    """What is left of the paths that lead through a part; the empty path leads to all of it."""
+    step = f".{field_name(key)}" if kind.kind in _FIELDED else f"[{key}]"
+    return [path.removeprefix(step) for path in paths if path.startswith(step)]
+
+
+def _holds_tensor(kind: Kind) -> bool:
+    return kind.kind == "tensor" or any(_holds_tensor(part) for _, part in kind.parts)
+
+
+def _depth(kind: Kind) -> int:
+    """How many structures lie around the innermost tensor."""
+    if kind.kind in _FIELDED or not kind.parts:
+        return 0
+    return 1 + max(_depth(part) for _, part in kind.parts)
+
+
+def _signature(kind: Kind) -> object:
+    """What two kinds have in common that are cut by the same expression."""
+    if kind.kind == "tensor":
+        return "leaf" if kind.leaf else "tensor"
+    if not _holds_tensor(kind):
+        return "none" if kind.kind == "none" else "plain"
+    if kind.kind in _FIELDED:
+        return kind.kind, kind.name, tuple((key, _signature(part)) for key, part in kind.parts)
+    return kind.kind, kind.name, frozenset(_signature(part) for _, part in kind.parts)
+
+
+@dataclass
+class Writing:
+    """How one place of a script writes things: its quotes, its names for what has to be imported.
+
+    `needs` collects what an expression used of `dataclasses` and `collections`.
+    """
+
+    quote: str = "'"
+    replace: str | None = None
+    deque: str = "deque"
+    torch: str | None = "torch"
+    needs: set[str] = field(default_factory=set)
+
+    def expression(self, text: str, kind: Kind) -> str | None:
+        """The value called `text`, without its graph; None where no expression says it."""
+        if kind.kind == "tensor":
+            return text if kind.leaf else f"{text}.detach()"
+        if not _holds_tensor(kind):
+            return text
+        match kind.kind:
+            case "tuple" | "list" | "deque":
+                return self._sequence(text, kind)
+            case "dict":
+                return self._mapping(text, kind)
+            case "namedtuple":
+                fields = self._fields(text, kind)
+                return f"{text}._replace({fields})" if fields and _is_path(text) else None
+            case "dataclass":
+                fields = self._fields(text, kind)
+                if fields is None or not _is_path(text) or self.replace is None:
+                    return None
+                self.needs.add("replace")
+                return f"{self.replace}({text}, {fields})"
+        return None
+
+    def _fields(self, text: str, kind: Kind) -> str | None:
+        """Keywords for the fields that hold a graph."""
+        written = []
+        for key, part in kind.parts:
+            name = field_name(key)
+            if has_graph(part):
+                value = self.expression(f"{text}.{name}", part) if name else None
+                if value is None:
+                    return None
+                written.append(f"{name}={value}")
+        return ", ".join(written)
+
+    def _sequence(self, text: str, kind: Kind) -> str | None:
+        variable = _variable(text, kind)
+        item = self._each(kind, variable)
+        if item is None:
+            written = self._one_by_one(text, kind)
+            item = self._each(kind, variable, loose=True) if written is None else None
+            if item is None:
+                return written
+        each = f"{item} for {variable} in {text}"
+        if kind.kind == "list":
+            return f"[{each}]" if kind.name == "list" else None
+        if kind.kind == "tuple":
+            return f"tuple({each})" if kind.name == "tuple" else None
+        self.needs.add("deque")
+        kept = f"({each}), maxlen={text}.maxlen" if kind.maxlen else each
+        return f"{self.deque}({kept})"
+
+    def _each(self, kind: Kind, variable: str, *, loose: bool = False) -> str | None:
+        """What becomes of each item, called `variable`; None where they differ too much. `loose`
+        asks of each whether it is a tensor."""
+        held = {_signature(part): part for _, part in kind.parts}
+        cut = [part for part in held.values() if _holds_tensor(part)]
+        if len(cut) != 1 or "leaf" in held:
+            return None
+        inner = self.expression(variable, cut[0])
+        rest = [part for part in held.values() if part is not cut[0]]
+        if inner is None or not rest:
+            return inner
+        if all(part.kind == "none" for part in rest):
+            return f"{variable} if {variable} is None else {inner}"
+        if loose and cut[0].kind == "tensor" and self.torch is not None:
+            return f"{inner} if isinstance({variable}, {self.torch}.Tensor) else {variable}"
+        return None
+
+    def _one_by_one(self, text: str, kind: Kind) -> str | None:
+        """A short sequence item by item: `(s[0].detach(), s[1])`."""
+        if not _is_path(text) or kind.size != len(kind.parts) or kind.size > FEW:
+            return None
+        if kind.name not in ("tuple", "list"):
+            return None
+        items = [self.expression(f"{text}[{key}]", part) for key, part in kind.parts]
+        if any(item is None for item in items):
+            return None
+        inner = ", ".join(item for item in items if item is not None)
+        return f"[{inner}]" if kind.kind == "list" else f"({inner}{',' * (kind.size == 1)})"
+
+    def _mapping(self, text: str, kind: Kind) -> str | None:
+        if kind.name != "dict":
+            return None
+        entries = [(k, part) for k, part in kind.parts if has_graph(part)]
+        few = len(entries) <= FEW and _is_path(text)
+        variable = _variable(text, kind)
+        item = self._each(kind, variable, loose=not few)
+        if item is not None:
+            return f"{{key: {item} for key, {variable} in {text}.items()}}"
+        written = []
+        for entry, part in entries if few else ():
+            value = self.expression(f"{text}[{self.key(entry)}]", part) if entry else None
+            if value is None:
+                return None
+            written.append(f"{self.key(entry)}: {value}")
+        return f"{{**{text}, {', '.join(written)}}}" if written else None
+
+    def key(self, key: str) -> str:
+        """A key as the script would quote it."""
+        plain = key.startswith("'") and '"' not in key and "\\" not in key
+        return f"{self.quote}{key[1:-1]}{self.quote}" if plain else key
+
+    def path(self, path: str) -> str:
+        """A path with its keys quoted as the script quotes."""
+        return path if '"' in path else path.replace("'", self.quote)
+
+    def statements(self, name: str, kind: Kind, *, rebind: bool = True) -> list[str] | None:
+        """Statements behind which `name` holds no graph. Without `rebind` the name belongs to a
+        scope around, and what it stands for is changed where it is."""
+        parts = list(self._in_place(name, kind, rebind))
+        if parts:
+            return None if "" in parts else parts
+        value = self.expression(name, kind)
+        return [f"{name} = {value}"] if value is not None and rebind and value != name else None
+
+    def _in_place(self, name: str, kind: Kind, rebind: bool) -> Iterator[str]:
+        """Statements that change a value's parts; an empty one where a part cannot be cut."""
+        if kind.kind == "object" or (kind.kind == "dataclass" and not kind.frozen):
+            for key, part in kind.parts:
+                if has_graph(part):
+                    inner = self.statements(f"{name}.{field_name(key)}", part)
+                    yield from inner if inner and field_name(key) else [""]
+        elif kind.kind in ("list", "tuple", "deque") and any(
+            part.kind == "object" and has_graph(part) for _, part in kind.parts
+        ):
+            held = {_signature(part): part for _, part in kind.parts}
+            part = next(iter(held.values()))
+            inner = self.statements("item", part) if len(held) == 1 else None
+            yield from [f"for item in {name}:", *(f"\t{line}" for line in inner)] if inner else [""]
+        elif kind.kind == "dict" and not (rebind and kind.name == "dict" and self._alike(kind)):
+            entries = [(k, part) for k, part in kind.parts if has_graph(part)]
+            if len(entries) <= FEW and not self._alike(kind):
+                for key, part in entries:
+                    inner = self.statements(f"{name}[{self.key(key)}]", part) if key else None
+                    yield from inner or [""]
+            else:
+                variable = _variable(name, kind)
+                item = self._each(kind, variable, loose=True)
+                text = f"{{key: {item} for key, {variable} in {name}.items()}}"
+                yield f"{name}.update({text})" if item else ""
+        elif kind.kind == "list" and (not rebind or kind.name != "list"):
+            variable = _variable(name, kind)
+            item = self._each(kind, variable, loose=True)
+            yield f"{name}[:] = [{item} for {variable} in {name}]" if item else ""
+
+    def _alike(self, kind: Kind) -> bool:
+        return self._each(kind, "t") is not None
+
+
+def _variable(text: str, kind: Kind) -> str:
+    """What an item is called: `t` for a tensor, `s` and `r` for structures of them."""
+    name = "tsr"[min(_depth(kind), 3) - 1]
+    return name if name != text else "item"
+
+
+def _is_path(text: str) -> bool:
+    """Whether evaluating the expression twice is as good as once."""
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return False
+    plain = ast.Name | ast.Attribute | ast.Subscript | ast.Constant | ast.expr_context | ast.UnaryOp
+    return all(isinstance(node, plain | ast.USub) for node in ast.walk(tree))

@@ -1,0 +1,35 @@
+"""States in structures of many kinds, handed on with their graph: the first patch is right.
+
+Each script in `carried/` has an expert's version beside it; the first patch is run outside the
+service and must train exactly as one of its accepted versions does.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.schemas import DiagnosisRequest, Findings
+from benchmarks.asking import RUNNING, ask
+from tests.probe import judge, run
+
+HOME = Path(__file__).parent / "carried"
+SCRIPTS = {path.stem: path for path in sorted(HOME.glob("*.py")) if "." not in path.stem}
+
+
+async def findings_of(script: str) -> Findings:
+    request = DiagnosisRequest(script=script, filename="train.py")
+    return (await ask([request], [RUNNING]))[RUNNING][0]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+async def test_the_first_patch_trains_as_an_expert_s(script: str, tmp_path: Path) -> None:
+    findings = await findings_of(SCRIPTS[script].read_text())
+    assert findings.patches, findings.summary
+    first = findings.patches[0]
+    assert first.verification.status == "passed"
+    patched = tmp_path / "train.py"
+    patched.write_text(first.script)
+    accepted = [run(path) for path in sorted(HOME.glob(f"{script}.fixed*.py"))]
+    assert not judge(run(patched), accepted), first.diff
