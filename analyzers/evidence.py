@@ -6,7 +6,7 @@ reading alone, `observed` in a run, `confirmed` by both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 How = Literal["predicted", "observed", "confirmed"]
@@ -204,7 +204,6 @@ class Reading:
     evidence: tuple[Evidence, ...] = ()
     incomplete: tuple[str, ...] = ()
     backward_lines: tuple[Place, ...] = ()
-    notes: tuple[str, ...] = field(default=())
     suspected: tuple[Evidence, ...] = ()
     trust: float = 1.0
     sources: frozenset[str] = frozenset()

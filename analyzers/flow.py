@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Literal
 
-from analyzers.source import FUNCTIONS, Loop, Module, assigned, spelled, target_names
+from analyzers.source import FUNCTIONS, Module, assigned, spelled, target_names
 from analyzers.trees import children, remembered, walk
 
 STORING_METHODS = frozenset(
@@ -200,19 +200,6 @@ def walked(call: ast.Call) -> ast.expr | None:
         if keyword.arg in ("outputs", "tensors"):
             return keyword.value
     return call.args[0] if call.args else None
-
-
-def enclosing(module: Module, node: ast.AST, loop: Loop) -> ast.stmt | None:
-    """The statement straight in the loop's body that holds the node."""
-    inside = {id(n) for n in walk(loop)}
-    if id(node) not in inside:
-        return None
-    child: ast.AST = node
-    for parent in module.ancestors(node):
-        if parent is loop:
-            return child if isinstance(child, ast.stmt) else None
-        child = parent
-    return None
 
 
 def definitions(scope: ast.AST, name: str) -> list[ast.stmt]:

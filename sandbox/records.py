@@ -106,10 +106,7 @@ class Started(Record):
 
 
 class Parameter(Record):
-    """`id` is the order of first appearance; `optimizer` the order in which optimizers were made.
-
-    `reference_only` is never set by the tracer of a plain run.
-    """
+    """`id` is the order of first appearance; `optimizer` that in which optimizers were made."""
 
     id: Count
     name: Text = ""

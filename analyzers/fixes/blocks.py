@@ -105,6 +105,24 @@ def unwrapped(editor: Editor, block: ast.With) -> tuple[Edit, ...] | None:
     return (Edit(editor.module.path, start, end, editor.newline.join(lines) + editor.newline),)
 
 
+def unindented(editor: Editor, block: ast.If | ast.With) -> str:
+    """The statements of a block as they read without it; lines within a text of several lines
+    stay as they are."""
+    inner, outer = editor.indent_of(block.body[0]), editor.indent_of(block)
+    inside = {
+        line
+        for node in walk(block)
+        if _spans_lines(node)
+        for line in range(node.lineno + 1, (node.end_lineno or 0) + 1)  # type: ignore[attr-defined]
+    }
+    start, end = editor.span(block.body[0])[0], editor.span(block)[1]
+    lines = editor.module.text[start:end].splitlines(keepends=True)
+    return "".join(
+        line if number in inside or not line.startswith(inner) else outer + line[len(inner) :]
+        for number, line in enumerate(lines, statement_first_line(block.body[0]))
+    )
+
+
 def indentation(module: Module) -> str:
     """One step of indentation, as the script has it."""
     for node in walk(module.tree):

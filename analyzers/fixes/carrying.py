@@ -58,9 +58,9 @@ def carried_attributes(where: Spot) -> Iterator[tuple[str, ast.stmt]]:
             yield name, next(s for s in statements if name in names_read(s))
 
 
-def cut_lines(scope: ast.AST, name: str) -> Iterator[list[str]]:
+def cut_lines(scope: ast.AST, name: str, step: str = "    ") -> Iterator[list[str]]:
     """Statements that detach the name: as a tensor; as a tuple of tensors. Which it is, source
-    alone does not tell; a dictionary it does."""
+    alone does not tell; a dictionary it does. `step` is the script's indentation."""
     values = [f"{name}.detach()", f"tuple(t.detach() for t in {name})"]
     if _starts_as_tuple(scope, name):
         values.reverse()
@@ -69,7 +69,7 @@ def cut_lines(scope: ast.AST, name: str) -> Iterator[list[str]]:
     for value in values:
         line = f"{name} = {value}"
         may_be_none = starts_as_none(scope, name) or starts_as_none(scope, f"self.{name}")
-        yield [f"if {name} is not None:", f"    {line}"] if may_be_none else [line]
+        yield [f"if {name} is not None:", f"{step}{line}"] if may_be_none else [line]
 
 
 def begins_as_leaf(scope: ast.AST, name: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from analyzers.edits import Edit
 from analyzers.evidence import Place, SilentFault
-from analyzers.fixes.blocks import joined
+from analyzers.fixes.blocks import indentation, joined
 from analyzers.fixes.carrying import carried_attributes, carried_names, cut_lines
 from analyzers.fixes.outofplace import without_keyword
 from analyzers.fixes.rewrite import head_of
@@ -55,7 +55,7 @@ def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposa
     """Each carried name detached where the next pass begins, and the graph freed again."""
     rank = 0
     for one in carried(fault, project):
-        for lines in cut_lines(one.scope, one.carrier.name):
+        for lines in cut_lines(one.scope, one.carrier.name, indentation(one.where.module)):
             edits = [one.where.editor.insert_before(one.before, *lines)]
             yield Proposal(
                 "detach-and-release",

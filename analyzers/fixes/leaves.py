@@ -16,7 +16,15 @@ from analyzers.fixes.blocks import (
 )
 from analyzers.fixes.outofplace import out_of_place
 from analyzers.fixes.rewrite import unused_name
-from analyzers.flow import mentions, walk_scope
+from analyzers.flow import (
+    backward_calls,
+    bindings,
+    called_name,
+    mentions,
+    names_read,
+    value_of,
+    walk_scope,
+)
 from analyzers.pattern import Proposal
 from analyzers.source import Module, assigned_pairs, spelled, target_names
 from analyzers.spots import Spot
@@ -47,6 +55,33 @@ def is_update(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Assign):
         return bool(list(writes(statement))) or spelled(statement.targets[0]).endswith(".grad")
     return False
+
+
+_FILLING = ("zero_", "fill_", "copy_", "normal_", "uniform_", "trunc_normal_", "set_")
+
+
+def is_made_by_hand(where: Spot) -> bool:
+    """Whether a write belongs to no forward: it sets first values, or updates the leaf behind a
+    backward or by a gradient."""
+    line = where.statement.lineno
+    if any(backward_calls(statement) for statement in where.block if statement.lineno < line):
+        return True
+    from_gradient = {
+        name
+        for node in walk_scope(where.scope)
+        if isinstance(node, ast.stmt) and (value := value_of(node)) is not None
+        if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(value))
+        for name in bindings(node)
+    }
+    calls = [n for n in walk(where.statement) if isinstance(n, ast.Call)]
+    if any(called_name(call) in _FILLING for call in calls):
+        return True
+    stored = where.statement
+    if isinstance(stored, ast.Assign) and isinstance(stored.value, ast.Constant):
+        return True
+    return bool(names_read(stored) & from_gradient) or any(
+        isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(stored)
+    )
 
 
 def under_no_grad(where: Spot, rank: int = 0) -> Iterator[Proposal]:

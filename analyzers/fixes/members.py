@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from analyzers.fixes.blocks import indentation
 from analyzers.fixes.detaching import Idiom, starts_as_none
 from analyzers.stories.recordtypes import is_named_tuple_field, tensor_fields
 from analyzers.stories.story import Story
@@ -38,9 +39,10 @@ def cut_layers(story: Story, name: str, idiom: Idiom) -> list[str]:
         if kind is not None:
             own = f"module.{attribute}"
             missing = f" and {own} is not None" if starts_as_none(kind, f"self.{attribute}") else ""
+            step = indentation(module)
             return [
                 f"for module in {owner}.modules():",
-                f"    if isinstance(module, {kind.name}){missing}:",
-                f"        {own} = {idiom.of(own)}",
+                f"{step}if isinstance(module, {kind.name}){missing}:",
+                f"{2 * step}{own} = {idiom.of(own)}",
             ]
     return []

@@ -184,6 +184,8 @@ def chains_of(
     for statement in reversed(list(_in_front(module, scope, before))):
         if not set(bound_in(statement)) & wanted or set(bound_in(statement)) & held:
             continue
+        if constructs(module, statement):
+            continue
         if not chain or _makes_graph(scope, statement):
             chain.insert(0, statement)
             wanted |= names_read(statement)
@@ -209,12 +211,36 @@ def _with_dependents(
     for statement in _in_front(module, scope, before):
         if statement in longer or not isinstance(statement, ast.Assign):
             continue
-        if set(bindings(statement)) & held:
+        if set(bindings(statement)) & held or constructs(module, statement):
             continue
         if names_read(statement) & made and set(bindings(statement)) & wanted:
             longer.append(statement)
             made |= set(bindings(statement))
     return longer
+
+
+def constructs(module: Module, statement: ast.stmt) -> bool:
+    """Whether a statement makes a model, a layer, an optimizer or a loader: to make one anew in
+    each pass would throw away what was learnt, or begin the data again."""
+    return any(
+        isinstance(node, ast.Call) and _is_constructor(module, node)
+        for node in walk(value_of(statement) or ast.Pass())
+    )
+
+
+def _is_constructor(module: Module, call: ast.Call) -> bool:
+    name = called_name(call)
+    if not name[:1].isupper():
+        return False
+    path = spelled(call.func)
+    if path.startswith(("nn.", "optim.", "torch.nn.", "torch.optim.")) or name.endswith("Loader"):
+        return True
+    return any(
+        spelled(base).endswith(("Module", "Optimizer", "Dataset"))
+        for node in module.tree.body
+        if isinstance(node, ast.ClassDef) and node.name == name
+        for base in node.bases
+    )
 
 
 def _held_by_optimizers(module: Module, scope: Scope, loop: ast.stmt) -> set[str]:

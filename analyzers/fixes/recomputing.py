@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from analyzers.edits import Edit, Editor
 from analyzers.fixes.anew import anew_in_each_pass, moved_into_readers
+from analyzers.fixes.blocks import unindented
 from analyzers.flow import (
     bindings,
     call_on_line,
-    called_name,
     mentions,
     names_read,
     value_of,
@@ -70,13 +70,7 @@ def _without_guard(story: Story) -> Iterator[Proposal]:
             edit = editor.delete(guard)
             yield _proposal("no-cache", f"Compute `{story.name}` each time", (edit,))
             continue
-        inner = editor.indent_of(guard.body[0])
-        outer = editor.indent_of(guard)
-        start, _ = editor.span(guard)
-        body_start, _ = editor.span(guard.body[0])
-        text = module.text[body_start : editor.span(guard)[1]]
-        dedented = text.replace("\n" + inner, "\n" + outer)
-        edit = Edit(module.path, start, editor.span(guard)[1], dedented)
+        edit = Edit(module.path, *editor.span(guard), unindented(editor, guard))
         yield _proposal("no-cache", f"Compute `{story.name}` each time", (edit,))
 
 
@@ -192,8 +186,3 @@ def _property(editor: Editor, attribute: str, chain: list[ast.stmt], value: ast.
         *(f"    {line}" for line in local),
         f"    return {editor.text_of(value)}",
     ]
-
-
-def called_in(node: ast.AST, name: str) -> bool:
-    """Whether a call of this name stands in the node."""
-    return any(isinstance(n, ast.Call) and called_name(n) == name for n in walk(node))

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from analyzers.edits import Edit, Editor
-from analyzers.flow import bindings, called_name, names_read, walk_scope, walked
-from analyzers.source import Loop, Module, Scope, spelled
+from analyzers.flow import called_name, walk_scope, walked
+from analyzers.source import Loop, Module, spelled
 from analyzers.trees import walk
 
 
@@ -67,23 +67,6 @@ def top_level_in(module: Module, node: ast.AST, block: Sequence[ast.stmt]) -> as
     return None
 
 
-def needed_before(
-    module: Module, scope: Scope, target: ast.stmt, names: set[str], stop: ast.AST | None = None
-) -> list[ast.stmt]:
-    """The statements, in order, by which `names` get their values in front of `target`, as far
-    back as they themselves need (unconditional assignments straight in the same block)."""
-    block = module.block_of(target)
-    before = block[: block.index(target)] if target in block else []
-    chain: list[ast.stmt] = []
-    wanted = set(names)
-    for statement in reversed(before):
-        bound = set(bindings(statement))
-        if bound & wanted and isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            chain.insert(0, statement)
-            wanted |= names_read(statement)
-    return chain
-
-
 def sum_in_loop(
     editor: Editor, loop: Loop, statement: ast.stmt, call: ast.Call, name: str
 ) -> tuple[Edit, ...] | None:
@@ -115,19 +98,6 @@ def copy_into(editor: Editor, chain: Sequence[ast.stmt], head: ast.stmt) -> tupl
     """As `move_into`, but the first computation stays where it is."""
     lines = [line for statement in chain for line in editor.lines_of(statement)]
     return (editor.insert_before(head, *lines),)
-
-
-def read_after(scope: Scope, statement: ast.stmt, names: set[str], skip: ast.AST) -> bool:
-    """Whether the scope reads any of the names behind the statement, outside of `skip`."""
-    inside = {id(node) for node in walk(skip)}
-    return any(
-        isinstance(node, ast.Name)
-        and isinstance(node.ctx, ast.Load)
-        and node.id in names
-        and node.lineno > statement.lineno
-        and id(node) not in inside
-        for node in walk_scope(scope)
-    )
 
 
 def statements_of(scope: ast.AST) -> Iterator[ast.stmt]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import InplaceChange, Visit
-from analyzers.fixes.blocks import joined
+from analyzers.fixes.blocks import indentation, joined
 from analyzers.fixes.carrying import begins_as_leaf, carried_attributes, carried_names, cut_lines
 from analyzers.fixes.outofplace import without_keyword
 from analyzers.fixes.rewrite import calls_named, copy_into, head_of, move_into, statements_of
@@ -164,7 +164,7 @@ def detach_carried(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[
         yield from _cut_all(stale, schedule, names, rank)
     for name in names:
         yield from _cut_where_kept(stale, schedule, loops[0], name, rank)
-        for lines in cut_lines(schedule.where.scope, name):
+        for lines in cut_lines(schedule.where.scope, name, indentation(schedule.where.module)):
             edits = [editor.insert_before(head_of(loops[0]), *lines)]
             yield _cut(name, [*edits, *released(stale.project, evidence)], rank)
             rank += 1
@@ -212,7 +212,7 @@ def detach_attributes(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
     if where is None:
         return
     for name, first in carried_attributes(where):
-        for lines in cut_lines(where.module.tree, name):
+        for lines in cut_lines(where.module.tree, name, indentation(where.module)):
             edits = [where.editor.insert_before(first, *lines)]
             yield _cut(name, [*edits, *released(stale.project, stale.evidence)], rank)
             rank += 1

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import Holder, Place
 from analyzers.fixes.blocks import indentation, joined, rewritten
-from analyzers.flow import called_name
+from analyzers.fixes.rewrite import unused_name
+from analyzers.flow import called_name, walk_scope
 from analyzers.pattern import Proposal
 from analyzers.source import Module, Project, spelled
 from analyzers.spots import assignments_to, names_held, root_of, spot
@@ -114,7 +115,28 @@ def _where_stored(name: str, project: Project) -> Iterator[Edit]:
     elif "." in name:
         for module, assignment in assignments_to(project, name):
             if not _is_plain(assignment.value):
-                yield _detached(Editor(module), assignment.value)
+                yield from _as_stored(module, assignment)
+
+
+def _as_stored(module: Module, store: ast.Assign) -> Iterator[Edit]:
+    """The value detached as it is stored; what the function goes on to read of the attribute, it
+    reads under a name of its own, with its graph."""
+    editor, target = Editor(module), store.targets[0]
+    later = [
+        node
+        for node in walk_scope(module.scope_of(store))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Load)
+        and node.lineno > (store.end_lineno or store.lineno)
+        and spelled(node) == spelled(target)
+    ]
+    if not later or not isinstance(target, ast.Attribute) or len(store.targets) > 1:
+        yield _detached(editor, store.value)
+        return
+    own = unused_name(module, target.attr)
+    yield editor.replace(target, own)
+    yield editor.insert_after(store, f"{editor.text_of(target)} = {own}.detach()")
+    yield from (editor.replace(node, own) for node in later)
 
 
 def _entries(key: str, project: Project) -> Iterator[Edit]:

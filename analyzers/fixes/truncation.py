@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import Holder
+from analyzers.fixes.blocks import indentation
 from analyzers.fixes.carrying import cut_lines
 from analyzers.fixes.detaching import LEAF, Idiom, detached, idiom_for, starts_as_none
 from analyzers.fixes.members import cut_fields, cut_layers
@@ -278,7 +279,8 @@ def _guarded(story: Story, names: list[str], lines: list[str]) -> list[str]:
     if "." in own:
         scope, own = shared.module.tree, f"self.{own.rpartition('.')[2]}"
     if starts_as_none(scope, own) or starts_as_none(scope, names[0]):
-        return [f"if {names[0]} is not None:", *(f"    {line}" for line in lines)]
+        step = indentation(shared.module)
+        return [f"if {names[0]} is not None:", *(f"{step}{line}" for line in lines)]
     return lines
 
 

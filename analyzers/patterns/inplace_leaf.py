@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, InplaceChange
-from analyzers.fixes.leaves import leaf_out_of_place, under_no_grad
+from analyzers.fixes.leaves import is_made_by_hand, leaf_out_of_place, under_no_grad
 from analyzers.naming import changed
 from analyzers.pattern import Match, Proposal
 from analyzers.source import Project
@@ -73,5 +73,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     where = spot(project, match.location)
     if where is None or not isinstance(evidence, InplaceChange):
         return
-    yield from under_no_grad(where)
+    yield from under_no_grad(where, rank=0 if is_made_by_hand(where) else 2)
     yield from leaf_out_of_place(where, names_held(evidence.holders, match.location.function))

@@ -43,6 +43,7 @@ from analyzers.fixes.truncation import detach_at_boundary
 from analyzers.fixes.windows import cut_window
 from analyzers.flow import mentions
 from analyzers.pattern import Match, Proposal
+from analyzers.repair.cut import at_boundary, cuts
 from analyzers.source import Project, Scope, target_names
 from analyzers.stories.story import Story, story_of
 from analyzers.stories.telling import account, matched, story_in
@@ -146,6 +147,9 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if story.summed:
         yield from walk_this_loss(story, project)
         return
-    yield from detach_at_boundary(story, project, rank=2)
-    yield from detach_where_stored(story, project, rank=3)
+    observed = list(cuts(story.reuse, project, rank=2))
+    yield from observed
+    if not at_boundary(observed):
+        yield from detach_at_boundary(story, project, rank=2)
+        yield from detach_where_stored(story, project, rank=3)
     yield from retain_on_first(story, project)

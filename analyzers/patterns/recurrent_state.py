@@ -45,7 +45,7 @@ from analyzers.evidence import Evidence
 from analyzers.fixes.kept_values import detach_where_stored
 from analyzers.fixes.truncation import detach_at_boundary
 from analyzers.pattern import Match, Proposal
-from analyzers.repair.cut import cuts
+from analyzers.repair.cut import at_boundary, cuts
 from analyzers.source import Project
 from analyzers.stories.story import story_of
 from analyzers.stories.telling import account, matched, story_in
@@ -83,6 +83,8 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Detach at the head of the loop, behind the backward, or where the state is stored."""
     story = story_in(match)
-    yield from cuts(story.reuse, project)
-    yield from detach_at_boundary(story, project)
-    yield from detach_where_stored(story, project, rank=3)
+    observed = list(cuts(story.reuse, project))
+    yield from observed
+    if not at_boundary(observed):
+        yield from detach_at_boundary(story, project)
+        yield from detach_where_stored(story, project, rank=3)

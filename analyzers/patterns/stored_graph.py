@@ -44,6 +44,7 @@ from analyzers.fixes.kept_values import detach_where_stored
 from analyzers.fixes.truncation import detach_at_boundary
 from analyzers.fixes.windows import emptied
 from analyzers.pattern import Match, Proposal
+from analyzers.repair.cut import at_boundary, cuts
 from analyzers.source import Project
 from analyzers.stories.story import story_of
 from analyzers.stories.telling import account, matched, story_in
@@ -78,7 +79,11 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Detach what goes into the store; a plain value computed anew; failing that, empty the store
     or cut it at the boundary."""
-    yield from detach_where_stored(story_in(match), project, rank=0)
-    yield from computed_for_next_pass(story_in(match))
-    yield from emptied(story_in(match), project, rank=3)
-    yield from detach_at_boundary(story_in(match), project, rank=4)
+    story = story_in(match)
+    observed = list(cuts(story.reuse, project, stored_first=True))
+    yield from observed
+    yield from computed_for_next_pass(story)
+    yield from emptied(story, project, rank=3)
+    if not at_boundary(observed):
+        yield from detach_where_stored(story, project, rank=0)
+        yield from detach_at_boundary(story, project, rank=4)

@@ -108,11 +108,6 @@ def super_value(frame: Frame) -> Value:
     return Unknown()
 
 
-def is_module(cls: Class) -> bool:
-    """Whether the class derives from something like `nn.Module`."""
-    return any(path.endswith("Module") for path in cls.library_bases())
-
-
 def is_layer(cls: Class) -> bool:
     """Whether the class derives from a layer that has weights."""
     return any(

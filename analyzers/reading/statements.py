@@ -8,7 +8,7 @@ from analyzers.flow import called_name
 from analyzers.reading import assigning, calling, classes, conditions, importing
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, Signal, statement
-from analyzers.reading.values import NONE, Const, Context, Sequence, Unknown, Value
+from analyzers.reading.values import NONE, Const, Context, Mapping, Sequence, Unknown, Value
 from analyzers.trees import walk
 
 
@@ -151,8 +151,21 @@ def _delete(machine: Machine, node: ast.Delete, frame: Frame) -> None:
             frame.names.pop(target.id, None)
         elif isinstance(target, ast.Subscript):
             container = machine.evaluate(target.value, frame)
+            index = machine.evaluate(target.slice, frame)
             if isinstance(container, Sequence) and container.items:
-                container.items.pop(0)
+                _drop(container, index)
+            elif isinstance(container, Mapping) and isinstance(index, Const):
+                container.items.pop(index.value, None)
+
+
+def _drop(container: Sequence, index: Value) -> None:
+    """`del xs[i]`, `del xs[:k]`; where the place is not known, the oldest goes."""
+    place = index.value if isinstance(index, Const) else 0
+    size = len(container.items)
+    if isinstance(place, slice) or (isinstance(place, int) and -size <= place < size):
+        del container.items[place]
+    else:
+        del container.items[0]
 
 
 @statement(ast.Match)

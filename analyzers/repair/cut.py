@@ -15,7 +15,7 @@ from analyzers.edits import Edit, EditConflict, Editor
 from analyzers.evidence import GraphReuse, Hop, Kind, Place
 from analyzers.fixes.blocks import alias, indentation, joined
 from analyzers.fixes.rewrite import head_of
-from analyzers.flow import backward_calls, first_use
+from analyzers.flow import backward_calls, first_use, walk_scope
 from analyzers.pattern import Proposal
 from analyzers.repair.helpers import functions_cutting, methods_cutting
 from analyzers.repair.kinds import Writing, carried, has_graph, part_at
@@ -35,14 +35,20 @@ class Cutting:
 
     reuse: GraphReuse
     project: Project
+    stored_first: bool = False
 
     def proposals(self, rank: int) -> Iterator[Proposal]:
         """Cuts at every kind of site, the most idiomatic first, each with its rank."""
+        if self.stored_first:
+            yield from self._where_stored(rank)
+            rank += 1
         shared = SharedFrame(self.reuse, self.project).shared
         if shared is not None and shared.freed is not None and shared.reached is not None:
             yield from self._at_boundary(shared, rank)
+        yield from self._behind_yield(rank + 1)
         yield from self._behind_walk(shared, rank + 2)
-        yield from self._where_stored(rank + 2)
+        if not self.stored_first:
+            yield from self._where_stored(rank + 2)
         yield from self._where_read(rank + 3)
         yield from self._where_entered(rank + 3)
         yield from self._where_returned(rank + 3)
@@ -67,10 +73,45 @@ class Cutting:
                 guarded = _guarded(lines, chosen, indentation(shared.module))
                 edit = editor.insert_before(head_of(loop), *guarded)
                 yield self._cut("detach-at-head", f"{title} at the head of the loop", edit, rank)
-            edit = editor.insert_after(after, *lines)
-            yield self._cut(
-                "detach-behind-backward", f"{title} behind the backward", edit, rank + 1
-            )
+            behind = self._bound_behind(chosen, after, shared)
+            edit = editor.insert_after(behind, *lines)
+            told = f"{title} behind the backward" if behind is after else f"{title} behind it"
+            yield self._cut("detach-behind-backward", told, edit, rank + 1)
+
+    def _bound_behind(self, hops: Sequence[Hop], after: ast.stmt, shared: Shared) -> ast.stmt:
+        """The walk's last statement, or a later one of its block that gives a name the value that
+        the next pass meets."""
+        names = {hop.name for hop in hops}
+        block = shared.module.block_of(after)
+        lines = [
+            hop.at.line
+            for hop in self.reuse.path
+            if hop.how == "bound" and hop.at.frame == shared.frame and hop.name in names
+        ]
+        later = [s for s in block if s.lineno > after.lineno and any(_covers(s, n) for n in lines)]
+        return later[-1] if later else after
+
+    def _behind_yield(self, rank: int) -> Iterator[Proposal]:
+        """Where a generator goes on: what it keeps between two passes is its own."""
+        known: dict[int, list[Hop]] = {}
+        for hop in self.reuse.path:
+            if hop.how in ("bound", "argument"):
+                known.setdefault(hop.at.frame, []).append(hop)
+        for hops in known.values():
+            module = self.project.module(hops[0].at.file)
+            function = module.function_named(hops[0].at.function) if module is not None else None
+            for node in walk_scope(function) if function is not None else ():
+                value = getattr(node, "value", None)
+                gives = isinstance(node, ast.Expr | ast.Assign) and isinstance(value, ast.Yield)
+                if module is None or function is None or not gives:
+                    continue
+                assert isinstance(node, ast.stmt)
+                loops = module.loops_around(node)
+                going_on = [h for h in hops if loops and _goes_on(h, [*loops[0].body])]
+                for lines, title in self._written(self._covering(going_on), module, function):
+                    edit = Editor(module).insert_after(node, *lines)
+                    told = f"{title} where `{getattr(function, 'name', '')}` goes on"
+                    yield self._cut("detach-behind-yield", told, edit, rank)
 
     def _behind_walk(self, shared: Shared | None, rank: int) -> Iterator[Proposal]:
         """In the functions between that frame and the walk: behind what walks there, for what
@@ -244,13 +285,23 @@ class Cutting:
         yield Proposal(strategy, title, joined(edits), "truncated", TRADEOFF, rank)
 
 
-def cuts(reuse: GraphReuse, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def cuts(
+    reuse: GraphReuse, project: Project, rank: int = 0, *, stored_first: bool = False
+) -> Iterator[Proposal]:
     """Every cut along the path that a run has seen; none where no run has."""
     if reuse.path and reuse.engine == "torch":
         try:
-            yield from Cutting(reuse, project).proposals(rank)
+            yield from Cutting(reuse, project, stored_first).proposals(rank)
         except EditConflict:
             return
+
+
+def at_boundary(proposals: Sequence[Proposal]) -> bool:
+    """Whether one of the cuts lies between two passes, where it leaves each pass whole."""
+    return any(proposal.strategy in _BETWEEN for proposal in proposals)
+
+
+_BETWEEN = ("detach-at-head", "detach-behind-backward", "detach-before-call", "detach-behind-yield")
 
 
 def walked_behind(module: Module, walk_: ast.stmt) -> ast.stmt:
@@ -264,6 +315,10 @@ def walked_behind(module: Module, walk_: ast.stmt) -> ast.stmt:
         if steps or backward_calls(statement):
             last = statement
     return last
+
+
+def _covers(statement: ast.stmt, line: int) -> bool:
+    return statement.lineno <= line <= (statement.end_lineno or statement.lineno)
 
 
 def _goes_on(hop: Hop, block: list[ast.stmt]) -> bool:
@@ -403,6 +458,8 @@ def _outermost(statement: ast.stmt, known: dict[str, Kind]) -> list[tuple[ast.ex
     todo: list[ast.AST] = [statement]
     while todo:
         node = todo.pop()
+        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+            continue
         is_read = isinstance(getattr(node, "ctx", None), ast.Load)
         kind = _kind_of(node, known) if is_read and isinstance(node, ast.expr) else None
         if kind is not None and isinstance(node, ast.expr):

@@ -83,6 +83,8 @@ def _number(tensor: Any) -> tuple[int, int]:
 def _extended(path: str, how: str, key: Any, kind: type) -> str:
     if how == "item":
         return f"{path}[{key!r}]" if type(key) in (int, str, bool) else f"{path}[…]"
+    if how.startswith("class "):
+        return f"{how.removeprefix('class ')}.{key}"
     listed = issubclass(kind, torch.nn.Sequential | torch.nn.ModuleList)
     return f"{path}[{key}]" if how == "module" and listed else f"{path}.{key}"
 

@@ -7,7 +7,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterator
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any
 
 from . import frames
@@ -98,9 +98,3 @@ def _text(error: BaseException) -> str:
         return str(error)
     except Exception as trouble:
         return f"<no message: {type(trouble).__name__}>"
-
-
-def innermost_frame(error: BaseException) -> FrameType | None:
-    """The innermost frame of the user's code that the exception passed through."""
-    found = user_entries(error)
-    return found[-1].tb_frame if found else None

@@ -71,7 +71,7 @@ def parts(value: Any, deep: bool, leaves: bool) -> Iterator[Part]:
     if isinstance(value, list | tuple | deque):
         return ((Name.item, i, item) for i, item in _ends(value))
     if isinstance(value, dict):
-        return ((Name.item, key, item) for key, item in list(value.items())[:64])
+        return ((Name.item, key, item) for key, item in list(dict.items(value))[:64])
     if isinstance(value, set | frozenset):
         return ((Name.item, "…", item) for item in list(value)[:16])
     if isinstance(value, torch.nn.Module):

@@ -14,7 +14,7 @@ from .frames import Json, is_user_class
 
 DEPTH, PARTS = 4, 16
 
-Part = tuple[str, Any, Any]  # how it is reached (`item`, `attribute`, `module`), its key, itself
+Part = tuple[str, Any, Any]  # how it is reached (`item`, `attribute`, …), its key, itself
 
 _WORDS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("number", (int, float, complex)),
@@ -41,6 +41,8 @@ def kind_of(value: Any) -> str:
         return "none"
     if issubclass(kind, torch.Tensor):
         return "tensor"
+    if issubclass(kind, type) and is_user_class(value):
+        return "object"
     for name, wanted in _WORDS:
         if issubclass(kind, wanted):
             return "namedtuple" if name == "tuple" and is_record(kind) else name
@@ -67,6 +69,7 @@ def parts(value: Any, kind: str) -> Iterator[Part]:
             yield from (("attribute", key, item) for key, item in attributes(value))
             if kind == "module":
                 yield from _of_module(value)
+            yield from _shared(value if isinstance(value, type) else type(value))
 
 
 def _of_module(value: Any) -> Iterator[Part]:
@@ -74,6 +77,15 @@ def _of_module(value: Any) -> Iterator[Part]:
     for table in ("_modules", "_buffers"):
         for key, item in list(own.get(table, {}).items()):
             yield "module", key, item
+
+
+def _shared(kind: type) -> Iterator[Part]:
+    """What all objects of a user's class share: the tensors and structures in its body."""
+    for own in kind.__mro__:
+        if is_user_class(own):
+            for key, item in list(vars(own).items())[:64]:
+                if isinstance(item, torch.Tensor | list | dict | deque) and _is_own(key):
+                    yield f"class {own.__name__}", key, item
 
 
 def attributes(value: Any) -> Iterator[tuple[str, Any]]:

@@ -1,0 +1,84 @@
+"""What edits do to the text around them: texts of several lines, indentation, what is read on."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.edits import Editor, apply
+from analyzers.evidence import Holder, Place
+from analyzers.examine import examine
+from analyzers.fixes.blocks import unindented
+from analyzers.fixes.leaves import is_made_by_hand
+from analyzers.fixes.moving import constructs
+from analyzers.fixes.storing import stored_detached
+from analyzers.source import Module, Project
+from analyzers.spots import Spot
+
+
+def test_a_block_taken_out_keeps_its_texts() -> None:
+    text = 'if x is None:\n    x = """one\n    two"""\n    y = 1\n'
+    module = Module("train.py", text)
+    block = module.tree.body[0]
+    assert isinstance(block, ast.If)
+    assert unindented(Editor(module), block) == 'x = """one\n    two"""\ny = 1'
+
+
+def test_what_a_function_goes_on_to_read_keeps_its_graph() -> None:
+    text = (
+        "class Net:\n"
+        "    def forward(self, x):\n"
+        "        self.out = self.fc(x)\n"
+        "        return self.out\n"
+    )
+    project = Project({"train.py": text})
+    found = stored_detached([Holder("net.out")], Place("train.py", 1), project)
+    edits = next(found).edits
+    assert apply(text, edits) == (
+        "class Net:\n"
+        "    def forward(self, x):\n"
+        "        out = self.fc(x)\n"
+        "        self.out = out.detach()\n"
+        "        return out\n"
+    )
+
+
+def test_models_optimizers_and_loaders_are_not_made_anew() -> None:
+    module = Module(
+        "train.py",
+        "class Net(nn.Module): ...\n"
+        "net = Net()\nlayer = nn.Linear(1, 1)\nopt = torch.optim.SGD(net.parameters())\n"
+        "batches = iter(DataLoader(data))\ndist = Normal(mu, sigma)\nz = net(x)\n",
+    )
+    made = [constructs(module, statement) for statement in module.tree.body[1:]]
+    assert made == [True, True, True, True, False, False]
+
+
+def hand_made(text: str, line: int) -> bool:
+    module = Module("train.py", text)
+    statement = module.statement_at(line)
+    assert statement is not None
+    return is_made_by_hand(Spot(module, statement, Place("train.py", line)))
+
+
+def test_updates_by_hand_are_told_from_writes_of_a_forward() -> None:
+    assert hand_made("w -= 0.1 * w.grad\n", 1)
+    assert hand_made("g = w.grad\nw.sub_(g)\n", 2)
+    assert hand_made("loss.backward()\nw -= rate * step\n", 2)
+    assert hand_made("w.uniform_(-1, 1)\n", 1)
+    assert not hand_made("buffer[i] = net(x)\nloss = buffer.sum()\nloss.backward()\n", 1)
+    assert not hand_made("x.mul_(10)\n", 1)
+
+
+def test_deleted_slices_go_whole() -> None:
+    script = (
+        "import torch\n"
+        "w = torch.ones(3, requires_grad=True)\n"
+        "kept = []\n"
+        "for _ in range(3):\n"
+        "    for _ in range(2):\n"
+        "        kept.append((w * w).sum())\n"
+        "    sum(kept).backward()\n"
+        "    del kept[:]\n"
+    )
+    assert not examine(script, "train.py", {}, "").reading.evidence
+    assert examine(script.replace("kept[:]", "kept[0]"), "train.py", {}, "").reading.evidence
