@@ -1,0 +1,258 @@
+"""Scripts rewritten without changing what they do: nine ways, each on the syntax tree."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+Rewriting = Callable[[ast.Module], ast.Module]
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Delete, ast.Assert, ast.Return)
+KEPT = (ast.Import, ast.ImportFrom)
+
+
+class NotApplicable(ValueError):
+    """The script holds something that this way of rewriting would change."""
+
+
+def bound(scope: ast.AST) -> set[str]:
+    """The names that a scope itself binds as variables or parameters."""
+    names: set[str] = set()
+    todo = list(ast.iter_child_nodes(scope))
+    while todo:
+        node = todo.pop()
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                names.add(name)
+            case ast.arg(arg=name):
+                names.add(name)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+                continue
+        if not isinstance(node, (*SCOPES, ast.ClassDef)):
+            todo += ast.iter_child_nodes(node)
+    declared = {n for s in ast.walk(scope) if isinstance(s, ast.Global) for n in s.names}
+    return names - declared if not isinstance(scope, ast.Module) else names
+
+
+def _words(tree: ast.Module) -> set[str]:
+    """What must keep its name: keywords of calls, names of classes' bodies, imports, `__all__`."""
+    kept = set(dir(builtins))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg:
+            kept.add(node.arg)
+        elif isinstance(node, ast.ClassDef):
+            kept |= bound(node)
+        elif isinstance(node, ast.alias):
+            kept.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            kept.add(node.name)
+    return kept
+
+
+def names(tree: ast.Module) -> ast.Module:
+    """Every variable, parameter, function and class called something else."""
+    kept = _words(tree)
+    scopes = [tree, *(n for n in ast.walk(tree) if isinstance(n, SCOPES))]
+    wanted = sorted({n for s in scopes for n in bound(s)} - kept)
+    new = {name: f"v{number}" for number, name in enumerate(n for n in wanted if n[:2] != "__")}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name():
+                node.id = new.get(node.id, node.id)
+            case ast.arg():
+                node.arg = new.get(node.arg, node.arg)
+            case ast.FunctionDef() | ast.ClassDef() if node.name not in kept:
+                node.name = new.get(node.name, node.name)
+            case ast.Global() | ast.Nonlocal():
+                node.names = [new.get(name, name) for name in node.names]
+    return tree
+
+
+_ALIASES = {"torch": "th", "nn": "tnn", "F": "fn", "np": "num", "optim": "opts"}
+
+
+def aliases(tree: ast.Module) -> ast.Module:
+    """`torch as th`, `nn as tnn`, `F as fn`, `np as num`."""
+    new: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, KEPT):
+            for item in node.names:
+                name = item.asname or item.name
+                if name in _ALIASES:
+                    item.asname = new[name] = _ALIASES[name]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = new.get(node.id, node.id)
+    return tree
+
+
+def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Every list of statements."""
+    for node in list(ast.walk(tree)):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                yield block
+
+
+def temporaries(tree: ast.Module) -> ast.Module:
+    """`y = f(x)` as `temporary = f(x)` and `y = temporary`."""
+    for number, block in enumerate(list(_blocks(tree))):
+        written: list[ast.stmt] = []
+        for place, statement in enumerate(block):
+            value = getattr(statement, "value", None)
+            if isinstance(statement, ast.Assign) and not isinstance(value, ast.Constant | ast.Name):
+                name = f"temporary_{number}_{place}"
+                first = ast.Assign([ast.Name(name, ast.Store())], statement.value)
+                statement.value = ast.Name(name, ast.Load())
+                written.append(first)
+            written.append(statement)
+        if not any(isinstance(n, ast.ClassDef) and n.body is block for n in ast.walk(tree)):
+            block[:] = written
+    return tree
+
+
+def _split(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """The imports, and the rest, of a script whose functions do not ask for the module's names."""
+    if any(isinstance(node, ast.Global) for node in ast.walk(tree)):
+        raise NotApplicable
+    return _split_loosely(tree)
+
+
+def one_function(tree: ast.Module) -> ast.Module:
+    """Everything but the imports in one function."""
+    imports, rest = _split(tree)
+    made = ast.parse("def everything():\n    pass\neverything()").body
+    made[0].body = rest  # type: ignore[attr-defined]
+    return ast.Module([*imports, *made], [])
+
+
+def one_class(tree: ast.Module) -> ast.Module:
+    """Everything but the imports in a method of a class."""
+    imports, rest = _split(tree)
+    text = "class Everything:\n    def run(self_):\n        pass\nEverything().run()"
+    made = ast.parse(text).body
+    made[0].body[0].body = rest  # type: ignore[attr-defined]
+    return ast.Module([*imports, *made], [])
+
+
+class _Attributes(ast.NodeTransformer):
+    """Variables of the module read and written as attributes of `box`."""
+
+    def __init__(self, moved: set[str]) -> None:
+        self._moved = [moved]
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self._moved[-1]:
+            return node
+        return ast.Attribute(ast.Name("box", ast.Load()), node.id, node.ctx)
+
+    def visit_Global(self, node: ast.Global) -> ast.stmt:
+        left = [name for name in node.names if name not in self._moved[0]]
+        return ast.Global(left) if left else ast.Pass()
+
+    def _scope(self, node: ast.AST) -> ast.AST:
+        self._moved.append(self._moved[-1] - bound(node))
+        node = self.generic_visit(node)
+        self._moved.pop()
+        return node
+
+    visit_FunctionDef = visit_Lambda = visit_ClassDef = _scope  # noqa: N815
+
+
+def attributes(tree: ast.Module) -> ast.Module:
+    """Variables of the module as attributes of one object."""
+    inner: set[str] = _words(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.comprehension | ast.NamedExpr):
+            inner |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            inner.add(node.name)
+    moved = bound(tree) - inner
+    imports, rest = _split_loosely(_Attributes(moved).visit(tree))
+    made = ast.parse("class Box:\n    pass\nbox = Box()").body
+    return ast.Module([*imports, *made, *rest], [])
+
+
+def _split_loosely(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    imports: list[ast.stmt] = [s for s in tree.body if isinstance(s, KEPT)]
+    return imports, [s for s in tree.body if not isinstance(s, KEPT)]
+
+
+def while_loops(tree: ast.Module) -> ast.Module:
+    """`for x in xs` as `while True` around `next`."""
+    for number, block in enumerate(list(_blocks(tree))):
+        for place, loop in reversed(list(enumerate(block))):
+            if isinstance(loop, ast.For) and not loop.orelse:
+                walker, item = f"walker_{number}_{place}", f"item_{number}_{place}"
+                text = (
+                    f"{walker} = iter(0)\nwhile True:\n    {item} = next({walker}, STOP)\n"
+                    f"    if {item} is STOP:\n        break\n    x = {item}"
+                )
+                begun, made = ast.parse(text).body
+                begun.value.args = [loop.iter]  # type: ignore[attr-defined]
+                assert isinstance(made, ast.While)
+                made.body[-1].targets = [loop.target]  # type: ignore[attr-defined]
+                made.body += loop.body
+                block[place : place + 1] = [begun, made]
+    imports, rest = _split_loosely(tree)
+    return ast.Module([*imports, *ast.parse("STOP = object()").body, *rest], [])
+
+
+def with_blocks(tree: ast.Module) -> ast.Module:
+    """`with nullcontext():` around the body of each loop."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For | ast.While):
+            held = ast.parse("with nullcontext():\n    pass").body[0]
+            assert isinstance(held, ast.With)
+            held.body, node.body = node.body, [held]
+    imports, rest = _split_loosely(tree)
+    return ast.Module([*imports, *ast.parse("from contextlib import nullcontext").body, *rest], [])
+
+
+def joined(tree: ast.Module) -> str:
+    """Simple statements that follow each other on one line, parted by `;`."""
+    text = ast.unparse(ast.fix_missing_locations(tree))
+    lines = text.splitlines()
+    again = ast.parse(text)
+    for block in _blocks(again):
+        for first, second in reversed(list(pairwise(block))):
+            alone = first.lineno == first.end_lineno and second.lineno == second.end_lineno
+            if alone and isinstance(first, SIMPLE) and isinstance(second, SIMPLE):
+                lines[first.lineno - 1] += "; " + lines[second.lineno - 1].strip()
+                lines[second.lineno - 1] = ""
+    return "\n".join(line for line in lines if line.strip()) + "\n"
+
+
+def control(tree: ast.Module) -> ast.Module:
+    """The script as Python writes it: without comments, in its own layout."""
+    return tree
+
+
+WAYS: dict[str, Rewriting | Callable[[ast.Module], str]] = {
+    "control": control,
+    "all names changed": names,
+    "other aliases of imports": aliases,
+    "a temporary for each assignment": temporaries,
+    "all of it in one function": one_function,
+    "all of it in a class": one_class,
+    "globals as attributes": attributes,
+    "`for` as `while`": while_loops,
+    "`with` around loops' bodies": with_blocks,
+    "statements joined by `;`": joined,
+}
+
+
+def rewritten(text: str, way: str) -> str | None:
+    """The script in another way; None where that would change it."""
+    try:
+        made = WAYS[way](copy.deepcopy(ast.parse(text)))
+        found = made if isinstance(made, str) else ast.unparse(ast.fix_missing_locations(made))
+        compile(found, "train.py", "exec")
+    except (NotApplicable, SyntaxError):
+        return None
+    return found.rstrip("\n") + "\n"
