@@ -26,7 +26,7 @@ from analyzers.flow import (
     walk_scope,
 )
 from analyzers.pattern import Proposal
-from analyzers.source import Module, assigned_pairs, spelled, target_names
+from analyzers.source import Loop, Module, assigned_pairs, spelled, target_names
 from analyzers.spots import Spot
 from analyzers.trees import walk
 from analyzers.writes import Write, writes
@@ -73,6 +73,8 @@ def is_made_by_hand(where: Spot) -> bool:
         if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(value))
         for name in bindings(node)
     }
+    if any(_over_parameters(loop) for loop in where.module.loops_around(where.statement)):
+        return True
     calls = [n for n in walk(where.statement) if isinstance(n, ast.Call)]
     if any(called_name(call) in _FILLING for call in calls):
         return True
@@ -81,6 +83,14 @@ def is_made_by_hand(where: Spot) -> bool:
         return True
     return bool(names_read(stored) & from_gradient) or any(
         isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(stored)
+    )
+
+
+def _over_parameters(loop: Loop) -> bool:
+    """Whether a loop goes over a model's parameters, as averages and hand-made optimizers do."""
+    return isinstance(loop, ast.For | ast.AsyncFor) and any(
+        isinstance(node, ast.Call) and called_name(node) in ("parameters", "named_parameters")
+        for node in walk(loop.iter)
     )
 
 

@@ -73,5 +73,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     where = spot(project, match.location)
     if where is None or not isinstance(evidence, InplaceChange):
         return
-    yield from under_no_grad(where, rank=0 if is_made_by_hand(where) else 2)
+    yield from under_no_grad(
+        where, rank=0 if evidence.is_parameter or is_made_by_hand(where) else 2
+    )
     yield from leaf_out_of_place(where, names_held(evidence.holders, match.location.function))
