@@ -8,9 +8,12 @@ from collections.abc import AsyncIterator
 from asgi_correlation_id import CorrelationIdMiddleware
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app import api, pages, problems, reference
+from app.api import document
+from app.api.document import package_version
 from app.jobs import Diagnose
 from app.manners.access import Access
 from app.manners.clients import Keys, RateLimit
@@ -22,6 +25,7 @@ from app.manners.telemetry import instrument
 from app.service import TOKEN_HEADER, Service
 from app.settings import Settings, listed
 
+COMPRESSED_FROM = 1024  # bytes; event streams are never held back to be compressed
 DESCRIPTION = """Diagnoses autograd errors in PyTorch training scripts: the tensor that carried
 the old graph, the line to change, and a patch that has been run."""
 
@@ -43,7 +47,7 @@ def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None 
 
     app = FastAPI(
         title="Gradmend",
-        version="1",
+        version=package_version(),
         description=DESCRIPTION,
         lifespan=lifespan,
         docs_url=None,
@@ -53,6 +57,7 @@ def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None 
     app.state.service = service
     app.state.desk = service
     problems.install(app)
+    document.install(app)
     for router in (api.router, pages.router, reference.router):
         app.include_router(router)
     _add_manners(app, service)
@@ -83,6 +88,7 @@ def _add_manners(app: FastAPI, service: Service) -> None:
             expose_headers=["Location", "Retry-After", TOKEN_HEADER],
         )
     app.add_middleware(SecurityHeaders, secure=settings.public_url.startswith("https:"))
+    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM)
     if settings.allowed_hosts:
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=listed(settings.allowed_hosts))
     app.add_middleware(Access, metrics=metrics)

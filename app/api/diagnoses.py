@@ -6,9 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
+from app.api.answers import MARKDOWN, View, answer
 from app.api.common import DiagnosisId, TheService, found, problems, with_address
+from app.brief import BriefDiagnosis
 from app.intake import read_request
-from app.schemas import Diagnosis, DiagnosisRequest
+from app.schemas import Diagnosis
 from app.service import TOKEN_HEADER
 
 router = APIRouter(prefix="/v1/diagnoses", tags=["diagnoses"])
@@ -19,26 +21,30 @@ EXAMPLE = {
     "filename": "train.py",
 }
 _TEXT_PART = {"type": "string", "contentMediaType": "text/plain"}
+_FILE_PART = {"type": "string", "format": "binary"}
+_FORM = {
+    "type": "object",
+    "title": "DiagnosisForm",
+    "properties": {
+        "script": _TEXT_PART,
+        "traceback": _TEXT_PART,
+        "filename": {"type": "string", "maxLength": 255},
+        "files": {"type": "array", "items": _FILE_PART, "maxItems": 64},
+        "args": {"type": "array", "items": {"type": "string"}, "maxItems": 64},
+        "module": {"type": "string", "maxLength": 255},
+        "run": {"type": "string", "enum": ["auto", "never"], "default": "auto"},
+        "time_limit_s": {"type": "number", "minimum": 1, "maximum": 60, "default": 20},
+    },
+}
 BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
             "application/json": {
-                "schema": DiagnosisRequest.model_json_schema(),
+                "schema": {"$ref": "#/components/schemas/DiagnosisRequest"},
                 "example": EXAMPLE,
             },
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "properties": {
-                        "script": _TEXT_PART,
-                        "traceback": _TEXT_PART,
-                        "files": {"type": "array", "items": _TEXT_PART, "maxItems": 64},
-                        "run": {"enum": ["auto", "never"]},
-                        "time_limit_s": {"type": "number", "minimum": 1, "maximum": 60},
-                    },
-                },
-            },
+            "multipart/form-data": {"schema": _FORM},
         },
     },
     "parameters": [
@@ -50,6 +56,8 @@ BODY: dict[str, Any] = {
         }
     ],
 }
+Answer = Diagnosis | BriefDiagnosis
+MARKDOWN_TOO: dict[str, Any] = {"content": {MARKDOWN: {"schema": {"type": "string"}}}}
 WAIT = Query(ge=0, le=60, description="seconds that the call may block")
 RETRY_AFTER_S = "1"
 
@@ -57,33 +65,46 @@ RETRY_AFTER_S = "1"
 @router.post(
     "",
     operation_id="diagnose",
-    response_model=Diagnosis,
+    response_model=Answer,
     openapi_extra=BODY,
-    responses={202: {"model": Diagnosis}, **problems(400, 401, 403, 413, 415, 422, 429, 503)},
+    responses={
+        200: MARKDOWN_TOO,
+        202: {"model": Answer, **MARKDOWN_TOO},
+        **problems(400, 401, 403, 413, 415, 422, 429, 503),
+    },
 )
 async def diagnose(
     http: Request,
-    response: Response,
     service: TheService,
     wait: Annotated[float, WAIT] = 30,
-) -> Diagnosis:
+    view: View = "full",
+) -> Response:
     """Diagnose a script: 200 with the result, or 202 with what is known when `wait` is over."""
     request = await read_request(http)
     diagnosis_id = await service.accept(http, request)
     finished = await service.wait(diagnosis_id, wait)
-    response.headers["Location"] = f"/v1/diagnoses/{diagnosis_id}"
+    headers = {"Location": f"/v1/diagnoses/{diagnosis_id}"}
     if not finished:
-        response.status_code = 202
-        response.headers["Retry-After"] = RETRY_AFTER_S
+        headers["Retry-After"] = RETRY_AFTER_S
     if (token := await service.token(diagnosis_id)) is not None:
-        response.headers[TOKEN_HEADER] = token
-    return with_address(http, service, await found(service, diagnosis_id))
+        headers[TOKEN_HEADER] = token
+    diagnosis = with_address(http, service, await found(service, diagnosis_id))
+    return answer(http, diagnosis, view, 200 if finished else 202, **headers)
 
 
-@router.get("/{diagnosis_id}", operation_id="read_diagnosis", responses=problems(404))
-async def read(http: Request, diagnosis_id: DiagnosisId, service: TheService) -> Diagnosis:
-    """The diagnosis; while it runs, what is known so far."""
-    return with_address(http, service, await found(service, diagnosis_id))
+@router.get(
+    "/{diagnosis_id}",
+    operation_id="read_diagnosis",
+    response_model=Answer,
+    responses={200: MARKDOWN_TOO, 304: {"description": "Not changed"}, **problems(404, 422)},
+)
+async def read(
+    http: Request, diagnosis_id: DiagnosisId, service: TheService, view: View = "full"
+) -> Response:
+    """The diagnosis; while it runs, what is known so far. `Accept: text/markdown` answers with
+    a few lines for people."""
+    diagnosis = with_address(http, service, await found(service, diagnosis_id))
+    return answer(http, diagnosis, view)
 
 
 @router.delete(

@@ -75,7 +75,7 @@ async def patch(
     responses={200: {"content": {"image/svg+xml": {}}}, **problems(404)},
 )
 async def picture(diagnosis_id: DiagnosisId, service: TheService) -> Response:
-    """The lifetimes of the graphs: made, freed, carried, walked again."""
+    """A picture of what happened to the graph."""
     diagnosis = await found(service, diagnosis_id)
     request = await service.request(diagnosis_id)
     sources = texts_of(request.files) if request else {}

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from analyzers.notebooks.notebook import is_notebook
-from app import wording
+from app import share, wording
 from app.api.common import DiagnosisId, TheService, found, with_address
 from app.guide import guides
-from app.pages import listing, share
+from app.pages import listing
 from app.pages.diffs import Hunk, hunks
 from app.pages.sources import sources_of
 from app.pages.view import page

@@ -1,0 +1,43 @@
+"""A diagnosis as the client asked for it: JSON whole or brief, or Markdown; not sent again when
+the client has it already."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Annotated, Literal
+
+from fastapi import Query, Request, Response
+
+from app.brief import brief_of
+from app.schemas import Diagnosis
+from app.share import as_short_markdown
+
+MARKDOWN = "text/markdown"
+View = Annotated[
+    Literal["full", "brief"], Query(description="brief: first cause and first fix, about 1 kB")
+]
+
+
+def answer(
+    http: Request, diagnosis: Diagnosis, view: str, status: int = 200, **headers: str
+) -> Response:
+    """The diagnosis in the form asked for. A finished one has an ETag, and is answered with 304
+    to a client that sends it back."""
+    if _prefers_markdown(http):
+        body, media_type = as_short_markdown(diagnosis), f"{MARKDOWN}; charset=utf-8"
+    else:
+        shown = brief_of(diagnosis) if view == "brief" else diagnosis
+        body, media_type = shown.model_dump_json(), "application/json"
+    headers["Vary"] = "Accept"
+    if diagnosis.status in ("done", "failed"):
+        tag = f'"{blake2b(body.encode(), digest_size=12).hexdigest()}"'
+        headers |= {"ETag": tag, "Cache-Control": "private, no-cache"}
+        known = http.headers.get("if-none-match", "")
+        if http.method == "GET" and tag in {part.strip() for part in known.split(",")}:
+            return Response(status_code=304, headers=headers)
+    return Response(body, status, headers, media_type)
+
+
+def _prefers_markdown(http: Request) -> bool:
+    accepted = http.headers.get("accept", "")
+    return MARKDOWN in accepted and "application/json" not in accepted

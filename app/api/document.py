@@ -1,0 +1,88 @@
+"""The OpenAPI document: every schema a component, every error a problem, so that generators of
+clients take it whole."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from app.problems import MEDIA_TYPE
+from app.schemas import Cause, DiagnosisRequest, Patch, Status
+
+REF = "#/components/schemas/{model}"
+VALIDATION = ("HTTPValidationError", "ValidationError")
+
+
+class StatusEvent(BaseModel):
+    """`event: status`: the diagnosis has reached another state."""
+
+    status: Status
+
+
+class ProgressEvent(BaseModel):
+    """`event: progress`: what is being done; `done` of `total` steps of this stage."""
+
+    stage: str
+    done: int
+    total: int
+    message: str
+
+
+class CauseEvent(Cause):
+    """`event: cause`: a cause, as soon as it is known."""
+
+
+class PatchEvent(Patch):
+    """`event: patch`: a fix, as soon as its checks have ended."""
+
+
+EXTRA = (DiagnosisRequest, StatusEvent, ProgressEvent, CauseEvent, PatchEvent)
+
+
+def package_version() -> str:
+    """The installed package's version."""
+    try:
+        return version("gradmend")
+    except PackageNotFoundError:  # run from a checkout that was never installed
+        return "0"
+
+
+def install(app: FastAPI) -> None:
+    """Make the application serve this document."""
+
+    def document() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _document(app)
+        return app.openapi_schema
+
+    app.openapi = document  # type: ignore[method-assign]
+
+
+def _document(app: FastAPI) -> dict[str, Any]:
+    document = get_openapi(
+        title=app.title,
+        version=app.version,
+        description=app.description,
+        routes=app.routes,
+        servers=[{"url": "/"}],
+    )
+    schemas = document["components"]["schemas"]
+    _, extra = models_json_schema([(m, "validation") for m in EXTRA], ref_template=REF)
+    for name, schema in extra["$defs"].items():
+        schemas.setdefault(name, schema)
+    for name in VALIDATION:
+        schemas.pop(name, None)
+    problem = {MEDIA_TYPE: {"schema": {"$ref": REF.format(model="ProblemDetails")}}}
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            if "422" in operation["responses"]:
+                operation["responses"]["422"] = {
+                    "description": "Unprocessable Content",
+                    "content": problem,
+                }
+    return document

@@ -1,0 +1,62 @@
+"""A diagnosis in a kilobyte: for agents, chat and the command line."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from app.schemas import CheckStatus, Diagnosis, Effect, NextStep, Status, Verdict
+
+
+class BriefCause(BaseModel):
+    """Where to look first; `name` is the tensor, as the script spells it."""
+
+    pattern: str
+    file: str
+    line: int
+    name: str | None = None
+
+
+class BriefPatch(BaseModel):
+    """The best fix; `status` says whether it was tested."""
+
+    diff: str
+    status: CheckStatus
+    effect: Effect | None = None
+
+
+class BriefDiagnosis(BaseModel):
+    """What `?view=brief` answers."""
+
+    id: str
+    url: str
+    status: Status
+    verdict: Verdict | None = None
+    summary: str = ""
+    cause: BriefCause | None = None
+    patch: BriefPatch | None = None
+    next: list[NextStep] = []
+
+
+def brief_of(diagnosis: Diagnosis) -> BriefDiagnosis:
+    """The first cause, the first fix, and the first thing that would settle the rest."""
+    cause = diagnosis.causes[0] if diagnosis.causes else None
+    patch = diagnosis.patches[0] if diagnosis.patches else None
+    return BriefDiagnosis(
+        id=diagnosis.id,
+        url=diagnosis.url,
+        status=diagnosis.status,
+        verdict=diagnosis.verdict,
+        summary=diagnosis.summary,
+        cause=BriefCause(
+            pattern=cause.pattern,
+            file=cause.location.file,
+            line=cause.location.line,
+            name=cause.carrier.name if cause.carrier else None,
+        )
+        if cause
+        else None,
+        patch=BriefPatch(diff=patch.diff, status=patch.verification.status, effect=patch.effect)
+        if patch
+        else None,
+        next=diagnosis.next[:1],
+    )
