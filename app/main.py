@@ -56,7 +56,7 @@ def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None 
     )
     app.state.service = service
     app.state.desk = service
-    problems.install(app)
+    problems.install(app, pages.problem_page)
     document.install(app)
     for router in (api.router, pages.router, reference.router):
         app.include_router(router)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -98,9 +98,9 @@ def refused(field: str, why: str) -> ProblemError:
     return ProblemError(422, "invalid-request", f"{field}: {why}.", errors=errors)
 
 
-async def _problem(_: Request, error: Exception) -> JSONResponse:
+async def _problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, ProblemError)
-    return error.response()
+    return _answer(request, error)
 
 
 async def _validation(_: Request, error: Exception) -> JSONResponse:
@@ -108,7 +108,7 @@ async def _validation(_: Request, error: Exception) -> JSONResponse:
     return invalid(error.errors()).response()
 
 
-async def _http(_: Request, error: Exception) -> JSONResponse:
+async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     slug = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
     detail = str(error.detail)
@@ -116,7 +116,17 @@ async def _http(_: Request, error: Exception) -> JSONResponse:
         detail = "Nothing is served at this address; /docs lists what is."
     if error.status_code == 405:
         detail = "This address does not take that method; the Allow header names those it takes."
-    return ProblemError(error.status_code, slug, detail, headers=error.headers).response()
+    problem = ProblemError(error.status_code, slug, detail, headers=error.headers)
+    return _answer(request, problem)
+
+
+def _answer(request: Request, problem: ProblemError) -> Response:
+    """A page for a browser that asked for one, a problem for everybody else."""
+    wants_page = "text/html" in request.headers.get("accept", "")
+    if wants_page and not request.url.path.startswith(API):
+        page: Page = request.app.state.problem_page
+        return page(problem)
+    return problem.response()
 
 
 async def _store_trouble(_: Request, error: Exception) -> JSONResponse:
@@ -131,14 +141,18 @@ async def _gone(_: Request, __: Exception) -> Response:
     return Response(status_code=400)
 
 
-async def _unexpected(_: Request, __: Exception) -> JSONResponse:
-    return ProblemError(
-        500, "internal", "Gradmend failed; the fault is logged, not yours."
-    ).response()
+async def _unexpected(request: Request, _: Exception) -> Response:
+    told = "Gradmend failed; the fault is logged, not yours."
+    return _answer(request, ProblemError(500, "internal", told))
 
 
-def install(app: FastAPI) -> None:
-    """Make every error of the application a problem."""
+Page = Callable[[ProblemError], Response]
+API = ("/v1/", "/openapi.json")
+
+
+def install(app: FastAPI, page: Page) -> None:
+    """Make every error of the application a problem; `page` shows it to a browser."""
+    app.state.problem_page = page
     app.add_exception_handler(ProblemError, _problem)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _http)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ class Field:
     type: str
     required: bool
     description: str
+    default: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class Operation:
     id: str
     description: str
     parameters: tuple[Field, ...]
+    body: tuple[Field, ...]
     answers: tuple[tuple[str, str], ...]
 
 
@@ -69,9 +72,11 @@ def operations(document: dict[str, Any]) -> Iterator[Operation]:
                         type_of(parameter["schema"]),
                         parameter.get("required", False),
                         parameter.get("description", ""),
+                        _default(parameter["schema"]),
                     )
                     for parameter in operation.get("parameters", ())
                 ),
+                body=_body(operation, document),
                 answers=tuple(
                     (status, _content(answer)) for status, answer in operation["responses"].items()
                 ),
@@ -83,12 +88,30 @@ def schemas(document: dict[str, Any]) -> Iterator[Schema]:
     for name, schema in document["components"]["schemas"].items():
         if "properties" not in schema:
             continue
-        required = schema.get("required", ())
-        fields = (
-            Field(field, type_of(its), field in required, its.get("description", ""))
-            for field, its in schema["properties"].items()
-        )
-        yield Schema(name, schema.get("description", ""), tuple(fields))
+        yield Schema(name, schema.get("description", ""), _fields(schema))
+
+
+def _fields(schema: dict[str, Any]) -> tuple[Field, ...]:
+    required = schema.get("required", ())
+    return tuple(
+        Field(name, type_of(its), name in required, its.get("description", ""), _default(its))
+        for name, its in schema["properties"].items()
+    )
+
+
+def _body(operation: dict[str, Any], document: dict[str, Any]) -> tuple[Field, ...]:
+    """The fields of a JSON body."""
+    content = operation.get("requestBody", {}).get("content", {})
+    schema = content.get("application/json", {}).get("schema", {})
+    if name := schema.get("$ref", "").rpartition("/")[2]:
+        schema = document["components"]["schemas"][name]
+    return _fields(schema) if "properties" in schema else ()
+
+
+def _default(schema: dict[str, Any]) -> str:
+    """A default as JSON; nothing where there is none, or an empty one."""
+    value = schema.get("default")
+    return "" if value in (None, "", []) else json.dumps(value)
 
 
 def type_of(schema: dict[str, Any]) -> str:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 
 from app.pages import assets, catalogue, downloads, form, result
+from app.pages.view import page
+from app.problems import ProblemError
+
+
+def problem_page(problem: ProblemError) -> Response:
+    """An error as a page, for a browser that asked for one."""
+    shown = page("problem.html", problem.status, problem=problem)
+    shown.headers.update(problem.headers or {})
+    return shown
+
 
 router = APIRouter(include_in_schema=False)
 for part in (form, result, catalogue, downloads, assets):
     router.include_router(part.router)
 
-__all__ = ["router"]
+__all__ = ["problem_page", "router"]

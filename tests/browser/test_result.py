@@ -119,7 +119,7 @@ async def test_a_deleted_result_is_gone(page: Page) -> None:
     answer = await page.goto(address)
     assert answer is not None
     assert answer.status == 404
-    await expect(page.locator("h1")).to_have_text("Nothing stands here")
+    await expect(page.locator("h1")).to_have_text("This result does not exist")
 
 
 async def test_progress_is_shown_while_it_works(page: Page) -> None:

@@ -57,7 +57,7 @@ def test_a_generated_python_client_gets_a_diagnosis(
     diagnosis = call.sync(client=client, body=request)
     assert diagnosis.verdict == "likely"
     assert diagnosis.causes[0].location.line == 5
-    brief = call.sync(client=client, body=request, view="brief")
+    brief = call.sync(client=client, body=request, view=models.DiagnoseView.BRIEF)
     assert brief.cause.line == 5
 
 

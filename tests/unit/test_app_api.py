@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from app.diagnose import Progress
+from app.main import create_app
 from app.schemas import (
     Cause,
     Check,
@@ -24,6 +25,7 @@ from app.schemas import (
     Spot,
     Verification,
 )
+from app.settings import Settings
 from tests.serving import serving
 
 URL = "/v1/diagnoses"
@@ -278,7 +280,41 @@ async def test_security_headers_and_request_id(http: httpx.AsyncClient) -> None:
         assert headers["referrer-policy"] == "same-origin"
         assert headers["x-request-id"]
     diagnosis = await made(http)
-    assert (await http.get(f"{URL}/{diagnosis.id}")).headers["cache-control"] == "no-store"
+    shown = await http.get(f"{URL}/{diagnosis.id}")
+    assert shown.headers["cache-control"] == "private, no-cache"
+    assert (await http.get(f"/d/{diagnosis.id}")).headers["cache-control"] == "no-store"
+
+
+async def test_a_finished_result_is_not_sent_twice(http: httpx.AsyncClient) -> None:
+    diagnosis = await made(http)
+    address = f"{URL}/{diagnosis.id}"
+    first = await http.get(address)
+    again = await http.get(address, headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    other = await http.get(address, headers={"If-None-Match": '"another"'})
+    assert other.json() == first.json()
+
+
+async def test_a_result_is_told_whole_in_brief_or_in_markdown(http: httpx.AsyncClient) -> None:
+    diagnosis = await made(http)
+    address = f"{URL}/{diagnosis.id}"
+    brief = await http.get(address, params={"view": "brief"})
+    assert brief.json()["cause"]["pattern"] == diagnosis.causes[0].pattern
+    assert set(brief.json()) < {*(await http.get(address)).json(), "cause", "patch"}
+    told = await http.get(address, headers={"Accept": "text/markdown"})
+    assert told.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert len(told.text.strip().split("\n")) <= 12
+    assert diagnosis.id in told.text
+    assert (await http.get(address, params={"view": "half"})).status_code == 422
+
+
+def test_every_schema_of_the_document_is_a_component() -> None:
+    document = create_app(Settings(sandbox="none")).openapi()
+    schemas = document["components"]["schemas"]
+    references = set(re.findall(r'"\$ref": "([^"]+)"', json.dumps(document)))
+    assert references <= {f"#/components/schemas/{name}" for name in schemas}
+    assert {"DiagnosisRequest", "CauseEvent", "PatchEvent", "ProgressEvent"} <= set(schemas)
+    assert "HTTPValidationError" not in schemas
 
 
 async def test_cors_is_off_unless_set(tmp_path: Path) -> None:
@@ -306,3 +342,15 @@ async def test_examples_in_the_document_work(http: httpx.AsyncClient) -> None:
     content = document["paths"][URL]["post"]["requestBody"]["content"]
     example = content["application/json"]["example"]
     assert (await http.post(URL, json=example)).status_code == 200
+
+
+async def test_a_browser_gets_a_page_for_an_error_and_a_program_a_problem(
+    http: httpx.AsyncClient,
+) -> None:
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    shown = await http.get("/nowhere", headers=browser)
+    assert (shown.status_code, shown.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "This page does not exist" in shown.text
+    for path, headers in (("/nowhere", {}), ("/v1/nowhere", browser)):
+        told = await http.get(path, headers=headers)
+        assert told.headers["content-type"] == "application/problem+json"

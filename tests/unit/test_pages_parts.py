@@ -17,8 +17,8 @@ from app.highlight import LARGEST, highlight_lines, lines_of
 from app.markdown import to_html
 from app.pages.diffs import hunks
 from app.pages.listing import Gap, Line, fits, listings
-from app.share import as_markdown, fenced
 from app.schemas import Boundary, Carrier, Cause, Diagnosis, Event, Spot
+from app.share import as_markdown, fenced
 from app.story import steps
 
 TAG = re.compile(r"<[^>]*>")
