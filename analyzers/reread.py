@@ -16,19 +16,18 @@ from analyzers.trees import children
 def sound(
     project: Project, candidates: Sequence[Candidate], *, suspecting: str = ""
 ) -> list[Candidate]:
-    """The candidates without those that reading shows to be no repair; where that leaves none, all
-    that at least make sense. `suspecting` as for `read`."""
+    """The candidates that reading holds to mend something without starving anything. None is
+    better than a doubtful one. `suspecting` as for `read`."""
     before, ownerless = read(project, suspecting=suspecting), _ownerless(project)
-    sensible, kept = [], []
+    kept = []
     for candidate in candidates:
         patched = replace(project, files={**project.files, **candidate.files})
         if _ownerless(patched) > ownerless:
             continue
-        sensible.append(candidate)
         after = read(patched, suspecting=suspecting)
         if _mends(before, after) and before.sources <= after.sources:
             kept.append(candidate)
-    return kept or sensible
+    return kept
 
 
 def _ownerless(project: Project) -> int:

@@ -18,6 +18,7 @@ from app.schemas import (
     Boundary,
     Carrier,
     Cause,
+    Effect,
     ErrorFrame,
     ErrorReport,
     Event,
@@ -35,6 +36,9 @@ from app.world import assumptions, basis_of
 from sandbox.protocol import RunResult
 
 MAX_PATCHES = 6
+MAX_FAILED = 3  # where no patch passed
+_IN_ORDER = ("passed", "not_run", "failed")
+_NOT_MEASURED = Effect(text="It was not run, so its effect on the gradients was not measured.")
 
 RunStatus = Literal[
     "reproduced", "ran_clean", "other_error", "timed_out", "limit_hit", "unavailable"
@@ -133,15 +137,12 @@ def _event(happening: Happening | None, case: Case) -> Event | None:
 
 def patches(case: Case, mended: Mended) -> list[Patch]:
     """Patches, best first: those that passed, then those not run, then failures with their
-    failure shown; a failed one never leads."""
-    passed = [t for t in mended.trials if t.status == "passed"]
-    failed = [t for t in mended.trials if t.status == "failed"]
-    listed = [_tried(t, case) for t in passed]
-    listed += [_tried(t, case) for t in mended.trials if t.status == "not_run"]
+    failure shown: alone, so that a reader sees what was tried, or behind the others."""
+    tried = {status: [t for t in mended.trials if t.status == status] for status in _IN_ORDER}
+    listed = [_tried(t, case) for status in _IN_ORDER[:2] for t in tried[status]]
     listed += [_untried(c, case) for c in mended.untried]
-    if listed:
-        listed += [_tried(t, case) for t in failed]
-    kept = listed[:MAX_PATCHES]
+    failed = tried["failed"] if listed else tried["failed"][:MAX_FAILED]
+    kept = [*listed, *(_tried(t, case) for t in failed)][:MAX_PATCHES]
     return [patch.model_copy(update={"n": n}) for n, patch in enumerate(kept, 1)]
 
 
@@ -174,7 +175,8 @@ def _untried(candidate: Candidate, case: Case) -> Patch:
             snippet_of(before.get(path, ""), text) for path, text in sorted(files.items())
         ),
         files=[PatchedFile(path=p, content=t) for p, t in files.items() if p != entry],
-        gradients=candidate.gradients,
+        gradients="unknown",
+        effect=_NOT_MEASURED,
         tradeoff=candidate.tradeoff,
         verification=Verification(status="not_run"),
     )

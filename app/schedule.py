@@ -216,23 +216,20 @@ def _walked(ours: Sequence[float], theirs: Sequence[float]) -> tuple[list[bool],
     """For each of our losses whether they walk it; and whether all that they walk is ours."""
     known = sorted(theirs)
     found = [False] * len(ours)
-    matched: set[int] = set()
+    matched: list[float] = []
     for start in range(len(ours)):
         total = 0.0
         for end in range(start, len(ours)):
             total += ours[end]
             for value in {total, total / (end - start + 1)}:
-                at = _index(known, value)
-                if at is not None:
-                    matched.add(at)
+                if _holds(known, value):
+                    matched.append(value)
                     found[start : end + 1] = [True] * (end - start + 1)
-    return found, all(at in matched or _repeats(known, at, matched) for at in range(len(known)))
+    matched.sort()
+    return found, all(_holds(matched, value) for value in known)
 
 
-def _index(known: Sequence[float], value: float) -> int | None:
+def _holds(known: Sequence[float], value: float) -> bool:
+    """Whether the value, or one near it, is among these, which are sorted."""
     at = bisect_left(known, value)
-    return next((i for i in (at - 1, at) if 0 <= i < len(known) and _near(known[i], value)), None)
-
-
-def _repeats(known: Sequence[float], at: int, matched: set[int]) -> bool:
-    return any(_near(known[at], known[i]) for i in (at - 1, at + 1) if i in matched)
+    return any(_near(one, value) for one in known[max(at - 1, 0) : at + 1])

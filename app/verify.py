@@ -161,7 +161,7 @@ class Trial:
             self.retains,
             -self.leaves,
             self.candidate.rank,
-            -self.nodes if self.gradients != "same" else 0,
+            -self.nodes if self.gradients in ("truncated", "changed") else 0,
             self.lines,
         )
 

@@ -1,0 +1,254 @@
+"""Repairs of small scripts, judged in the real sandbox by what they were seen to do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+import pytest_asyncio
+
+from app.verify import Trial, judge
+from sandbox.client import EmbeddedSandbox
+from sandbox.protocol import Job, RunResult, Session
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def session() -> AsyncIterator[Session]:
+    sandbox = EmbeddedSandbox()
+    async with sandbox.session() as session:
+        yield session
+    await sandbox.close()
+
+
+async def judged(session: Session, script: str, *repairs: tuple[str, str]) -> list[Trial]:
+    """Each repair replaces some text of the script; the trials come best first."""
+    texts = [script.replace(old, new) for old, new in repairs]
+    assert all(text != script for text in texts)
+    return await judge({"train.py": script}, "train.py", [{"train.py": t} for t in texts], session)
+
+
+def given(trials: Sequence[Trial]) -> list[int]:
+    return [int(trial.candidate.strategy.split()[1]) for trial in trials]
+
+
+def check(trial: Trial, name: str) -> str:
+    return next(check.status for check in trial.checks if check.name == name)
+
+
+GAN = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+G, D = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.2)), nn.Linear(4, 1)
+optG = torch.optim.SGD(G.parameters(), lr=0.1)
+optD = torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    real = torch.randn(8, 4)
+    fake = G(torch.randn(8, 2))
+    lossD = D(fake).mean() - D(real).mean()
+    optD.zero_grad()
+    lossD.backward()
+    optD.step()
+    lossG = -D(fake).mean()
+    optG.zero_grad()
+    lossG.backward()
+    optG.step()
+"""
+
+
+async def test_a_forward_computed_anew_draws_the_same_and_has_the_same_gradients(
+    session: Session,
+) -> None:
+    (trial,) = await judged(
+        session,
+        GAN,
+        (
+            "    lossG = -D(fake).mean()\n",
+            "    fake = G(torch.randn(8, 2))\n    lossG = -D(fake).mean()\n",
+        ),
+    )
+    assert trial.status == "passed"
+    assert trial.effect.against == "kept"
+    assert trial.effect.steps_equal == trial.effect.steps_compared == 8
+
+
+async def test_losses_that_feed_another_optimizer_come_behind(session: Session) -> None:
+    """All backwards first, then the steps: the generator's loss feeds the discriminator, too."""
+    detached = GAN.replace("lossD = D(fake)", "lossD = D(fake.detach())")
+    walks = "    lossG = -D(fake).mean()\n    optG.zero_grad()\n    lossG.backward()\n"
+    mixed = detached.replace("    optD.step()\n" + walks, walks + "    optD.step()\n")
+    texts = [{"train.py": mixed}, {"train.py": detached}]
+    trials = await judge({"train.py": GAN}, "train.py", texts, session)
+    assert given(trials) == [2, 1]
+    assert [trial.gradients for trial in trials] == ["same", "changed"]
+    assert "2 backward calls" in trials[1].schedule.problem
+    assert check(trials[1], "schedule") == "not_run"
+
+
+RECURRENT = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.05)
+h = torch.zeros(2, 4)
+for _ in range(6):
+    h = cell(torch.randn(2, 3), h)
+    loss = head(h).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+async def test_a_detached_state_equals_the_truncated_reference(session: Session) -> None:
+    trials = await judged(
+        session,
+        RECURRENT,
+        ("    optimizer.step()\n", "    optimizer.step()\n    h = torch.zeros(2, 4)\n"),
+        ("loss.backward()", "loss.backward(retain_graph=True)"),
+        ("    optimizer.step()\n", "    optimizer.step()\n    h = h.detach()\n"),
+    )
+    assert given(trials)[0] == 3
+    assert trials[0].gradients == "truncated"
+    assert trials[0].effect.schedule == "same"
+    assert [trial.status for trial in trials] == ["passed", "failed", "failed"]
+
+
+async def test_a_step_for_all_passes_comes_behind_a_step_for_each(session: Session) -> None:
+    head, loop = RECURRENT.split("for _")
+    once = (
+        head
+        + "total = 0\nfor _"
+        + loop.split("    optimizer.zero_grad")[0]
+        + "    total = total + loss\noptimizer.zero_grad()\ntotal.backward()\noptimizer.step()\n"
+    )
+    detached = RECURRENT + "    h = h.detach()\n"
+    trials = await judge(
+        {"train.py": RECURRENT}, "train.py", [{"train.py": once}, {"train.py": detached}], session
+    )
+    assert given(trials) == [2, 1]
+    assert trials[1].effect.schedule == "fewer"
+
+
+SHARED = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+body, one, two = nn.Linear(3, 4), nn.Linear(4, 1), nn.Linear(4, 1)
+modules = nn.ModuleList([body, one, two])
+optimizer = torch.optim.SGD(modules.parameters(), lr=0.05)
+x = torch.randn(5, 3, requires_grad=True)
+for _ in range(4):
+    h = body(x).tanh()
+    a, b = one(h).square().mean(), h.square().mean()
+    optimizer.zero_grad()
+    a.backward()
+    b.backward()
+    optimizer.step()
+    print(x.grad is not None)
+"""
+
+
+async def test_a_loss_that_is_walked_no_more_fails(session: Session) -> None:
+    trials = await judged(
+        session,
+        SHARED,
+        ("    b.backward()\n", ""),
+        ("    a.backward()\n    b.backward()\n", "    (a + b).backward()\n"),
+        ("a.backward()", "a.backward(retain_graph=True)"),
+    )
+    assert given(trials) == [2, 3, 1]
+    assert trials[0].effect.schedule == "moved"
+    assert check(trials[2], "covered") == "failed"
+
+
+async def test_a_patch_that_trains_nothing_fails(session: Session) -> None:
+    (trial,) = await judged(
+        session,
+        SHARED,
+        (
+            "    b.backward()\n    optimizer.step()",
+            "    optimizer.zero_grad()\n    optimizer.step()",
+        ),
+    )
+    assert trial.status == "failed"
+
+
+async def test_what_the_script_reads_afterwards_is_still_there(session: Session) -> None:
+    trials = await judged(
+        session,
+        SHARED,
+        (
+            "    a.backward()\n    b.backward()\n",
+            "    (a + b).backward(inputs=[*modules.parameters()])\n",
+        ),
+        (
+            "    a.backward()\n    b.backward()\n",
+            "    s = a + b\n    s = s * 1\n    s.backward()\n",
+        ),
+    )
+    assert [trial.gradients for trial in trials] == ["same", "same"]
+    assert given(trials) == [2, 1]
+
+
+async def test_a_first_pass_unlike_the_others_comes_behind(session: Session) -> None:
+    script = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+body, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.05)
+x = torch.randn(5, 3)
+h = body(x).tanh()
+for _ in range(5):
+    optimizer.zero_grad()
+    head(h).square().mean().backward()
+    optimizer.step()
+"""
+    trials = await judged(
+        session,
+        script,
+        ("    optimizer.step()\n", "    optimizer.step()\n    h = h.detach()\n"),
+        ("    optimizer.zero_grad()\n", "    optimizer.zero_grad()\n    h = body(x).tanh()\n"),
+    )
+    assert given(trials) == [2, 1]
+    assert trials[0].gradients == "same"
+    assert "step 2" in trials[1].unsteady
+
+
+class NoRoom:
+    """A sandbox that has no room for patched scripts."""
+
+    def __init__(self, session: Session, script: str) -> None:
+        self._session, self._script = session, script
+        self.refused = 0
+
+    async def run(self, job: Job) -> RunResult:
+        if job.files["train.py"] == self._script:
+            return await self._session.run(job)
+        self.refused += 1
+        return RunResult(status="unavailable", reason="no room")
+
+
+async def test_a_run_that_could_not_be_made_says_nothing_of_a_patch(session: Session) -> None:
+    full = NoRoom(session, RECURRENT)
+    patched = RECURRENT + "    h = h.detach()\n"
+    (trial,) = await judge({"train.py": RECURRENT}, "train.py", [{"train.py": patched}], full)
+    assert full.refused == 2
+    assert trial.status == "not_run"
+    assert "no room" in next(c.detail for c in trial.checks if c.name == "runs")
+
+
+async def test_a_time_limit_behind_the_failure_is_a_pass_for_what_was_seen(
+    session: Session,
+) -> None:
+    slow = RECURRENT.replace("range(6)", "range(9)").replace("torch\n", "torch, time\n", 1)
+    slow = slow.replace("    h = cell", "    time.sleep(0.5)\n    h = cell")
+    patched = slow + "    h = h.detach()\n"
+    texts = [{"train.py": patched}]
+    (trial,) = await judge({"train.py": slow}, "train.py", texts, session, time_limit_s=3.0)
+    assert check(trial, "runs") in ("passed", "not_run")
+    assert trial.status != "failed"
