@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from analyzers.advice import Hint, hints
+from analyzers.binding import EXPLAINED_BY, agreeing, located, own_frames
 from analyzers.boxes import told_apart
-from analyzers.evidence import Evidence, GraphReuse, InplaceChange, MissingGraph, Reading
+from analyzers.classify import Explained, classify
+from analyzers.evidence import Evidence, Reading
 from analyzers.notebooks.notebook import (
     LineMap,
     NotANotebookError,
@@ -20,25 +22,21 @@ from analyzers.notebooks.notebook_text import Notebook, notebook_text
 from analyzers.notebooks.replay import extra_runs, repeated, replays
 from analyzers.paste import Pasted, is_python, legible
 from analyzers.reading import read
-from analyzers.recalled import evidence_of, files_of
+from analyzers.recalled import beside_sources, evidence_of, files_of
 from analyzers.source import Project
 from analyzers.tracebacks import Frame, ParsedTraceback, parse
 
 TRUST_IN_SUSPICION = 0.7
 TRUST_IN_MESSAGE = 0.4
-_EXPLAINED_BY: dict[str, type[Evidence]] = {
-    "graph-reuse": GraphReuse,
-    "engine": GraphReuse,
-    "inplace": InplaceChange,
-    "no-grad": MissingGraph,
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
     """What reading gives. `cells` maps a line of a notebook's script to `cell 4, line 3`;
     `rerun` are the cells that the reading takes to have run more than once; `pasted` are the files
-    that were not Python as they were sent, and have been made so."""
+    that were not Python as they were sent, and have been made so. Where reading finds nothing to
+    explain the error: `told`, causes that the traceback alone speaks for; `hints`, what else could
+    be behind it. `others` counts further programs in the same paste."""
 
     files: dict[str, str]
     entry: str
@@ -50,6 +48,9 @@ class Examined:
     rerun: frozenset[str] = frozenset()
     recalled: bool = False
     pasted: dict[str, Pasted] = field(default_factory=dict)
+    told: tuple[Explained, ...] = ()
+    hints: tuple[Hint, ...] = ()
+    others: int = 0
 
 
 def examine(script: str, filename: str, files: Mapping[str, str], traceback: str) -> Examined:
@@ -65,10 +66,11 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
     pasted = {filename: found, **_legible(files)}
     project = Project({**files, **{path: p.text for path, p in pasted.items()}}, filename)
     problem = not_python(found.text, filename)
-    parsed = _moved(parsed, project)
+    parsed = located(parsed, project) if parsed is not None else None
     reading = _read(project, problem, parsed)
     changed = {path: p for path, p in pasted.items() if p.text != p.sent}
-    return Examined(dict(project.files), filename, parsed, reading, problem, pasted=changed)
+    examined = Examined(dict(project.files), filename, parsed, reading, problem, pasted=changed)
+    return _with_hints(replace(examined, others=sent.others), project)
 
 
 def code_in(text: str) -> str:
@@ -89,17 +91,17 @@ def _legible(files: Mapping[str, str]) -> dict[str, Pasted]:
 def _predicts(text: str, error: ParsedTraceback | None) -> bool:
     """Whether the program raises the error for certain; without one, whether it fails at all."""
     evidence = read(Project({"pasted.py": text}, "pasted.py")).evidence
-    if error is None or error.family not in _EXPLAINED_BY:
+    if error is None or error.family not in EXPLAINED_BY:
         return bool(evidence)
-    return any(isinstance(piece, _EXPLAINED_BY[error.family]) for piece in evidence)
+    return any(isinstance(piece, EXPLAINED_BY[error.family]) for piece in evidence)
 
 
 def _suspects(text: str, error: ParsedTraceback | None) -> bool:
     """Whether the program may raise the error."""
-    if error is None or error.family not in _EXPLAINED_BY:
+    if error is None or error.family not in EXPLAINED_BY:
         return False
     reading = read(Project({"pasted.py": text}, "pasted.py"), suspecting=error.family)
-    return bool(_explaining(reading, error))
+    return any(isinstance(piece, EXPLAINED_BY[error.family]) for piece in reading.evidence)
 
 
 def _examine_notebook(
@@ -114,16 +116,36 @@ def _examine_notebook(
         why = f"{filename}: {error}"
         return Examined({**files, entry: text}, entry, parsed, Reading(), why)
     parsed = _error_of(text, traceback)
-    parsed = _located(parsed, script, lines, entry) if parsed is not None else None
+    parsed = _in_cells(parsed, script, lines, entry) if parsed is not None else None
     orders = replays(lines, _failing(parsed, lines, entry))
     order = orders[0] if orders and parsed is not None else ()
     project = Project({**files, entry: script}, entry, notebook=True, rerun=repeated(order))
     problem = not_python(script, entry)
     cells = {n: lines.cell_line(n) for n in range(1, script.count("\n") + 2)}
+    parsed = located(parsed, project) if parsed is not None else None
     reading = _read(project, problem, parsed, extra_runs(order, lines))
     notebook = replace(notebook_text(text, lines), replays=tuple(orders))
-    return Examined(
+    examined = Examined(
         dict(project.files), entry, parsed, reading, problem, cells, notebook, project.rerun
+    )
+    return _with_hints(examined, project)
+
+
+def _with_hints(examined: Examined, project: Project) -> Examined:
+    """With what can be told of an error of a kind that we know, whatever reading found."""
+    error = examined.traceback
+    if error is None or error.family not in EXPLAINED_BY:
+        return examined
+    return replace(examined, told=_told_alone(error, examined.entry), hints=hints(project, error))
+
+
+def _told_alone(error: ParsedTraceback, entry: str) -> tuple[Explained, ...]:
+    """The causes that the traceback speaks for, as if nothing else had been sent."""
+    found = evidence_of(error, entry)
+    project = Project(files_of(error, entry), entry, recalled=True)
+    causes = classify(project, (found,)) if found is not None else []
+    return tuple(
+        replace(c, explanation=beside_sources(c.title, c.location, c.code)) for c in causes
     )
 
 
@@ -136,7 +158,8 @@ def _recalled(parsed: ParsedTraceback, entry: str) -> Examined:
     if own is not None and own.cell is not None:
         cells[own.line] = f"cell {own.cell}, line {own.line}"
     files = files_of(parsed, entry)
-    return Examined(files, entry, parsed, reading, cells=cells, recalled=True)
+    examined = Examined(files, entry, parsed, reading, cells=cells, recalled=True)
+    return _with_hints(examined, Project(files, entry, recalled=True))
 
 
 def _read(
@@ -145,58 +168,31 @@ def _read(
     error: ParsedTraceback | None,
     again: Sequence[tuple[int, int]] = (),
 ) -> Reading:
-    """What reading predicts. An error of a kind that we know and that it does not predict is
-    explained by what may happen, or else by what the traceback itself says."""
+    """What reading predicts, as far as it agrees with the error. An error of a kind that we know
+    and that reading does not predict is explained by what may happen, or else by what the
+    traceback itself says."""
     if problem is not None or not project.files[project.entry].strip():
         return Reading()
     reading = read(project, again)
-    if error is None or error.family not in _EXPLAINED_BY or _explaining(reading, error):
+    if error is None or error.family not in EXPLAINED_BY:
         return reading
-    suspected = _explaining(read(project, again, suspecting=error.family), error)
-    if suspected:
+    if agreed := agreeing(reading.evidence, error, project):
+        return replace(reading, evidence=agreed)
+    reading = replace(reading, evidence=())
+    reached = tuple(frame.function for frame in own_frames(error, project))
+    may_happen = read(project, again, suspecting=error.family, reached=reached).evidence
+    if suspected := agreeing(may_happen, error, project):
         return replace(reading, suspected=suspected, trust=TRUST_IN_SUSPICION)
     return replace(reading, suspected=_told_by(error, project), trust=TRUST_IN_MESSAGE)
 
 
-def _explaining(reading: Reading, error: ParsedTraceback) -> tuple[Evidence, ...]:
-    kind = _EXPLAINED_BY[error.family]
-    return tuple(piece for piece in reading.evidence if isinstance(piece, kind))
-
-
 def _told_by(error: ParsedTraceback, project: Project) -> tuple[Evidence, ...]:
-    """What the traceback alone says, where its innermost line is one of the script's."""
-    own = [frame for frame in error.frames if not frame.is_library and frame.code.strip()]
-    if not own or project.code(project.entry, own[-1].line) != own[-1].code.strip():
+    """What the traceback alone says, where it passes through the project's files."""
+    if not own_frames(error, project):
         return ()
-    frames = tuple(f if f.is_library else replace(f, file=project.entry) for f in error.frames)
+    frames = tuple(f for f in error.frames if f.is_library or f.file in project.files)
     told = evidence_of(replace(error, frames=frames), project.entry)
     return (told,) if told is not None else ()
-
-
-def _moved(error: ParsedTraceback | None, project: Project) -> ParsedTraceback | None:
-    """The traceback with the lines of the script as it was sent, which may be a part of the file
-    that raised: a frame's line is the one that has its code, if only one has."""
-    if error is None:
-        return None
-    module = project.module(project.entry)
-    places: dict[str, list[int]] = defaultdict(list)
-    for number, text in enumerate(module.lines if module is not None else (), 1):
-        places[text.strip()].append(number)
-
-    def moved(frame: Frame) -> Frame:
-        code = frame.code.strip()
-        if frame.is_library or not code or frame.file in project.files.keys() - {project.entry}:
-            return frame
-        found = places.get(code, [])
-        if len(found) != 1 or frame.line in found:
-            return frame
-        return replace(frame, line=found[0])
-
-    return replace(
-        error,
-        frames=tuple(map(moved, error.frames)),
-        forward_frames=tuple(map(moved, error.forward_frames)),
-    )
 
 
 def _error_of(text: str, traceback: str) -> ParsedTraceback | None:
@@ -208,7 +204,7 @@ def _error_of(text: str, traceback: str) -> ParsedTraceback | None:
     return stored if stored.family != "other" else None
 
 
-def _located(parsed: ParsedTraceback, script: str, lines: LineMap, entry: str) -> ParsedTraceback:
+def _in_cells(parsed: ParsedTraceback, script: str, lines: LineMap, entry: str) -> ParsedTraceback:
     """The traceback with frames in cells (`Cell In[4], line 2`) told as lines of the script."""
     code = [line.strip() for line in script.splitlines()]
 

@@ -130,6 +130,15 @@ def explained(title: str, at: Place, code: str) -> str:
     )
 
 
+def beside_sources(title: str, at: Place, code: str) -> str:
+    """Markdown: what the traceback tells, where the sources sent show no more."""
+    shown = f" (`{code}`)" if code else ""
+    return (
+        f"{title}: the likeliest cause of such an error at line {at.line}{shown} of `{at.file}`. "
+        "The traceback says so; nothing in the sources shows it."
+    )
+
+
 def usual(evidence: Evidence) -> list[Match]:
     """What is behind most errors of a second walk, for frames that show no more than the walk."""
     if not isinstance(evidence, GraphReuse) or evidence.joins:

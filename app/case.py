@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from analyzers.advice import Hint
+from analyzers.classify import Explained
 from analyzers.evidence import Place, Reading
 from analyzers.examine import Examined, examine
 from analyzers.notebooks.notebook_text import Notebook
@@ -25,7 +27,8 @@ class Case:
     """A request as the analyses see it. `problem` says why the source could not be read.
 
     `cells` maps a line of a notebook's script to `cell 4, line 3`; `pasted` are files that were
-    made Python; it tells their patches in what was sent.
+    made Python; it tells their patches in what was sent. `told`, `hints`, `others`: as
+    in `Examined`.
     """
 
     project: Project
@@ -37,6 +40,9 @@ class Case:
     cells: dict[int, str] = field(default_factory=dict)
     notebook: Notebook | None = None
     pasted: dict[str, Pasted] = field(default_factory=dict)
+    told: tuple[Explained, ...] = ()
+    hints: tuple[Hint, ...] = ()
+    others: int = 0
 
     @property
     def runnable(self) -> bool:
@@ -87,4 +93,7 @@ async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
         read.cells,
         read.notebook,
         read.pasted,
+        read.told,
+        read.hints,
+        read.others,
     )

@@ -15,18 +15,24 @@ from analyzers.reading import (  # noqa: F401  (each registers what it evaluates
     statements,
 )
 from analyzers.reading.machine import Machine, OutOfBudgetError
+from analyzers.reading.reach import reached_names
 from analyzers.source import Project
 
 MAX_EVIDENCE = 16
 
 
 def read(
-    project: Project, reruns: Iterable[tuple[int, int]] = (), *, suspecting: str = ""
+    project: Project,
+    reruns: Iterable[tuple[int, int]] = (),
+    *,
+    suspecting: str = "",
+    reached: Iterable[str] = (),
 ) -> Reading:
     """What reading the whole project predicts.
 
     `suspecting`: the family of an error that the project, a fragment, is known to raise; its
-    reading then tells what may happen rather than what surely does.
+    reading then tells what may happen rather than what surely does. `reached`: functions through
+    which the error's traceback passes.
 
     `reruns`: spans of lines of the entry (first and last, 1-based) that run once more at its end:
     notebook cells that were run again.
@@ -46,8 +52,11 @@ def read(
     if suspecting or roots.mentions_walks(project):
         models = roots.model_names(project)
         leaves = guesses.leaf_names(project) if suspecting else frozenset()
+        names = reached_names(project, reached) if suspecting else frozenset[str]()
         for arm in (0, 1):
-            machine = Machine(project, arm, models, suspecting=suspecting, leaf_names=leaves)
+            machine = Machine(
+                project, arm, models, suspecting=suspecting, leaf_names=leaves, reached=names
+            )
             _run(machine, tuple(reruns), machines[0].undecided if machines else None)
             machines.append(machine)
             incomplete |= machine.incomplete

@@ -64,6 +64,7 @@ class Machine:
         *,
         suspecting: str = "",
         leaf_names: frozenset[str] = frozenset(),
+        reached: frozenset[str] = frozenset(),
     ) -> None:
         lines = sum(text.count("\n") for text in project.files.values())
         steps = min(STEPS + STEPS_PER_LINE * lines, MAX_STEPS)
@@ -73,6 +74,7 @@ class Machine:
         self.tape = Tape(steps * 4, suspecting=bool(suspecting))
         self.suspecting = suspecting
         self.leaf_names = leaf_names
+        self.reached = reached  # functions that the entry may come to
         self.guessed: dict[Node, Storage] = {}
         self.depth = 0
         self.active: list[ast.AST] = []

@@ -1,9 +1,9 @@
 """Fragments of a program that is known to fail: the parts not sent are taken to do their share.
 
 A careful reading follows only what a fragment itself makes certain, and often finds nothing. Where
-the error is known, its explanation is sought among what may happen: functions that nothing calls
-are called in turn, several times over as training would, whatever may carry a graph carries it,
-and an object that is appended to is a list.
+the error is known, its explanation is sought among what may happen: functions that nothing calls,
+and that the entry may come to, are called in turn, several times over as training would, whatever
+may carry a graph carries it, and an object that is appended to is a list.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _uncalled(
     lone = Unknown("self")
     for value in list(frame.names.values()):
         if isinstance(value, Function) and value.frame is frame:
-            if id(value.definition) not in machine.entered:
+            if id(value.definition) not in machine.entered and value.name in machine.reached:
                 yield value, [lone] if _is_method(value) else []
         elif isinstance(value, Class) and value.frame is frame:
             yield from _methods(machine, value, frame)
@@ -68,6 +68,8 @@ def _methods(
     methods = [value for value in cls.attrs.values() if isinstance(value, Function)]
     own = [m for m in methods if _is_method(m) and not m.name.startswith("__")]
     if any(id(method.definition) in machine.entered for method in own):
+        return
+    if cls.name not in machine.reached and not any(m.name in machine.reached for m in own):
         return
     instance = classes.instantiate(machine, cls, [], {}, frame)
     if isinstance(instance, Instance):

@@ -1,0 +1,50 @@
+"""Which functions of a project its entry may come to, by the names that stand in its text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from analyzers.source import FUNCTIONS, Project
+from analyzers.trees import children, walk
+
+_DEFINITIONS = (*FUNCTIONS[:2], ast.ClassDef)
+
+
+def reached_names(project: Project, functions: Iterable[str] = ()) -> frozenset[str]:
+    """Names that the entry mentions, and so on through what they name in other files. `functions`
+    are known to be reached: a traceback passes through them."""
+    bodies: dict[str, list[ast.AST]] = {}
+    waiting: list[str] = [name.rpartition(".")[2] for name in functions]
+    for path, module in project.modules.items():
+        for node in module.nodes if path != project.entry else ():
+            if isinstance(node, _DEFINITIONS):
+                bodies.setdefault(node.name, []).append(node)
+        outside = module.nodes if path == project.entry else _outside(module.tree)
+        waiting += [name for node in outside for name in _named(node)]
+    reached = set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name in reached:
+            continue
+        reached.add(name)
+        for body in bodies.pop(name, ()):
+            waiting += [inner for node in walk(body) for inner in _named(node)]
+    return frozenset(reached)
+
+
+def _outside(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes of a module that stand in no definition."""
+    for child in children(node):
+        if not isinstance(child, _DEFINITIONS):
+            yield from walk(child)
+
+
+def _named(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.ImportFrom(names=names):
+            yield from (alias.name for alias in names)
