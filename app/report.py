@@ -13,6 +13,7 @@ from app.case import Case
 from app.checks import len_backwards
 from app.clock import Clock
 from app.mend import Mended
+from app.next_steps import next_steps
 from app.reproduce import Observation
 from app.schemas import (
     Boundary,
@@ -62,8 +63,9 @@ def findings(case: Case, seen: Observation, mended: Mended, clock: Clock) -> Fin
         run=run_report(seen, case),
         timings_ms=clock.timings(),
         truncated=[*case.reading.incomplete, *_cut(seen)],
-        basis=basis_of(case, seen),
+        basis="traceback" if reported and not seen.evidence else basis_of(case, seen),
         world=assumptions(seen),
+        next=next_steps(decided, case, seen, listed),
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
+from analyzers.binding import failing_place
 from analyzers.classify import Explained, classify
-from analyzers.evidence import Evidence, GraphReuse
+from analyzers.evidence import Evidence
 from analyzers.notebooks.replay import repeated
 from analyzers.source import Project
 from analyzers.tracebacks import Part
@@ -18,6 +20,8 @@ from app.replay import InOrder
 from app.witness import merged, observed
 from sandbox.protocol import Job, RunResult, Session
 from sandbox.records import Plan, Reuse, Trace
+
+TIMES_CLEAN = 2  # after as many clean walks from a line, what reading says of it is not believed
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ async def observe(case: Case, session: Session | None) -> Observation:
     evidence = merged(seen, predicted)
     idle = run.status == "finished" and not evidence and _is_idle(case, run)
     if not evidence and (idle or run.status not in ("finished", "stopped")):
-        evidence = _relevant(case)
+        evidence = _relevant(case, run)
     return Observation(run, run.trace, evidence, order=order, idle=idle)
 
 
@@ -91,9 +95,11 @@ async def _completed(case: Case, session: Session) -> Observation:
 
 
 def _is_idle(case: Case, run: RunResult) -> bool:
-    """Whether nothing was walked in the run, although the source holds walks."""
+    """Whether nothing was walked in the run, although the source holds walks, or functions that
+    an error was raised in."""
     walks = case.reading.backward_lines or case.reading.suspected
-    return bool(walks) and len_backwards(run) == 0
+    parts = _awaited(case) and "def " in case.project.files.get(case.project.entry, "")
+    return (bool(walks) or parts) and len_backwards(run) == 0
 
 
 def as_observed(session: Session | None, case: Case, seen: Observation) -> Session | None:
@@ -202,18 +208,23 @@ async def _run_for_path(case: Case, first: RunResult, reuse: Reuse, session: Ses
     return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
 
 
-def _relevant(case: Case) -> tuple[Evidence, ...]:
-    """What reading predicts, or else suspects, those pieces first that the traceback points to."""
-    lines = {frame.line for frame in case.traceback.frames} if case.traceback else set()
-    reading = case.reading
-    pieces = (*reading.suspected, *reading.evidence)
-    return tuple(sorted(pieces, key=lambda piece: _failing_line(piece) not in lines))
+def _relevant(case: Case, run: RunResult | None = None) -> tuple[Evidence, ...]:
+    """What reading predicts, or else suspects. Without an error to explain, a run that walked
+    again and again where reading sees it fail, and did not fail, is right."""
+    pieces = (*case.reading.suspected, *case.reading.evidence)
+    if run is None or run.trace is None or _awaited(case):
+        return pieces
+    clean = Counter(
+        (record.visit.at.file, record.visit.at.line)
+        for record in run.trace.backwards
+        if record.outcome == "ok"
+    )
+    return tuple(p for p in pieces if clean[_failing(p)] < TIMES_CLEAN)
 
 
-def _failing_line(piece: Evidence) -> int | None:
-    if isinstance(piece, GraphReuse):
-        return piece.reached.at.line
-    return piece.at.line if piece.at is not None else None
+def _failing(piece: Evidence) -> tuple[str, int]:
+    at = failing_place(piece)
+    return (at.file, at.line) if at is not None else ("", 0)
 
 
 def project_of(case: Case, seen: Observation) -> Project:
@@ -226,12 +237,14 @@ def project_of(case: Case, seen: Observation) -> Project:
 async def explain(case: Case, seen: Observation, reader: Reader) -> list[Explained]:
     """Name the causes, with candidate patches, in a bounded worker."""
     if not seen.evidence:
-        return []
+        return [] if seen.ran_clean else list(case.told)
     try:
         project = project_of(case, seen)
         causes = await reader.call(classify, project, seen.evidence, timeout=READING_LIMIT_S)
     except ReadingLimit:
         return []
+    if not causes and not seen.from_run:
+        return list(case.told)
     if not is_suspected(case, seen):
         return causes
     return [replace(cause, confidence=cause.confidence * case.reading.trust) for cause in causes]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from analyzers.evidence import GraphReuse
 from analyzers.tracebacks import Part
 from analyzers.tracebacks.messages import classify
+from app import inconclusive
 from app.case import Case
 from app.checks import ending, len_backwards
 from app.reproduce import Observation, is_suspected
@@ -66,10 +67,10 @@ def summary(
             script, source = "notebook", "that it holds or that was given"
         return (
             f"The {script} ran clean here, so the error {source} comes from something that "
-            "differs: data, arguments, versions, hardware, or another file."
+            f"differs: data, arguments, versions, hardware, or another file.{_of_versions(case)}"
         )
     if not causes:
-        return _why_inconclusive(case, seen)
+        return inconclusive.why(case, seen)
     first = causes[0]
     what = f"`{first.carrier.name}`: " if first.carrier is not None else ""
     title = first.title
@@ -84,6 +85,8 @@ def summary(
         return f"{told} A patch was run and checked: {best.title[:1].lower()}{best.title[1:]}."
     if case.project.recalled:
         return f"Perhaps: {told} Only a traceback was sent; the script would tell."
+    if not seen.evidence:
+        return f"Perhaps: {told} The traceback says so; nothing in the sources shows it."
     if seen.plan is not None:
         return f"{told} This comes from reading the source; {_WORLD_MISSED}."
     if decided == "likely" and is_suspected(case, seen):
@@ -98,33 +101,17 @@ def summary(
 _WORLD_MISSED = "what is missing was made up, and the error did not show in it"
 
 
-def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
-    """What a completed run without an error of ours says."""
-    calls = len_backwards(run)
-    given = case.traceback is not None and bool(case.traceback.exception)
-    if run.status == "raised":
-        return (
-            "What was sent is a part of a program, and what it leaves out could not be made up so "
-            f"that it runs ({ending(run)}): send the part that is missing."
-        )
-    walked = f"{calls} backward calls ran clean" if calls else "nothing in it walks a graph"
-    if given:
-        return (
-            "What was sent is a part of a program. Completed (see what was assumed) it did not "
-            f"raise the error ({walked}): the cause is likely in what was not sent."
-        )
-    return (
-        f"What was sent is a part of a program. Completed (see what was assumed), {walked}; that "
-        "says nothing about the parts that were not sent."
-    )
-
-
 def _in_world(best: Patch | None) -> str:
     """How much a completed run shows."""
     told = "What was sent is a part of a program: completed (see what was assumed), it raises this"
     if best is not None and best.verification.status == "passed":
         return f"{told}, and runs with a patch: {best.title[:1].lower()}{best.title[1:]}."
     return f"{told}."
+
+
+def _of_versions(case: Case) -> str:
+    """What versions of torch have to do with the error, if we know."""
+    return "".join(f" {hint.text}" for hint in case.hints if hint.kind == "version")
 
 
 def _because(seen: Observation) -> str:
@@ -134,54 +121,4 @@ def _because(seen: Observation) -> str:
         return ""
     if seen.idle:
         return "; the run here walked no graph"
-    return f"; the run here ended early ({_needs(seen) or ending(seen.run)})"
-
-
-def _needs(seen: Observation) -> str:
-    needs = seen.trace.needs if seen.trace is not None else []
-    return "; ".join(
-        f"needs {n.name}: {n.detail}" if n.detail else f"needs {n.name}" for n in needs[:3]
-    )
-
-
-def _why_inconclusive(case: Case, seen: Observation) -> str:
-    if case.problem is not None:
-        return f"The script could not be read: {case.problem}."
-    if not any(text.strip() for text in case.project.files.values()):
-        return (
-            "A traceback alone: the script would show which tensor carried the old graph. "
-            "Send it along to get a patch."
-        )
-    if needs := _needs(seen):
-        return f"The script could not be run to the error: it {needs}."
-    run = seen.run
-    if (
-        seen.plan is not None
-        and run is not None
-        and run.status in ("finished", "stopped", "raised")
-    ):
-        return _why_no_error(case, seen, run)
-    if run is None:
-        return f"Reading alone found no cause; {seen.why_not or 'it was not run'}."
-    if run.tampered and seen.ran_clean:
-        return (
-            f"The script ran clean, but changed what it is observed through "
-            f"({'; '.join(run.tampered[:3])}), so nothing is known of its graphs."
-        )
-    if seen.idle:
-        return (
-            "The script defines what walks a graph and calls none of it, so nothing could be seen: "
-            "send the part that calls it, or the error's traceback."
-        )
-    match run.status:
-        case "unavailable":
-            return f"The script was not run: {run.reason or 'the sandbox is not available'}."
-        case "timed_out":
-            calls = len_backwards(run)
-            return (
-                f"No error within the time limit ({calls} backward calls ran clean): raise "
-                "`time_limit_s`, or send a smaller run."
-            )
-        case "limit_hit":
-            return f"The run met a limit of the sandbox ({run.limit}) before the error showed."
-    return f"The script raised something else here: {ending(run)}."
+    return f"; the run here ended early ({inconclusive.needs(seen) or ending(seen.run)})"

@@ -1,0 +1,20 @@
+"""The command that runs a script beside its user's own data, told in one place."""
+
+from __future__ import annotations
+
+import shlex
+
+from app.case import Case
+
+HOW = (
+    "Run it beside your own data, packages and device: download `/gradmend_trace.py`, run this "
+    "where you run your script, and send the file that it writes as the trace."
+)
+
+
+def command(case: Case) -> str:
+    """What to copy; the script is named as the traceback names it, where it does."""
+    own = [f for f in case.traceback.frames if not f.is_library] if case.traceback else []
+    named = own[0].file if own and own[0].file.endswith(".py") else case.project.entry
+    entry = named.rpartition("/")[2] or case.project.entry
+    return f"python gradmend_trace.py {shlex.quote(entry)}"
