@@ -36,11 +36,24 @@ def located(error: ParsedTraceback, project: Project) -> ParsedTraceback:
     def of(frame: Frame) -> Frame:
         return _located(frame, project, places)
 
+    frames = tuple(map(of, error.frames)) or _only_walk(error, project)
     return replace(
         error,
-        frames=tuple(map(of, error.frames)),
+        frames=frames,
         forward_frames=tuple(map(of, error.forward_frames)),
     )
+
+
+def _only_walk(error: ParsedTraceback, project: Project) -> tuple[Frame, ...]:
+    """The line that a message without frames must come from, where a walk raised it and the
+    entry has a single one."""
+    module = project.module(project.entry)
+    if error.pattern_hint not in ("detached-loss", "non-scalar-backward") or module is None:
+        return ()
+    walks = [n for n, text in enumerate(module.lines, 1) if ".backward(" in text]
+    if len(walks) != 1 or not module.code(walks[0]).endswith(")"):
+        return ()
+    return (Frame(project.entry, walks[0], "", module.code(walks[0])),)
 
 
 def _located(frame: Frame, project: Project, places: dict[str, dict[str, list[int]]]) -> Frame:

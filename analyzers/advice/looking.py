@@ -41,17 +41,23 @@ def attribute(*names: str) -> Look:
     return look
 
 
-def attribute_set(*names: str) -> Look:
-    """Assignments to attributes of these names: `loss.requires_grad = True`."""
-    wanted = frozenset(names)
+def requires_grad(wanted: bool) -> Look:
+    """`x.requires_grad = True` and `x.requires_grad_(True)`, or the same with False."""
 
     def look(node: ast.AST, _: Module) -> str | None:
-        if not isinstance(node, ast.Assign):
-            return None
-        found = [t for t in node.targets if isinstance(t, ast.Attribute) and t.attr in wanted]
-        return short(found[0]) if found else None
+        match node:
+            case ast.Assign(targets=[ast.Attribute(attr="requires_grad") as target]):
+                return short(target) if _is(node.value, wanted) else None
+            case ast.Call(func=ast.Attribute(attr="requires_grad_") as target):
+                given = node.args[0] if node.args else ast.Constant(True)
+                return short(target) if _is(given, wanted) else None
+        return None
 
     return look
+
+
+def _is(node: ast.expr, value: object) -> bool:
+    return isinstance(node, ast.Constant) and node.value is value
 
 
 def mentions(*words: str) -> Look:

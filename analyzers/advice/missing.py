@@ -17,6 +17,12 @@ COPIES = frozenset({"deepcopy-nonleaf"})
 NONLEAF = frozenset({"nonleaf-grad", "leaf-rebound"})
 
 
+def forced_leaf(node: ast.AST, module: Module) -> str | None:
+    """`loss.requires_grad = True`, of what by its name is a loss."""
+    name = look.requires_grad(True)(node, module)
+    return name if name is not None and "loss" in name.lower() else None
+
+
 def derived_without_graph(node: ast.AST, module: Module) -> str | None:
     """`autograd.grad(y, x)` without `create_graph`."""
     if not isinstance(node, ast.Call) or not spelled(node.func).endswith("grad"):
@@ -47,7 +53,7 @@ ENTRIES = (
     Entry(
         "`{name}` hides the fault: a loss without a graph is made a leaf, the error goes, and "
         "nothing learns. Take it out, and look for what cut the graph above it.",
-        look.attribute_set("requires_grad"),
+        forced_leaf,
         FLAT,
     ),
     Entry(
@@ -96,7 +102,7 @@ ENTRIES = (
     Entry(
         "parameters are frozen at `{name}`: if every one on the way to the loss is, nothing is "
         "left to learn.",
-        look.calls("requires_grad_"),
+        look.requires_grad(False),
         FLAT,
     ),
     Entry(

@@ -11,6 +11,7 @@ from analyzers import ops
 from analyzers.flow import names_read
 from analyzers.reading import inplace, operators
 from analyzers.reading.frames import Frame
+from analyzers.reading.graph import Node
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.values import NONE, Bound, Function, Tensor, Unknown, Value
@@ -93,6 +94,25 @@ def called(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -
     if result.node is not None:
         result.node.saved.append((own.storage, own.storage.version))
     return result
+
+
+def loss(machine: Machine, origin: str, frame: Frame) -> Node | None:
+    """The graph of a loss that nothing in sight makes: it was made before, of the same model as
+    its neighbours, and saved that model's weights as they were then. None where no graph is
+    guessed."""
+    if machine.suspecting not in ("graph-reuse", "inplace"):
+        return None
+    model = machine.unseen.get(frame)
+    if model is None:
+        leaf = leaf_tensor(machine, frame)
+        assert leaf.node is not None
+        leaf.node.op = "model"
+        machine.guessed[leaf.node] = leaf.storage
+        model = machine.unseen[frame] = machine.tape.node(
+            "model", frame.place(), (leaf.node,), True
+        )
+        model.saved.append((leaf.storage, leaf.storage.version))
+    return machine.tape.node(origin or "unknown", frame.place(), (model,))
 
 
 def constructs(origin: str) -> bool:

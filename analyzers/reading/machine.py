@@ -76,6 +76,7 @@ class Machine:
         self.leaf_names = leaf_names
         self.reached = reached  # functions that the entry may come to
         self.guessed: dict[Node, Storage] = {}
+        self.unseen: dict[Frame, Node] = {}  # what made the losses that a frame has from outside
         self.depth = 0
         self.active: list[ast.AST] = []
         self.facts: dict[ast.AST, Facts] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from analyzers import ops
 from analyzers.evidence import Holder, MissingGraph, Place, Visit
-from analyzers.reading import operators, silent
+from analyzers.reading import guesses, operators, silent
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost, Node
 from analyzers.reading.machine import Machine
@@ -68,7 +68,7 @@ def run(
     machine.sources |= _sources(found)
     reuse = machine.tape.reuse(walk, found)
     machine.writes.add(("walk", _line(visit.at)))
-    if reuse is not None and roots[0].lazy and reuse.freed.at.line == visit.at.line:
+    if reuse is not None and roots[0].lazy and reuse.freed.at.line >= visit.at.line:
         reuse = None  # the fragment does not show what makes the value anew in each pass
     if reuse is not None:
         lines = tuple((j.old.at.file, j.old.at.line) for j in reuse.joins if j.old.at)
@@ -76,6 +76,9 @@ def run(
         machine.report(key, reuse)
     else:
         stale = machine.tape.stale(walk, found)
+        if roots[0].lazy and stale is not None and stale.changes[-1:]:
+            changed = stale.changes[-1].at
+            stale = stale if changed is not None and changed.line < visit.at.line else None
         if stale is not None and stale.node is not None and stale.node.at is not None:
             key = ("stale", _line(visit.at), _line(stale.node.at))
             machine.report(key, stale)
@@ -109,7 +112,8 @@ def _roots(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[Nod
     for value in values:
         for part in operators.parts(value):
             if isinstance(part, Unknown) and part.node is None and not (part.data or part.built):
-                node = machine.tape.node(part.origin or "unknown", frame.place(), ())
+                node = guesses.loss(machine, part.origin, frame)
+                node = node or machine.tape.node(part.origin or "unknown", frame.place(), ())
                 node.lazy = True
                 part.node = node  # type: ignore[misc]
             if part.node is not None:

@@ -1,0 +1,42 @@
+"""What is said where nothing could be shown: never an error that nobody asked about."""
+
+from __future__ import annotations
+
+from app.schemas import DiagnosisRequest, Findings
+from benchmarks.asking import RUNNING, ask
+from tests.unit.test_paste import sent
+
+
+async def asked(script: str, traceback: str = "") -> Findings:
+    request = DiagnosisRequest(script=script, traceback=traceback)
+    return (await ask([request], [RUNNING]))[RUNNING][0]
+
+
+async def test_a_fragment_gets_its_lines_and_a_next_step() -> None:
+    found = await asked(sent("lora"))
+    assert "NameError" not in found.summary
+    assert "no graph" in found.summary
+    assert "enable_input_require_grads" in found.summary
+    assert found.next[0].kind == "run_local"
+    assert found.next[0].value == "python gradmend_trace.py train.py"
+
+
+async def test_a_message_that_the_script_does_not_raise_gets_its_versions() -> None:
+    script = "import torch\n\nw = torch.ones(3, requires_grad=True)\n(w * 2)[0].backward()\n"
+    message = (
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        "operation"
+    )
+    found = await asked(script, message)
+    assert found.verdict == "unreproduced"
+    assert "torch 1.2" in found.summary
+    assert any(step.kind == "version" for step in found.next)
+
+
+async def test_a_patch_that_passed_leaves_nothing_open() -> None:
+    found = await asked(sent("thread_fenced"))
+    assert found.verdict == "confirmed"
+    assert found.patches[0].verification.status == "passed"
+    assert found.next == []
+    assert "memory.detach()" in found.patches[0].diff
+    assert found.patches[0].script.startswith("# My GRU forgets")
