@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from shlex import split
+from shlex import join, split
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import ValidationError
 from starlette.datastructures import FormData, UploadFile
@@ -38,6 +39,23 @@ class Entered:
     time_limit_s: str = "20"
     trace: str = ""
     files: list[SourceFile] = field(default_factory=list)
+    source: str = ""  # the id of the result that this goes on from
+
+    @classmethod
+    def again(cls, diagnosis_id: str, sent: DiagnosisRequest) -> Entered:
+        """What was sent for a result, to be changed and sent again."""
+        return cls(
+            script=sent.script,
+            traceback=sent.traceback,
+            filename=sent.filename,
+            args=join(sent.args),
+            module=sent.module or "",
+            read_only=sent.run == "never",
+            time_limit_s=f"{sent.time_limit_s:g}",
+            trace=sent.trace,
+            files=list(sent.files),
+            source=diagnosis_id,
+        )
 
     def request(self) -> DiagnosisRequest:
         """The same request that a client of the API would send. Raises `ProblemError`."""
@@ -68,9 +86,18 @@ def _words(line: str) -> list[str]:
 
 
 @router.get("/")
-async def show(service: TheService) -> Response:
-    """The empty form."""
-    return _form(service, Entered())
+async def show(
+    service: TheService, source: Annotated[str, Query(alias="from", max_length=64)] = ""
+) -> Response:
+    """The form: empty, or with everything that was sent for the result `from`."""
+    return _form(service, await _earlier(service, source))
+
+
+async def _earlier(service: Service, source: str) -> Entered:
+    """What was sent for an earlier result; nothing where there is none any more."""
+    known = source.isascii() and source.isprintable()
+    sent = await service.request(source) if source and known else None
+    return Entered.again(source, sent) if sent is not None else Entered()
 
 
 def _form(service: Service, entered: Entered, problem: ProblemError | None = None) -> Response:
@@ -96,7 +123,7 @@ async def submit(http: Request, service: TheService) -> Response:
     entered = Entered()
     try:
         async with http.form(max_files=65, max_part_size=LARGEST_FIELD) as form:
-            entered = _example(form) or _fields(form)
+            entered = _example(form) or await _fields(form, service)
             await _take_uploads(entered, form)
         diagnosis_id = await service.accept(http, entered.request())
     except ProblemError as problem:
@@ -129,21 +156,20 @@ def _example(form: FormData) -> Entered | None:
     raise ProblemError(404, "not-found", "There is no such example.")
 
 
-def _fields(form: FormData) -> Entered:
-    def text(name: str) -> str:
-        value = form.get(name)
-        # A browser sends every line of a text field with a carriage return.
-        return value.replace("\r\n", "\n") if isinstance(value, str) else ""
-
-    return Entered(
-        script=text("script"),
-        traceback=text("traceback"),
-        filename=text("filename").strip(),
-        args=text("args").strip(),
-        module=text("module").strip(),
-        read_only=bool(text("read_only")),
-        time_limit_s=text("time_limit_s").strip(),
-    )
+async def _fields(form: FormData, service: Service) -> Entered:
+    """What was typed, over what was sent for the result that this goes on from."""
+    entered = await _earlier(service, str(form.get("from", "")))
+    given = {name: value for name, value in form.items() if isinstance(value, str)}
+    for name in ("script", "traceback"):
+        if name in given:
+            # A browser sends every line of a text field with a carriage return.
+            setattr(entered, name, given[name].replace("\r\n", "\n"))
+    for name in ("filename", "args", "module", "time_limit_s"):
+        if name in given:
+            setattr(entered, name, given[name].strip())
+    if "script" in given:  # the whole form: a box that is not ticked is not sent
+        entered.read_only = bool(given.get("read_only"))
+    return entered
 
 
 async def _take_uploads(entered: Entered, form: FormData) -> None:
@@ -165,7 +191,8 @@ async def _take_uploads(entered: Entered, form: FormData) -> None:
         if main:
             entered.script, entered.filename = main.content, main.path
             uploads.remove(main)
-    entered.files = uploads
+    sent_anew = {upload.path for upload in uploads}
+    entered.files = [f for f in entered.files if f.path not in sent_anew] + uploads
 
 
 def _is_note(upload: SourceFile) -> bool:

@@ -89,6 +89,15 @@ def whole(file: str, text: str, steps: Sequence[Step]) -> Listing:
     return Listing(file, tuple(rows))
 
 
+def head(file: str, text: str) -> Listing:
+    """A file's first lines, before anything is known of them."""
+    lines = _whole(text)
+    rows: list[Line | Gap] = [Line(n, html) for n, html in list(lines.items())[:WHOLE]]
+    if len(lines) > WHOLE:
+        rows.append(Gap(len(lines) - WHOLE))
+    return Listing(file, tuple(rows))
+
+
 def fits(hunks: Sequence[Hunk], sources: Mapping[str, str]) -> bool:
     """Whether hunks speak of the sources' own lines (those of a notebook speak of its cells)."""
     texts = {file: lines_of(sources.get(file, "")) for file in {hunk.file for hunk in hunks}}

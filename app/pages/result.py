@@ -39,10 +39,11 @@ async def show(diagnosis_id: DiagnosisId, http: Request, service: TheService) ->
     request = await service.request(diagnosis_id)
     if request is None:  # deleted a moment ago
         return page("missing.html", 404)
-    if diagnosis.status in ("queued", "running"):
-        return page("working.html", diagnosis=diagnosis, told=await _told(service, diagnosis_id))
     sources = await sources_of(request, service.reader)
     mine = await service.may_delete(http, diagnosis_id)
+    if diagnosis.status in ("queued", "running"):
+        told = await _told(service, diagnosis_id)
+        return page("working.html", told=told, mine=mine, **_so_far(diagnosis, sources))
     return page("result.html", mine=mine, **_context(diagnosis, request, sources))
 
 
@@ -51,6 +52,21 @@ async def _told(service: Service, diagnosis_id: str) -> list[str]:
     events = await service.store.events(diagnosis_id)
     texts = [json.loads(event.data)["message"] for event in events if event.kind == "progress"]
     return list(dict.fromkeys(texts))
+
+
+def _so_far(diagnosis: Diagnosis, sources: Mapping[str, str]) -> dict[str, Any]:
+    """The source at once, then its marks and story."""
+    cause = diagnosis.causes[0] if diagnosis.causes else None
+    told = steps(cause, family_of(cause)) if cause else []
+    return {
+        "diagnosis": diagnosis,
+        "state": wording.state(diagnosis, diagnosis.status),
+        "cause": cause,
+        "steps": told,
+        "listings": listing.listings(cause, told, sources)
+        if cause
+        else [listing.head(file, text) for file, text in list(sources.items())[-1:]],
+    }
 
 
 def _context(

@@ -1,25 +1,32 @@
-// Live progress, from the event stream; the finished page replaces this one.
+// Live progress, from the event stream; the server's page is read again as more is known.
 import { byId, enhance } from "./keep.js";
 
+const box = byId("progress-box");
 const steps = byId("steps");
 const stage = byId("stage");
 const bar = byId("progress");
-const events = new EventSource(steps.dataset.events);
+const since = Date.parse(box.dataset.since);
+const events = new EventSource(box.dataset.events);
 const told = new Set([...steps.children].map((step) => step.textContent));
-let current = stage.dataset.said ?? "";
+let found = Number(box.dataset.known);
 
 enhance();
+setInterval(tick, 1000);
 events.addEventListener("progress", (event) => show(JSON.parse(event.data)));
-events.addEventListener("cause", (event) => add(`Found: ${JSON.parse(event.data).title}`));
-events.addEventListener("done", finish);
+for (const kind of ["cause", "patch"]) events.addEventListener(kind, more);
+events.addEventListener("done", again);
 events.addEventListener("error", () => {
-  if (events.readyState === EventSource.CLOSED) setTimeout(finish, 3000);
+  if (events.readyState === EventSource.CLOSED) setTimeout(again, 3000);
 });
 
+function tick() {
+  const seconds = Math.max(0, Math.round((Date.now() - since) / 1000));
+  byId("elapsed").textContent = `${seconds} s`;
+}
+
 function show({ done, total, message }) {
-  if (message !== current && !told.has(message)) {
-    if (current) add(current);
-    current = message;
+  if (message !== stage.textContent && !told.has(message)) {
+    add(stage.textContent);
     stage.textContent = message;
   }
   if (total > 1) {
@@ -38,7 +45,13 @@ function add(text) {
   steps.append(step);
 }
 
-function finish() {
+/** The stream tells everything from the first event on: what the page shows already is passed over. */
+function more() {
+  found -= 1;
+  if (found < 0) again();
+}
+
+function again() {
   events.close();
   location.reload();
 }

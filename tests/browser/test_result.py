@@ -126,7 +126,9 @@ async def test_progress_is_shown_while_it_works(page: Page) -> None:
     slow = "import time\nimport torch\n" + "time.sleep(3)\n" + LSTM.script
     await page.fill("#script", slow)
     await page.click("button.primary")
-    await expect(page.locator("h1#stage")).to_have_text("Running the script")
+    await expect(page.locator("#stage")).to_have_text("Running the script")
+    await expect(page.locator("table.listing")).to_contain_text("import torch")
+    await expect(page.locator("#elapsed")).to_contain_text("s")
     await expect(page.locator("#steps li").first).to_have_text("Reading the script")
     await keep(page, "working")
     await page.wait_for_selector("#share")

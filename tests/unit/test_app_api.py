@@ -354,3 +354,25 @@ async def test_a_browser_gets_a_page_for_an_error_and_a_program_a_problem(
     for path, headers in (("/nowhere", {}), ("/v1/nowhere", browser)):
         told = await http.get(path, headers=headers)
         assert told.headers["content-type"] == "application/problem+json"
+
+
+async def test_a_result_is_edited_and_run_again_with_everything_that_was_sent(
+    http: httpx.AsyncClient,
+) -> None:
+    sent = {
+        **SCRIPT,
+        "traceback": "ValueError: told",
+        "args": ["--lr", "a b"],
+        "files": [{"path": "net.py", "content": "y = 2\n"}],
+    }
+    first = (await http.post(URL, json=sent)).json()
+    shown = (await http.get("/", params={"from": first["id"]})).text
+    for kept in ("unmistakable", "ValueError: told", "--lr &#39;a b&#39;", "net.py", first["id"]):
+        assert kept in shown
+    again = await http.post("/", data={"from": first["id"], "args": "--lr 2"})
+    assert again.status_code == 303
+    diagnosis_id = again.headers["location"].removeprefix("/d/")
+    stored = (await http.get("/", params={"from": diagnosis_id})).text
+    for kept in ("unmistakable", "ValueError: told", "--lr 2", "net.py"):
+        assert kept in stored
+    assert "unmistakable" not in (await http.get("/", params={"from": "nobody"})).text
