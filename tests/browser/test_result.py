@@ -123,7 +123,8 @@ async def test_a_deleted_result_is_gone(page: Page) -> None:
 
 
 async def test_progress_is_shown_while_it_works(page: Page) -> None:
-    slow = "import time\nimport torch\n" + "time.sleep(3)\n" + LSTM.script
+    busy = "began = time.perf_counter()\nwhile time.perf_counter() < began + 3:\n    pass\n"
+    slow = "import time\nimport torch\n" + busy + LSTM.script
     await page.fill("#script", slow)
     await page.click("button.primary")
     await expect(page.locator("#stage")).to_have_text("Running the script")
