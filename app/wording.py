@@ -140,13 +140,10 @@ def proof(patch: Patch) -> str:
 
 
 def effect(patch: Patch) -> str:
-    """What a fix does to the training: as measured, else as far as known. A fix that failed its
-    checks is said to do nothing good."""
+    """What a fix does to the training, in a few words; of one that failed, why."""
     if patch.verification.status == "failed":
         failed = [CHECKS[c.name] for c in patch.verification.checks if c.status == "failed"]
         return f"not so: {failed[0][:1].lower()}{failed[0][1:]}" if failed else ""
-    if patch.effect is not None and patch.effect.text:
-        return patch.effect.text
     return GRADIENTS[patch.gradients]
 
 
