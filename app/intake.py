@@ -13,26 +13,38 @@ from starlette.datastructures import FormData, UploadFile
 
 from app.launch import with_entry
 from app.problems import ProblemError, invalid, refused
+from app.reader import Reader, ReadingLimit
 from app.schemas import DiagnosisRequest, SourceFile
 from app.uploads import as_file, bytes_of, decoded
 
 KIB = 1024
 LIMITS = {"script": 256 * KIB, "traceback": 128 * KIB, "trace": 4096 * KIB}
 FILES_LIMIT = 2048 * KIB
+AT_ONCE = 256 * KIB  # so much JSON is parsed within milliseconds, whatever it holds
+PARSING_S = 10.0
 MOST_FILES = 64
 NAME_BYTES = 255  # what Linux takes as the name of a file
 PATH_BYTES = 1024
 FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 
 
-async def read_request(request: Request) -> DiagnosisRequest:
-    """What a JSON body or a form asks for, not yet checked. Raises `ProblemError`."""
+async def read_request(request: Request, parser: Reader) -> DiagnosisRequest:
+    """What a JSON body or a form asks for, not yet checked. Raises `ProblemError`.
+
+    Parsing holds up whatever else goes on in a process, so a large body is parsed by `parser`.
+    """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type in FORMS:
         async with request.form(max_files=80, max_fields=160, max_part_size=2**23) as form:
             return await _from_form(form)
     if media_type == "application/json" or not media_type:
-        return _from_json(await request.body())
+        body = await request.body()
+        if len(body) <= AT_ONCE:
+            return parse_json(body)
+        try:
+            return await parser.call(parse_json, body, timeout=PARSING_S)
+        except ReadingLimit as limit:
+            raise refused("body", f"is too intricate ({limit})") from None
     raise ProblemError(
         415,
         "unsupported-media-type",
@@ -113,7 +125,8 @@ def _fault(text: str, path: PurePosixPath) -> str | None:
     return None
 
 
-def _from_json(body: bytes) -> DiagnosisRequest:
+def parse_json(body: bytes) -> DiagnosisRequest:
+    """The request that a JSON body holds, not yet checked. Raises `ProblemError`."""
     try:
         value = json.loads(body)
     except RecursionError:

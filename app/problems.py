@@ -51,6 +51,10 @@ class ProblemError(Exception):
         self.headers = headers
         self.errors = errors
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For processes that parse on another's behalf; headers are for who answers."""
+        return _rebuilt, (self.status, self.slug, self.detail, self.errors)
+
     def response(self) -> JSONResponse:
         """The problem as it goes over the wire."""
         body: dict[str, Any] = {
@@ -62,6 +66,12 @@ class ProblemError(Exception):
         if self.errors:
             body["errors"] = self.errors
         return JSONResponse(body, self.status, self.headers, MEDIA_TYPE)
+
+
+def _rebuilt(
+    status: int, slug: str, detail: str, errors: list[dict[str, str]] | None
+) -> ProblemError:
+    return ProblemError(status, slug, detail, errors=errors)
 
 
 def not_found(what: str) -> ProblemError:

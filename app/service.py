@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import hashlib
 import hmac
 import time
@@ -26,6 +27,7 @@ from app.settings import Settings
 from app.store import Attempts, Database, Key, KeyTakenError, Store, StoredEvent, WorkerReports
 from app.store.attempts import DoneEvent
 from app.store.wakeups import moment
+from sandbox.lag import LagWatch
 from sandbox.protocol import Readiness, Sandbox
 
 log = structlog.get_logger()
@@ -59,7 +61,7 @@ class Core:
         self.reports = WorkerReports(self.database)
         self.sandbox: Sandbox | None = None
         self.reader: Reader | None = None
-        self._warming: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self.runner = Runner(
             Attempts(self.database, settings.lease_s),
             diagnose_with or self._diagnose,
@@ -70,11 +72,12 @@ class Core:
 
     async def open(self, *, diagnosing: bool) -> None:
         """Open the database and, where diagnoses run in this process, what they need."""
+        self._tasks.append(asyncio.create_task(LagWatch(self.metrics.lagged).run()))
         await self.database.open()
         if diagnosing:
             self.sandbox = open_sandbox(self.settings)
             self.reader = Reader()
-            self._warming = asyncio.create_task(self._warm_up())
+            self._tasks.append(asyncio.create_task(self._warm_up()))
 
     async def _warm_up(self) -> None:
         """Start the workers and the sandbox before the first request needs them."""
@@ -88,9 +91,9 @@ class Core:
 
     async def close(self) -> None:
         """Close everything; runs end."""
-        if self._warming is not None:
-            self._warming.cancel()
-            await asyncio.gather(self._warming, return_exceptions=True)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         if self.sandbox is not None:
             await self.sandbox.close()
         if self.reader is not None:
@@ -108,6 +111,7 @@ class Service(Core):
     def __init__(self, settings: Settings, diagnose_with: Diagnose | None = None) -> None:
         super().__init__(settings, diagnose_with)
         self.jobs: Jobs = self._jobs()
+        self._parser: Reader | None = None
 
     def _jobs(self) -> Jobs:
         if self.settings.jobs == "embedded":
@@ -125,7 +129,18 @@ class Service(Core):
         """Stop taking work, end or hand back what runs, close."""
         self.close_waiting()
         await self.jobs.stop()
+        if self._parser is not None:
+            await self._parser.close()
         await self.close()
+
+    @property
+    def parser(self) -> Reader:
+        """Where large bodies are parsed: with the sources, or where none are read, apart."""
+        if self.reader is not None:
+            return self.reader
+        if self._parser is None:
+            self._parser = Reader(workers=1, prepare=gc.freeze)
+        return self._parser
 
     def close_waiting(self) -> None:
         """End the calls that wait and the event streams: the process is about to end."""

@@ -80,7 +80,7 @@ async def diagnose(
     view: View = "full",
 ) -> Response:
     """Diagnose a script: 200 with the result, or 202 with what is known when `wait` is over."""
-    request = await read_request(http)
+    request = await read_request(http, service.parser)
     diagnosis_id = await service.accept(http, request)
     finished = await service.wait(diagnosis_id, wait)
     headers = {"Location": f"/v1/diagnoses/{diagnosis_id}"}

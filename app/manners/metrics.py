@@ -44,9 +44,19 @@ class Metrics:
         self._refused = Counter(
             "gradmend_refused", "Requests refused", ("reason",), registry=self.registry
         )
+        self._lag = Histogram(
+            "gradmend_loop_lag_seconds",
+            "How late the event loop is, looked at twenty times a second",
+            registry=self.registry,
+            buckets=BUCKETS,
+        )
         self.waiting = Gauge(
             "gradmend_queue_waiting", "Diagnoses that wait", registry=self.registry
         )
+
+    def lagged(self, seconds: float) -> None:
+        """The event loop came so much later than it was to."""
+        self._lag.observe(seconds)
 
     def requested(self, method: str, route: str, status: int, seconds: float) -> None:
         """An HTTP request was answered; `route` is the route's template."""

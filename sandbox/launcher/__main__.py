@@ -11,6 +11,7 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+from sandbox.lag import LagWatch
 from sandbox.launcher import backend, options
 from sandbox.launcher.options import Options
 from sandbox.launcher.server import Server
@@ -20,6 +21,7 @@ from sandbox.wire import take_over
 async def launch(chosen: Options) -> None:
     """Serve until SIGTERM, SIGINT, or the end of the parent; then end every run."""
     done = asyncio.Event()
+    lag = asyncio.create_task(LagWatch(lambda _: None).run())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, done.set)
@@ -31,6 +33,7 @@ async def launch(chosen: Options) -> None:
         async with _listening(server, chosen, done):
             await done.wait()
     finally:
+        lag.cancel()
         await runner.close()
 
 

@@ -1,0 +1,99 @@
+"""Whatever sees a stranger's text takes time that grows with it, and no faster.
+
+Each function is timed on a text and on one four times as long, in one process; only the ratio
+counts. Four times the time is linear, sixteen times quadratic.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+
+import pytest
+
+from analyzers.edits import unified_diff
+from analyzers.linediff import changed_lines
+from analyzers.paste import legible
+from analyzers.tracebacks import parse
+from app.highlight import highlight_block
+from app.markdown import to_html, to_inline_html
+from app.pages.diffs import hunks
+from app.pages.share import fenced
+from app.snippets import snippet_of
+from app.visible import visible
+from app.wording import sentences
+from sandbox.collect import read_trace
+from sandbox.stderr import last_exception
+
+TIMES = 4
+SUPERLINEAR = 10.0  # between linear and quadratic, with room for a busy machine
+LEAST_S = 0.02  # less says nothing about growth
+BYTES = 12_000
+
+UNITS = [
+    "/", " ", "\t", "a", "0\n", '"', "'", "(", "[", "{", "\\", "~", "^", ".", "_", ": ", "#", "`",
+    "*", "!", "%", ",", ";", "\n", "\n\n", "\r", "\x1b[", "\x1b]", "a.", "a(", "[a]", "a, ", "- ",
+    "> ", "```\n", "'''", "<", "](", "* a\n", "\u2028", "1", "x = 1\n", "if a:\n", "In [1]: ",
+    '  File "a.py", line 1, in f\n', "Traceback (most recent call last):\n", "Foo: bar\n",
+    "----> 1 ", "[rank0]: ", "except a, ", "print ", ">>> a\n", "... a\n", "@a\n", "else:\n",
+]  # fmt: skip
+
+
+def printed(text: str) -> object:
+    """As a launcher reads it: a whole tail, a file's name, a function's name, a message."""
+    head = "Traceback (most recent call last):\n"
+    named = f'{head}  File "{text}", line 1, in {text}\nFoo: {text}\n'
+    return last_exception(head + text), last_exception(named), last_exception(text)
+
+
+def changed(text: str) -> object:
+    """A patch that changes the first and the last line."""
+    before, after = f"first\n{text}\nlast\n", f"First\n{text}\nLast\n"
+    diff = unified_diff("train.py", before, after)
+    return changed_lines(before, after), snippet_of(before, after), hunks(diff)
+
+
+def records(text: str) -> object:
+    line = json.dumps({"t": "raised", "type": "E", "message": text, "frames": []})
+    return read_trace(text.encode()), read_trace(line.encode())
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "printed traceback": printed,
+    "changed lines": changed,
+    "records": records,
+    "pasted traceback": parse,
+    "pasted code": legible,
+    "markdown": to_html,
+    "one sentence": to_inline_html,
+    "summary": sentences,
+    "colours": highlight_block,
+    "fence": lambda text: fenced(text, "diff"),
+    "characters": visible,
+}
+
+
+def seconds(read: Callable[[str], object], text: str) -> float:
+    """Processor time of this thread, the best of two."""
+    times = []
+    for _ in range(2):
+        began = time.thread_time()
+        read(text)
+        times.append(time.thread_time() - began)
+    return min(times)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_time_grows_with_the_text(name: str) -> None:
+    read = READERS[name]
+    steep = {}
+    for unit in UNITS:
+        long = unit * (TIMES * BYTES // len(unit))
+        spent = seconds(read, long)
+        if spent < LEAST_S:
+            continue
+        ratio = spent / max(seconds(read, long[: len(long) // TIMES]), 1e-6)
+        if ratio > SUPERLINEAR:
+            steep[unit] = round(ratio, 1)
+    assert not steep
