@@ -43,12 +43,14 @@ def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
     if is_completed(seen):  # what was assumed may be what differs
         return "likely" if causes else "inconclusive"
     if run is not None and seen.ran_clean:
-        if causes and seen.from_run:
-            return "confirmed"
         if run.tampered:
             return "inconclusive"
+        if causes and seen.from_run:
+            return "confirmed"
         given = case.traceback is not None and bool(case.traceback.exception)
         return "unreproduced" if given else "healthy"
+    if run is not None and run.tampered:  # what its records say is the script's own word
+        return "likely" if causes else "inconclusive"
     if causes and seen.from_run and (run is None or reproduced(run, seen, case)):
         return "confirmed"
     return "likely" if causes else "inconclusive"

@@ -240,7 +240,8 @@ async def _trial(original: Original, turn: int, candidate: Candidate) -> Trial:
         trial.checks += await _compared(original, trial, fixed)
         trial.checks += [checks.fresh(result.trace), checks.bounded(result.trace)]
     trial.checks.append(minimal)
-    return _unproven(trial) if result.tampered else trial
+    tampered = [*result.tampered, *original.run.tampered]
+    return _unproven(trial, tampered) if tampered else trial
 
 
 def _reproduced(original: Original) -> Check:
@@ -254,9 +255,9 @@ def _reproduced(original: Original) -> Check:
     )
 
 
-def _unproven(trial: Trial) -> Trial:
+def _unproven(trial: Trial, tampered: list[str]) -> Trial:
     """A script that changed what it is observed through proves nothing by its records."""
-    why = f"the script changed what it is observed through: {'; '.join(trial.run.tampered[:3])}"
+    why = f"the script changed what it is observed through: {'; '.join(tampered[:3])}"
     trial.measured, trial.schedule = Measured(), Schedule("unknown")
     trial.checks = [
         check.model_copy(update={"status": "not_run", "detail": why})

@@ -61,7 +61,7 @@ def main():
     session = import_module(PACKAGE + ".session")
     job = {{"entry": sys.argv[1], "argv": sys.argv[2:], "launcher": __file__}}
     job.update(stand_ins=False, seed=False)
-    code = session.Session(job, fd).run()
+    code = session.run(job, fd)
     print("gradmend: the trace is in " + RECORDS, file=sys.stderr)
     sys.exit(code)
 

@@ -1,15 +1,18 @@
 """Notices a script that reaches for the tracer itself.
 
-Script and tracer share a process, so nothing in it can be out of reach for good. What can be done:
-the tracer's objects are taken out of what the collector shows, and the ways that are left say that
-they were used. The audit hook cannot be removed, and is told of the use before it happens.
+Script and tracer share a process, so nothing in it is out of reach for good. What can be done: no
+frame above the script holds anything of the tracer's, its objects are kept out of what the
+collector shows, and the ways that are left say that they were used. An audit hook hears of the use
+before it happens, and cannot be removed.
 """
 
 from __future__ import annotations
 
 import gc
+import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
@@ -17,49 +20,140 @@ from . import frames
 
 PACKAGE = __name__.rpartition(".")[0]
 _MOST = 16
-# Events of the interpreter that honest training code has no use for, when user code causes them.
-_REACHING = {
-    "gc.get_referrers": "it searched the collector for what refers to an object",
+_MISSING = object()
+# What honest training code has no use for; whoever asks for it asks for the tracer.
+_SEARCHES = {
+    "gc.get_referrers": "it searched the collector for the tracer",
     "sys._current_frames": "it read the frames of every thread",
-    "sys.settrace": "it traced the code that observes it",
-    "sys.setprofile": "it profiled the code that observes it",
-    "code.__new__": "it made code objects of its own",
 }
+_EVENTS = {"import", "sys._getframe", "object.__getattr__", *_SEARCHES}
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something of the tracer's as it was when the script began."""
+
+    name: str
+    holder: Mapping[str, object]
+    key: str
+    value: object
+    code: object = None
+
+    def changed(self) -> bool:
+        """Whether another thing stands there, or the function does something else."""
+        now = self.holder.get(self.key, _MISSING)
+        return now is not self.value or getattr(now, "__code__", None) is not self.code
 
 
 class Guard:
-    """The uses of the interpreter that lead to the tracer, and the tracer's code as it was."""
+    """The tracer's code and objects as they were, and what the script did to get at them."""
 
     def __init__(self) -> None:
         self._found: list[str] = []
-        self._sealed: list[tuple[str, Any, str, object]] = []
+        self._parts: list[Part] = []
 
-    def begin(self, watched: list[object]) -> None:
-        """Seal the tracer's classes, functions and the `watched` objects; hide them from the
-        collector; hear of what the script does from here on."""
-        self._sealed = [*_code(), *_members(watched)]
+    def begin(
+        self, watched: Sequence[tuple[object, Sequence[str]]], bare: Sequence[Callable[..., Any]]
+    ) -> None:
+        """To be called just before the script runs. `watched` has objects with those of
+        their attributes that never change; no other attribute of theirs is looked at. The frames of
+        `bare` functions stand above the script, the first of them topmost, and hold nothing of
+        the tracer's."""
+        self._parts = [*_code(), *_attributes(watched)]
         gc.collect()
         gc.freeze()
-        sys.addaudithook(_hook(self._found))
+        codes = [inspect.unwrap(each).__code__ for each in bare]
+        sys.addaudithook(_hook(self._found, codes[0], frozenset(codes)))
 
     def found(self) -> list[str]:
         """What the script did, in words."""
-        said = [f"it changed {name}" for name, *seal in self._sealed if _differs(*seal)]
-        return list(dict.fromkeys([*self._found, *said]))[:_MOST]
+        changed = [f"it changed {part.name}" for part in self._parts if part.changed()]
+        return list(dict.fromkeys([*self._found, *changed]))[:_MOST]
 
 
-def _hook(found: list[str]) -> Callable[[str, tuple[Any, ...]], None]:
-    """The hook has all that it needs within: nothing that it asks can be replaced."""
-    frame_of, owner, user, most = sys._getframe, frames.owner, frames.USER, _MOST
-    reaching, package = dict(_REACHING), PACKAGE
+def _code() -> Iterator[Part]:
+    """Every function and class of the tracer's modules, and what their classes hold."""
+    for name, module in list(sys.modules.items()):
+        if not name.startswith(PACKAGE + "."):
+            continue
+        short = name.removeprefix(PACKAGE + ".")
+        for key, value in list(vars(module).items()):
+            if isinstance(value, FunctionType | type):
+                yield _part(f"the tracer's {short}.{key}", vars(module), key, value)
+            if isinstance(value, type) and value.__module__ == name:
+                yield from _methods(f"the tracer's {key}", value)
+
+
+def _methods(name: str, kind: type) -> Iterator[Part]:
+    for key, value in list(vars(kind).items()):
+        if isinstance(value, FunctionType):
+            yield _part(f"{name}.{key}", vars(kind), key, value)
+
+
+def _attributes(watched: Sequence[tuple[object, Sequence[str]]]) -> Iterator[Part]:
+    """Attributes of objects; and that no method of theirs is hidden by one of the object's own."""
+    for held, keys in watched:
+        kind, own = type(held), vars(held)
+        name = f"the tracer's {kind.__name__.lower()}"
+        for key in keys:
+            yield _part(name, own, key, own.get(key, _MISSING))
+        for key, _ in inspect.getmembers_static(kind, inspect.isfunction):
+            if key not in own:
+                yield Part(f"{name}.{key}", own, key, _MISSING)
+
+
+def _part(name: str, holder: Mapping[str, object], key: str, value: object) -> Part:
+    return Part(name, holder, key, value, getattr(value, "__code__", None))
+
+
+def _hook(
+    found: list[str], top: CodeType, bare: Set[CodeType]
+) -> Callable[[str, tuple[Any, ...]], None]:
+    """What it asks lies within it: nothing of that can be replaced by the script."""
+    frame_of, user, most, events = sys._getframe, frames.USER, _MOST, frozenset(_EVENTS)
+    owner, own, searches, package = frames.owner, frames.is_own, dict(_SEARCHES), PACKAGE
+    profiling, tracing, function, inspecting = (
+        sys.getprofile,
+        sys.gettrace,
+        FunctionType,
+        inspect.__file__,
+    )
+    busy: list[bool] = []
+
+    def within(frame: FrameType) -> bool:
+        """Whether a frame of the tracer's that holds something stands between this and the top."""
+        above = frame.f_back
+        while above is not None and above.f_code is not top:
+            if own(above.f_code) and above.f_code not in bare:
+                return True
+            above = above.f_back
+        return False
+
+    def reached(event: str, arguments: tuple[Any, ...], frame: FrameType) -> str | None:
+        for watching in (profiling(), tracing()):
+            if type(watching) is function and owner(watching.__code__) == user:
+                return "it watched the tracer's calls"
+        asking = frame.f_back if frame.f_code.co_filename == inspecting else frame
+        if asking is None or owner(asking.f_code) != user:
+            return None
+        if event == "import":
+            return "it imported the tracer" if str(arguments[0]).startswith(package) else None
+        if event == "sys._getframe":
+            return "it read frames of the tracer" if within(asking) else None
+        if event == "object.__getattr__":
+            read = arguments[1] == "tb_frame" and own(arguments[0].tb_frame.f_code)
+            return "it read frames of the tracer" if read else None
+        return searches[event]
 
     def heard(event: str, arguments: tuple[Any, ...]) -> None:
-        if len(found) >= most:
+        if event not in events or busy or len(found) >= most:
             return
-        said = reaching.get(event)
-        if event == "import" and str(arguments[0]).startswith(package):
-            said = "it imported the tracer"
-        if said is not None and owner(frame_of(1).f_code) == user:
+        busy.append(True)
+        try:
+            said = reached(event, arguments, frame_of(1))
+        finally:
+            busy.clear()
+        if said is not None:
             found.append(said)
 
     return heard

@@ -23,9 +23,9 @@ def run_job(job: Json, emit_fd: int) -> int:
     Meant for a process of its own: it changes torch for good. Returns the exit code that Python
     would have; the caller leaves by `os._exit`.
     """
-    from .session import Session
+    from .session import run
 
-    return Session(job, emit_fd).run()
+    return run(job, emit_fd)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -8,7 +8,10 @@ import random
 import resource
 import sys
 import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import torch
@@ -23,6 +26,7 @@ from .engine import Engine, Observer, Stopped
 from .engines import EngineWatch
 from .entry import run_as_main
 from .frames import Json
+from .guard import Guard
 from .handmade import HandSteps
 from .inplace import InplaceWatch
 from .losses import LossLog
@@ -56,8 +60,8 @@ class Session:
         self._clock = time.monotonic  # a script may replace it later
         self._begun = self._clock()
 
-    def run(self) -> int:
-        """The exit code of the script."""
+    def parts(self) -> Iterator[Callable[[], int]]:
+        """What the run is made of, to be called one by one: the script, then its exit code."""
         home = os.path.dirname(os.path.abspath(self.entry))
         frames.start_in(os.getcwd(), home, launcher=self.job.get("launcher"))
         if self.job.get("seed", True):
@@ -83,7 +87,11 @@ class Session:
         Clock.first_node = next_number()
         if self.path is not None:
             self.path.install(self.stamps)
-        reason, code = self._run_script()
+        guard, attempt = Guard(), Attempt(self._script())
+        if self.seals is not None and not self.job.get("launcher"):
+            guard.begin(self._kept(), [run, run_as_main, _called, Attempt.__call__])
+        yield attempt
+        reason, code = self._ended(attempt.error)
         if self.engine is not None:
             if reason != "raised":
                 self.missing.explain_warning()
@@ -98,11 +106,17 @@ class Session:
                 "steps": Clock.steps,
                 "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
                 "truncated": self.engine.notes if self.engine else [],
-                "tampered": self._tampered(),
+                "tampered": [*guard.found(), *self._tampered()][:16],
                 "records": self.emitter.written + 1,
             }
         )
-        return code
+        yield lambda: code
+
+    def _kept(self) -> list[tuple[object, Sequence[str]]]:
+        """The objects that records go through, and what of them stays as it is."""
+        mine = ("emitter", "engine", "seals", "hidden", "steps", "parameters", "job")
+        writes = ("_fd", "_given", "_write", "_encode", "_getpid", "_pid")
+        return [(self, mine), (self.emitter, writes), (self.engine, ("observers",))]
 
     def _tampered(self) -> list[str]:
         """What the script did to the instruments, as far as it shows."""
@@ -225,25 +239,54 @@ class Session:
         self.plan = self.completed.plan()
         seed_everything()
 
-    def _run_script(self) -> tuple[str, int]:
-        try:
-            if self.job.get("world") is not None:
-                self.completed.run(self.plan)
-            else:
-                run_as_main(self.job)
-        except Stopped:
+    def _script(self) -> Callable[[], None]:
+        """What runs the script; it holds nothing of the session's."""
+        if self.job.get("world") is not None:
+            return partial(self.completed.run, self.plan)
+        return partial(run_as_main, self.job)
+
+    def _ended(self, error: BaseException | None) -> tuple[str, int]:
+        """Why the script ended, and its exit code; what ended it is told."""
+        if error is None:
+            return "finished", 0
+        if isinstance(error, Stopped):
             return "stopped", 0
-        except SystemExit as error:
+        if isinstance(error, SystemExit):
             code = exit_code(error)
             if code != 0:
                 self.emitter.emit(failure.record(error))
             return "raised" if code else "finished", code
+        self._explain(error)
+        sys.stdout.flush()
+        failure.show(error)
+        return "raised", 1
+
+
+class Attempt:
+    """The call of the script, and the error with which it ended."""
+
+    def __init__(self, script: Callable[[], None]) -> None:
+        self._script = script
+        self.error: BaseException | None = None
+
+    def __call__(self) -> int:
+        try:
+            self._script()
         except BaseException as error:
-            self._explain(error)
-            sys.stdout.flush()
-            failure.show(error)
-            return "raised", 1
-        return "finished", 0
+            self.error = error
+        return 0
+
+
+def run(job: Json, emit_fd: int) -> int:
+    """Run a job; the exit code of its script.
+
+    C holds the session and calls its parts, so that no frame above the script leads to it.
+    """
+    return deque(map(_called, Session(job, emit_fd).parts()), maxlen=1)[0]
+
+
+def _called(part: Callable[[], int]) -> int:
+    return part()
 
 
 def seed_everything() -> None:
