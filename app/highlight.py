@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 from markupsafe import Markup, escape
 from pygments import highlight
@@ -12,6 +13,9 @@ from pygments.lexers.python import PythonLexer
 
 LARGEST = 65536
 """Characters; a longer text is shown without colours, so that no one waits for them."""
+
+LONGEST_LINE = 1000
+MOST_BLANKS = 100
 
 WIDEST = 300
 """Characters of a line that a page shows."""
@@ -33,12 +37,26 @@ def highlight_lines(text: str, widest: int | None = None) -> list[Markup]:
     lines = lines_of(text)
     if widest is not None:
         lines = [line if len(line) <= widest else f"{line[:widest]}…" for line in lines]
-    if sum(map(len, lines)) > LARGEST:
+    if _is_slow(lines):
         return [escape(line) for line in lines]
     coloured = highlight("\n".join(lines), _lexer(), _FORMATTER).split("\n")
     if len(coloured) < len(lines):
         return [escape(line) for line in lines]
     return [Markup(line) for line in coloured[: len(lines)]]
+
+
+def _is_slow(lines: list[str]) -> bool:
+    """Whether the lexer would take long: over much text, or by looking ahead again and again over
+    one long line or many blank ones."""
+    blanks = max(
+        (sum(1 for _ in run) for blank, run in groupby(lines, _is_blank) if blank), default=0
+    )
+    widest = max(map(len, lines), default=0)
+    return sum(map(len, lines)) > LARGEST or widest > LONGEST_LINE or blanks > MOST_BLANKS
+
+
+def _is_blank(line: str) -> bool:
+    return not line.strip()
 
 
 def highlight_block(text: str) -> Markup:

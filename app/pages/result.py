@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +44,20 @@ async def show(diagnosis_id: DiagnosisId, http: Request, service: TheService) ->
     mine = await service.may_delete(http, diagnosis_id)
     if diagnosis.status in ("queued", "running"):
         told = await _told(service, diagnosis_id)
-        return page("working.html", told=told, mine=mine, **_so_far(diagnosis, sources))
+        return await asyncio.to_thread(_working, diagnosis, sources, told, mine)
+    return await asyncio.to_thread(_filled, diagnosis, request, sources, mine)
+
+
+# Threads make the pages: colours take a while.
+def _working(
+    diagnosis: Diagnosis, sources: Mapping[str, str], told: list[str], mine: bool
+) -> Response:
+    return page("working.html", told=told, mine=mine, **_so_far(diagnosis, sources))
+
+
+def _filled(
+    diagnosis: Diagnosis, request: DiagnosisRequest, sources: Mapping[str, str], mine: bool
+) -> Response:
     return page("result.html", mine=mine, **_context(diagnosis, request, sources))
 
 
