@@ -20,7 +20,7 @@ from analyzers.tracebacks import parse
 from app.highlight import highlight_block
 from app.markdown import to_html, to_inline_html
 from app.pages.diffs import hunks
-from app.pages.share import fenced
+from app.share import fenced
 from app.snippets import snippet_of
 from app.visible import visible
 from app.wording import sentences
