@@ -47,7 +47,7 @@ def missing(match: Match, project: Project) -> str:
 
 _FIGURES = {
     "growing-history": "Graph nodes that it keeps alive, pass by pass",
-    "retain-graph-leak": "Graph nodes that a backward walks, call by call",
+    "retain-graph-leak": "Graph nodes that a backward goes through, call by call",
     "missing-zero-grad": "Norm of the gradients left over at each step",
 }
 

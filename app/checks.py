@@ -208,9 +208,10 @@ def fresh(candidate: Trace | None) -> Check:
         return Check(
             name="fresh",
             status="failed",
-            detail=f"line {line} walks a graph made before the last step changed its parameters",
+            detail=f"line {line} goes back through a graph built before the last step changed "
+            "its weights",
         )
-    return Check(name="fresh", status="passed", detail="each walk was made from current parameters")
+    return Check(name="fresh", status="passed", detail="every backward uses the current weights")
 
 
 def bounded(candidate: Trace | None) -> Check:

@@ -60,8 +60,8 @@ def _why(case: Case, seen: Observation) -> str:
         )
     if seen.idle:
         return (
-            "The script defines what walks a graph and calls none of it, so nothing could be seen: "
-            "send the part that calls it, or the error's traceback."
+            "The script defines what calls backward, and calls none of it, so nothing could be "
+            "seen: send the part that calls it, or the error's traceback."
         )
     match run.status:
         case "unavailable":
@@ -101,7 +101,7 @@ def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
             "What was sent is a part of a program, and what it leaves out could not be made up so "
             f"that it runs ({ending(run)}): send the part that is missing."
         )
-    walked = f"{calls} backward calls ran clean" if calls else "nothing in it walks a graph"
+    walked = f"{calls} backward calls ran clean" if calls else "nothing in it calls backward"
     if given:
         return (
             "What was sent is a part of a program. Completed (see what was assumed) it did not "

@@ -26,7 +26,7 @@ from app.service import TOKEN_HEADER, Service
 from app.settings import Settings, listed
 
 COMPRESSED_FROM = 1024  # bytes; event streams are never held back to be compressed
-DESCRIPTION = """Diagnoses autograd errors in PyTorch training scripts: the tensor that carried
+DESCRIPTION = """Diagnoses autograd errors in PyTorch training scripts: the tensor that kept
 the old graph, the line to change, and a patch that has been run."""
 
 
@@ -68,6 +68,7 @@ def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None 
 def _add_manners(app: FastAPI, service: Service) -> None:
     """Middleware, innermost first: the last one added meets a request first."""
     settings, metrics = service.settings, service.metrics
+    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM)
     app.add_middleware(Heads)
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes, metrics=metrics)
     app.add_middleware(RateLimit, settings=settings, metrics=metrics)
@@ -88,7 +89,6 @@ def _add_manners(app: FastAPI, service: Service) -> None:
             expose_headers=["Location", "Retry-After", TOKEN_HEADER],
         )
     app.add_middleware(SecurityHeaders, secure=settings.public_url.startswith("https:"))
-    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM)
     if settings.allowed_hosts:
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=listed(settings.allowed_hosts))
     app.add_middleware(Access, metrics=metrics)

@@ -6,9 +6,9 @@ from analyzers.tracebacks import ParsedTraceback
 
 _MEANINGS = {
     "graph-reuse": (
-        "a backward walked a part of the graph that an earlier backward had already freed"
+        "a backward needed a part of the graph that an earlier backward had already freed"
     ),
-    "engine": "the engine's own backward refused to walk what it had walked before",
+    "engine": "the engine's own backward refused to go through the same graph again",
     "inplace": (
         "a tensor that the backward still needed was changed in place after the forward had used it"
     ),
@@ -17,14 +17,14 @@ _MEANINGS = {
         "gradients were recorded"
     ),
     "inplace-view": "a view of another tensor was written in place in a way that has no gradient",
-    "no-grad": "what was walked has no graph behind it",
+    "no-grad": "backward() was called on a value with no graph behind it",
     "detached-loss": (
-        "what was walked has no graph: nothing with `requires_grad` led to it, or the graph was "
+        "the value has no graph: nothing with `requires_grad` led to it, or the graph was "
         "cut on the way"
     ),
     "non-scalar-backward": (
-        "`backward()` was called on a tensor of several values, and only a single number can be "
-        "walked without being told weights"
+        "`backward()` was called on a tensor of several values, and only a single number has a "
+        "backward without being told weights"
     ),
     "unused-parameter": "a gradient was asked for something that the output was not made of",
     "numpy-on-grad": "a tensor with a graph was handed to NumPy, which knows no gradients",

@@ -141,7 +141,8 @@ def _chain(lane: Lane, y: int, carried: bool) -> Markup:
 
 def _change(lane: Lane, y: int) -> Markup:
     return Markup(
-        '<path class="walk changes" d="M{} {}h-22"/><circle class="bolt" cx="{}" cy="{}" r="9"/>{}'
+        '<path class="backward changes" d="M{} {}h-22"/>'
+        '<circle class="bolt" cx="{}" cy="{}" r="9"/>{}'
     ).format(
         BUS + 40, y, BUS, y, _text(BUS + 50, y + 4, _cut(lane.walk_text, 58), "code changes-text")
     )
@@ -154,15 +155,13 @@ def _carrier(scene: Scene, tops: list[int]) -> Markup:
         return Markup("")
     top = tops[origin] + 56
     parts = [
-        Markup('<path class="carrier" d="M{} {}V{}"/>').format(BUS, top, tops[i] + 40)
+        Markup('<path class="held" d="M{} {}V{}"/>').format(BUS, top, tops[i] + 40)
         for i, lane in enumerate(scene.lanes)
         if lane.walk == "changes"
     ]
     parts += [
-        Markup('<path class="carrier" d="M{} {}V{}H{}"/>').format(
-            BUS, top, tops[i] + 56, ENTRY - 12
-        )
-        + _tip("carrier", ENTRY - 7, tops[i] + 56, -1)
+        Markup('<path class="held" d="M{} {}V{}H{}"/>').format(BUS, top, tops[i] + 56, ENTRY - 12)
+        + _tip("held", ENTRY - 7, tops[i] + 56, -1)
         for i, lane in enumerate(scene.lanes)
         if i > origin and lane.forward
     ]
@@ -190,7 +189,7 @@ def _walk(scene: Scene, index: int, tops: list[int]) -> Markup:
     origin = next((i for i, other in enumerate(scene.lanes) if other.origin), None)
     if origin is None or lane.origin:
         end = BUS if lane.origin else STEPS[0] - 96
-        path = Markup('<path class="walk {}" d="M{} {}H{}"/>').format(
+        path = Markup('<path class="backward {}" d="M{} {}H{}"/>').format(
             lane.walk, LOSS, y - 15, end + 8
         )
         if lane.walk == "fails":
@@ -198,7 +197,7 @@ def _walk(scene: Scene, index: int, tops: list[int]) -> Markup:
         return path + _tip(lane.walk, end, y - 15)
     fails, end = lane.walk == "fails", tops[origin] + 56
     side, entry = (BUS - 28, end - 4) if fails else (BUS - 17, end + 8)
-    path = Markup('<path class="walk {}" d="M{} {}H{}Q{} {} {} {}V{}Q{} {} {} {}"/>').format(
+    path = Markup('<path class="backward {}" d="M{} {}H{}Q{} {} {} {}V{}Q{} {} {} {}"/>').format(
         lane.walk, LOSS, y - 15, side + 14, side, y - 15, side, y - 29, entry + 14,
         side, entry, BUS - (18 if fails else 8), entry,
     )  # fmt: skip
@@ -220,10 +219,10 @@ def _legend(scene: Scene, y: int) -> Markup:
     keys = [
         (style, text)
         for style, text, shown in (
-            ("walk fails", "the backward that fails", "fails" in walks),
-            ("walk frees", "a backward; it frees its graph", "frees" in walks),
-            ("walk clean", "a backward without an error", "clean" in walks),
-            ("carrier", held, any(lane.origin for lane in scene.lanes)),
+            ("backward fails", "the backward that fails", "fails" in walks),
+            ("backward frees", "a backward; it frees its graph", "frees" in walks),
+            ("backward clean", "a backward without an error", "clean" in walks),
+            ("held", held, any(lane.origin for lane in scene.lanes)),
         )
         if shown
     ]

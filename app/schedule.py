@@ -171,7 +171,9 @@ def _alike(original: Trace, candidate: Trace) -> bool:
 def rewalked(candidate: Trace) -> str:
     """What the patch walks although an earlier backward of its own walked it; empty if nothing."""
     again = [r for r in candidate.backwards if r.again and r.visit.kind == "backward"]
-    return f"line {again[0].visit.at.line} walks a graph that was walked before" if again else ""
+    return (
+        f"line {again[0].visit.at.line} goes through a graph that was used before" if again else ""
+    )
 
 
 def strays(original: Trace, candidate: Trace) -> bool:
@@ -198,9 +200,11 @@ def covered(original: Trace, candidate: Trace) -> Check:
         mine = [found for (at, _), found in zip(ours, walked, strict=True) if at == line]
         if not any(mine) and explained:
             return Check(
-                name="covered", status="failed", detail=f"the loss of line {line} is walked no more"
+                name="covered",
+                status="failed",
+                detail=f"the loss of line {line} gets no backward any more",
             )
-    return Check(name="covered", status="passed", detail=f"{len(lines)} losses are walked")
+    return Check(name="covered", status="passed", detail=f"{len(lines)} losses get a backward")
 
 
 def _new_losses(trace: Trace) -> list[tuple[int, float]]:

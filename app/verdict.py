@@ -122,5 +122,5 @@ def _because(seen: Observation) -> str:
     if seen.run is None:
         return ""
     if seen.idle:
-        return "; the run here walked no graph"
+        return "; the run here called no backward"
     return f"; the run here ended early ({inconclusive.needs(seen) or ending(seen.run)})"

@@ -47,7 +47,7 @@ class Visit(Record):
     kind: Literal["backward", "grad"] = "backward"
     retain: bool = False
     create_graph: bool = False
-    root: list[Text] = Field([], max_length=8, description="names that held the tensor walked")
+    root: list[Text] = Field([], max_length=8, description="names that held the tensor of this backward")
     later: Count = Field(0, description="calls from the same line between this one and the error")
 
 
@@ -91,7 +91,7 @@ class Join(Record):
     raising: NodeAt | None = None
     freed: Count = Field(0, description="`n` of the visit that freed it")
     holders: list[Holder] = Field([], max_length=32)
-    output: Count = Field(0, description="which output of `old` was carried")
+    output: Count = Field(0, description="which output of `old` was kept")
     shape: list[int] = Field([], max_length=16)
     freed_nodes: Count = 0
 

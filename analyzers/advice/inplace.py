@@ -24,9 +24,9 @@ def changed_over_views(node: ast.AST, module: Module) -> str | None:
 
 ENTRIES = (
     Entry(
-        "`{name}` walk graphs made before a step that stands between them, and the step changed "
-        "the weights which the second still needs: walk both before any step, or compute what "
-        "the second walks behind the step.",
+        "`{name}` go back through graphs built before a step that stands between them, and the "
+        "step changed the weights which the second still needs: call both before any step, or "
+        "compute what the second needs after the step.",
         look.walks_behind(step=True),
     ),
     Entry(

@@ -89,7 +89,7 @@ ENTRIES = (
         FLAT | UNUSED,
     ),
     Entry(
-        "`{name}` leaves the graph: keep the tensor until the walk is done.",
+        "`{name}` leaves the graph: keep the tensor until backward() is done.",
         look.attribute("data", "detach", "item", "numpy", "detach_"),
         FLAT,
     ),
@@ -112,8 +112,8 @@ ENTRIES = (
         "data_parallel",
     ),
     Entry(
-        "`{name}` is told to give one value for each element: take the `.mean()` before the "
-        "walk.",
+        "`{name}` is told to give one value for each element: take the `.mean()` before "
+        "backward().",
         look.calls(keyword="reduction='none'"),
         VECTOR,
     ),
@@ -173,7 +173,7 @@ ENTRIES = (
     ),
     Entry(
         "`{name}` is empty for a tensor that is the result of an operation: use the leaf, or call "
-        "`retain_grad()` on it before the walk.",
+        "`retain_grad()` on it before backward().",
         look.attribute("grad"),
         NONLEAF,
     ),

@@ -37,17 +37,17 @@ ENTRIES = (
         compared_types,
     ),
     Entry(
-        "`{name}` walk graphs that may share a part, and the first walk frees it: add the losses "
-        "and walk once, or compute the shared part anew for the second.",
+        "`{name}` may share a part of their graph, and the first backward frees it: add the losses "
+        "and call backward once, or compute the shared part anew for the second.",
         look.walks_behind(step=False),
     ),
     Entry(
-        "`{name}` walk graphs that may share a part, with a step between them: walk both before "
+        "`{name}` may share a part of their graph, with a step between them: call both before "
         "any step, detach what the first only judges (`fake.detach()`), or compute it anew.",
         look.walks_behind(step=True),
     ),
     Entry(
-        "`{name}` goes into the call that makes it, so it carries the graph of every earlier pass: "
+        "`{name}` goes into the call that makes it, so it keeps the graph of every earlier pass: "
         "`{name} = {name}.detach()` at the head of each pass (each part of it, if it is a tuple).",
         look.carried,
     ),

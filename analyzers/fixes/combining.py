@@ -255,8 +255,8 @@ def retain_on_first(story: Story, project: Project) -> Iterator[Proposal]:
         "Last resort: keep the graph of the first backward",
         (with_keyword(Editor(module), call, "retain_graph"),),
         "same",
-        "Last resort: the graph stays in memory until the second walk, and a step between the "
-        "two walks would make it stale.",
+        "Last resort: the graph stays in memory until the second backward, and a step between the "
+        "two would leave it with weights that have changed.",
         9,
         last_resort=True,
     )

@@ -36,7 +36,7 @@ def keep_for_second(story: Story, project: Project) -> Iterator[Proposal]:
     )
     yield Proposal(
         "retain-graph",
-        "Keep the graph for the second walk",
+        "Keep the graph for the second backward",
         (with_keyword(Editor(module), call, "retain_graph"),),
         "same",
         "Only if the gradients are looked at, not learnt from." if learnt else "",

@@ -59,10 +59,11 @@ def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposa
             edits = [one.where.editor.insert_before(one.before, *lines)]
             yield Proposal(
                 "detach-and-release",
-                f"Detach `{one.carrier.name}`, and free each graph after its walk",
+                f"Detach `{one.carrier.name}`, and free each graph after its backward",
                 joined([*edits, *_released(fault, project)]),
                 "truncated",
-                "Gradients stop at the boundary: nothing is learnt from what lies before it.",
+                "Each pass learns on its own (truncated BPTT): nothing is learned through "
+                "earlier passes.",
                 rank,
             )
             rank += 1

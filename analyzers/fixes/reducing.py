@@ -24,7 +24,7 @@ def reduced(where: Spot) -> Iterator[Proposal]:
         yield from _derivative(where, call, tensor)
         return
     for rank, method in enumerate(_conventions(where)):
-        title = f"Walk the {method} of the loss"
+        title = f"Call backward on the {method} of the loss"
         edit = _at_definition(where, tensor, method) or where.editor.append_to(
             tensor, f".{method}()"
         )

@@ -41,7 +41,7 @@ def forward_into_cell(story: Story, project: Project, cell: Cell) -> Iterator[Pr
         made = ", ".join(f"`{name}`" for s in chain for name in bindings(s)[:1])
         yield Proposal(
             "forward-into-cell",
-            f"Compute {made} in {cell.label}, which walks it",
+            f"Compute {made} in {cell.label}, which calls its backward",
             (move_into if alone else copy_into)(editor, chain, head),
             "changed" if random else "same",
             "Each run draws its random numbers anew." if random else "",

@@ -70,7 +70,7 @@ def return_losses(story: Story, project: Project) -> Iterator[Proposal]:
         "Return the losses, one backward of their sum",
         tuple(dict.fromkeys(edits)),
         "same",
-        "The walk moves from the helpers to their caller.",
+        "The backward call moves from the helpers to their caller.",
         0,
     )
 

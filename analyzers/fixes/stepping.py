@@ -224,7 +224,7 @@ def _cut(name: str, edits: Sequence[Edit], rank: int) -> Proposal:
         f"Detach `{name}` where the next pass begins",
         joined(edits),
         "truncated",
-        "Gradients stop at the boundary: nothing is learnt from what lies before it.",
+        "Each pass learns on its own (truncated BPTT): nothing is learned through earlier passes.",
         rank,
     )
 
@@ -254,7 +254,7 @@ def one_step_behind(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator
     edits.append(editor.insert_after(loop, *editor.lines_of(schedule.step)))
     yield Proposal(
         "step-behind-loop",
-        "Walk all losses, then one step behind the loop",
+        "Call backward on all losses, then one step after the loop",
         joined(edits),
         "changed",
         "One step follows the summed gradients, where there were several.",

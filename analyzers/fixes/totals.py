@@ -46,7 +46,7 @@ def walk_this_loss(story: Story, project: Project) -> Iterator[Proposal]:
     walk = Edit(shared.module.path, start, end, name)
     yield Proposal(
         "walk-this-loss",
-        f"Walk `{name}`; keep only values in `{story.name}`",
+        f"Call backward on `{name}`; keep only values in `{story.name}`",
         (*total_edits, walk),
         "changed",
         "Each pass learns from its own loss, once.",

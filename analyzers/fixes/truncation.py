@@ -29,7 +29,9 @@ from analyzers.stories.shared_frame import Shared
 from analyzers.stories.story import Story
 from analyzers.trees import walk
 
-_TRADEOFF = "Gradients stop at the boundary: nothing is learnt from what lies before it."
+_TRADEOFF = (
+    "Each pass learns on its own (truncated BPTT): nothing is learned through earlier passes."
+)
 
 
 def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterator[Proposal]:

@@ -1,4 +1,4 @@
-"""Fixes for windows of states that are walked by hand: begin them anew behind the walk."""
+"""Fixes for windows of states that are walked by hand: begin them anew after the backward."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def cut_window(story: Story, project: Project) -> Iterator[Proposal]:
     if (again := _begun_again(story)) is not None:
         lines.insert(0, f"{story.name} = {again}")
     for rank, line in enumerate(lines):
-        title = f"Begin `{story.name}` anew behind the walk"
+        title = f"Begin `{story.name}` anew after the backward"
         yield cut("restart-window", title, (editor.insert_after(walk, line),), rank)
 
 

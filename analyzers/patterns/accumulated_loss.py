@@ -4,8 +4,8 @@ What happens: `total` grows by each iteration's loss, graph included, and `total
 called in every iteration. From the second on it walks losses whose graphs the earlier calls
 have freed.
 
-The fix: walk this iteration's loss, and total up its value with `.item()` or `.detach()`. Or
-leave the total as it is and call `backward()` once, behind the loop.
+The fix: call backward on this iteration's loss, and total up its value with `.item()` or
+`.detach()`. Or leave the total as it is and call `backward()` once, behind the loop.
 
 When this fix is wrong: it is not; which of the two is right depends on where `optimizer.step()`
 stands: inside the loop, the first; behind it, the second.
@@ -44,7 +44,7 @@ from analyzers.stories.telling import account, matched, story_in
 
 NAME = "accumulated-loss"
 FAMILY = "graph-reuse"
-TITLE = "A running total is walked while it holds earlier graphs"
+TITLE = "A running total still holds the graphs of earlier passes"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -59,8 +59,8 @@ def explain(match: Match, project: Project) -> str:
     """Which total holds which graphs."""
     return (
         account(match, project)
-        + " The total still holds the graphs of earlier iterations: walk this iteration's loss, "
-        "and keep only values in the total."
+        + " The total still holds the graphs of earlier iterations: call backward on this "
+        "iteration's loss, and keep only values in the total."
     )
 
 

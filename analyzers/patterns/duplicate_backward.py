@@ -42,7 +42,7 @@ from analyzers.trees import walk
 
 NAME = "duplicate-backward"
 FAMILY = "graph-reuse"
-TITLE = "The same loss is walked twice"
+TITLE = "backward() is called twice on the same loss"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -97,7 +97,7 @@ def _anew(story: Story) -> Iterator[Proposal]:
         f"Compute `{root.id}` anew for the second backward",
         (editor.replace(root, editor.text_of(value)),),
         "changed",
-        "The second walk learns from the weights as they are then.",
+        "The second backward learns from the weights as they are then.",
         5,
     )
 

@@ -1,4 +1,4 @@
-"""The forward ran once, before the loop that walks its result many times.
+"""The forward ran once, before the loop that calls backwards result many times.
 
 What happens: the model's output (or the loss itself) is computed in front of the loop. Each
 pass calls `backward()` on it or on something made from it. The first pass frees the graph; the
@@ -45,7 +45,7 @@ from analyzers.stories.telling import account, matched, story_in
 
 NAME = "forward-outside-loop"
 FAMILY = "graph-reuse"
-TITLE = "The forward ran once, before the loop that walks it"
+TITLE = "The forward ran once, before the loop that calls backward"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -67,7 +67,8 @@ def explain(match: Match, project: Project) -> str:
     """What was computed once, and where it is walked."""
     return (
         account(match, project)
-        + " It is computed once and walked in every pass: each pass needs a forward of its own."
+        + " It is computed once and used by the backward of every pass: each pass needs a "
+        "forward of its own."
     )
 
 

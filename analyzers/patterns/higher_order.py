@@ -1,4 +1,4 @@
-"""An inner loop's graph is walked by more than one outer backward.
+"""An inner loop's graph is needed by more than one outer backward.
 
 What happens: in MAML, unrolled optimisation and their kin the fast weights carry the graph of
 the inner updates. Each outer loss (one for each task, or query step) walks that graph; the
@@ -44,7 +44,7 @@ from analyzers.trees import walk
 
 NAME = "higher-order"
 FAMILY = "graph-reuse"
-TITLE = "An inner loop's graph is walked by more than one outer backward"
+TITLE = "An inner loop's graph is needed by more than one outer backward"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -100,7 +100,8 @@ def explain(match: Match, project: Project) -> str:
     """Which fast weights are shared."""
     return (
         account(match, project)
-        + " The inner updates are one graph for all outer losses: add those up and walk once."
+        + " The inner updates are one graph for all outer losses: add those up and call "
+        "backward once."
     )
 
 

@@ -44,7 +44,7 @@ from analyzers.stories.telling import account, matched, story_in
 
 NAME = "lbfgs-closure"
 FAMILY = "graph-reuse"
-TITLE = "The closure walks a loss that was made outside it"
+TITLE = "The closure calls backward on a loss made outside it"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:

@@ -1,4 +1,4 @@
-"""A hand-written truncated BPTT walks a segment twice.
+"""A hand-written truncated BPTT goes through the same steps twice.
 
 What happens: a list of states is kept, and gradients are handed from one segment to the one
 before it by `state.backward(gradient)`. A segment that is walked in one pass is still in the
@@ -51,7 +51,7 @@ from analyzers.trees import walk
 
 NAME = "manual-tbptt"
 FAMILY = "graph-reuse"
-TITLE = "A hand-written truncated BPTT walks a segment twice"
+TITLE = "A hand-written truncated BPTT goes through the same steps twice"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -137,7 +137,10 @@ def _windowed(story: Story) -> bool:
 
 def explain(match: Match, project: Project) -> str:
     """Which segment was walked twice."""
-    return account(match, project) + " Each segment may be walked once: cut the states behind it."
+    return (
+        account(match, project)
+        + " Each time step may be gone through once: detach the states after it."
+    )
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

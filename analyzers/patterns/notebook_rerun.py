@@ -131,7 +131,7 @@ def explain(match: Match, project: Project) -> str:
     builder = f"{made.label}, which makes it, did not" if made else "what makes it did not"
     return (
         f"{account(match, project)} {again[:1].upper()}{again[1:]}, and {builder}: "
-        "with the forward in the same cell, each run walks a graph of its own."
+        "with the forward in the same cell, each run has a graph of its own."
     )
 
 

@@ -64,7 +64,7 @@ def explain(match: Match, project: Project) -> str:
     """Which output the samples share."""
     return (
         account(match, project)
-        + " Every sample hangs on that one graph: reduce first and walk it once, or run the "
+        + " Every sample hangs on that one graph: reduce first and call backward once, or run the "
         "forward inside the loop."
     )
 

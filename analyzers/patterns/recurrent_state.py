@@ -52,7 +52,7 @@ from analyzers.stories.telling import account, matched, story_in
 
 NAME = "recurrent-state"
 FAMILY = "graph-reuse"
-TITLE = "A recurrent state carries its graph into the next segment"
+TITLE = "A recurrent state still points into the previous pass's graph"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -75,8 +75,8 @@ def explain(match: Match, project: Project) -> str:
     """Which state crossed which boundary."""
     return (
         account(match, project)
-        + " Its values are wanted in the next segment, its history is not: detach it at the "
-        "boundary (truncated backpropagation through time)."
+        + " The next pass wants its numbers, not its history: detach it between the passes "
+        "(truncated backpropagation through time)."
     )
 
 

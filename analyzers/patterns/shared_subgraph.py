@@ -68,7 +68,7 @@ def explain(match: Match, project: Project) -> str:
     """Which activation both losses reach."""
     return (
         account(match, project)
-        + " Both losses need that part of the graph: walk it once, for their sum."
+        + " Both losses need that part of the graph: call backward once, on their sum."
     )
 
 

@@ -29,7 +29,7 @@ def after_walk(machine: Machine, walk: Walk, found: Found) -> None:
                 at=Place(at.file, at.line, at.function),
                 figures=tuple(float(r) for r in reaches),
                 visit=walk.visit,
-                detail="each walk reaches the graphs of more earlier walks",
+                detail="each backward reaches the graphs of more earlier passes",
             ),
         )
 
@@ -93,7 +93,7 @@ def report_growth(machine: Machine, name: str, value: Value, frame: Frame) -> No
             how="predicted",
             at=node.at,
             holders=(Holder(name, frame.function, "local", "Tensor", "now", frame.serial),),
-            detail="a running total of tensors that carry their graph",
+            detail="a running total of tensors that keep their graph",
         ),
     )
 

@@ -64,7 +64,7 @@ def run(
     walk, whole = machine.tape.walk(roots, visit)
     found = machine.tape.towards(goals, roots, whole) if goals else whole
     if not found.complete:
-        machine.gave_up("a graph too large to walk")
+        machine.gave_up("a graph too large to follow")
     machine.sources |= _sources(found)
     reuse = machine.tape.reuse(walk, found)
     machine.writes.add(("walk", _line(visit.at)))

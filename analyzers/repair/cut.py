@@ -25,7 +25,9 @@ from analyzers.stories.passing import frames
 from analyzers.stories.shared_frame import Shared, SharedFrame
 from analyzers.trees import walk
 
-TRADEOFF = "Gradients stop at the boundary: nothing is learnt from what lies before it."
+TRADEOFF = (
+    "Each pass learns on its own (truncated BPTT): nothing is learned through earlier passes."
+)
 MANY = 16  # paths that a hop tells at most: of more, any part may have been carried
 
 

@@ -51,7 +51,7 @@ def line(place: Place, project: Project) -> str:
 
 def call(visit: Visit, project: Project) -> str:
     """A backward call, by line and count."""
-    times = f", call {visit.iteration} from there" if visit.iteration > 1 else ""
+    times = f" (pass {visit.iteration})" if visit.iteration > 1 else ""
     return line(visit.at, project) + times
 
 
@@ -64,11 +64,14 @@ def account(match: Match, project: Project) -> str:
     who = f"`{match.carrier.name}`" if match.carrier else "A tensor"
     if join is not None and join.old.at is not None:
         parts.append(f"{who} holds a graph that was made at {line(join.old.at, project)}.")
-    parts.append(f"The backward at {call(reuse.freed, project)} walked that graph and freed it.")
-    again = f"The backward at {call(reuse.reached, project)} reached it again"
+    parts.append(
+        f"The backward at {call(reuse.freed, project)} used that graph up, and it was freed."
+    )
+    again = f"The backward at {call(reuse.reached, project)} needed it again"
     if join is not None and join.new is not None and join.new.at is not None and match.carrier:
         again += f" through {line(join.new.at, project)}"
     parts.append(again + ".")
     if match.boundary.place is not None and match.boundary.kind in ("loop", "epoch"):
-        parts.append(f"It crossed the loop at {line(match.boundary.place, project)}.")
+        where = line(match.boundary.place, project)
+        parts.append(f"It went from one pass to the next of the loop at {where}.")
     return " ".join(parts)

@@ -115,7 +115,7 @@ class Driver:
         """Some calls; what they give is walked where the text does not walk."""
         said = f"`{name}` is called by nothing in the text: it was called {PASSES} times"
         own = walks(node)
-        said += "." if own else ", and what it gave was walked backward, then a step taken."
+        said += "." if own else ", and what it gave got a backward, then a step."
         self._world.tell("name", name, said)
         args = self._arguments(name, node, skip_self=thing is not None)
         optimizers = self._optimizers(thing) if not own else []
