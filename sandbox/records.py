@@ -47,7 +47,7 @@ class Visit(Record):
     kind: Literal["backward", "grad"] = "backward"
     retain: bool = False
     create_graph: bool = False
-    root: list[Text] = Field([], max_length=8, description="names that held the tensor of this backward")
+    root: list[Text] = Field([], max_length=8, description="names that held this backward's tensor")
     later: Count = Field(0, description="calls from the same line between this one and the error")
 
 
