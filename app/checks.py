@@ -214,8 +214,10 @@ def fresh(candidate: Trace | None) -> Check:
     return Check(name="fresh", status="passed", detail="every backward uses the current weights")
 
 
-def bounded(candidate: Trace | None) -> Check:
-    """The graph behind a backward does not grow with the number of calls from its line."""
+def bounded(candidate: Trace | None, reference: Trace | None = None) -> Check:
+    """Neither the graph behind a backward grows with the number of calls from its line, nor does
+    what lists, attributes and records keep alive of graphs grow faster than in the `reference`,
+    which keeps whatever the original holds on to."""
     if candidate is None:
         return Check(name="bounded", status="not_run", detail="the run left no records")
     lines: dict[tuple[str, int], list[Backward]] = defaultdict(list)
@@ -230,8 +232,30 @@ def bounded(candidate: Trace | None) -> Check:
         if len(records) >= MIN_CALLS_TO_SEE_GROWTH and _grows(records):
             counts = ", ".join(str(r.nodes) for r in records[:6])
             return Check(name="bounded", status="failed", detail=f"nodes per call grow: {counts}")
+    if reference is not None and _growth(candidate) > 1.1 * _growth(reference):
+        return Check(name="bounded", status="failed", detail=hoards(candidate))
     counts = ", ".join(str(r.nodes) for r in longest[-3:])
     return Check(name="bounded", status="passed", detail=f"nodes per call: {counts}")
+
+
+def hoards(trace: Trace) -> str:
+    """What to say where ever more of graphs is kept alive; empty where it is not."""
+    grown = _growth(trace)
+    return f"every pass keeps {grown:.0f} more nodes of graphs alive" if grown else ""
+
+
+def _growth(trace: Trace) -> float:
+    """By how many nodes what is kept alive grows from pass to pass, if in every one."""
+    lines: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for record in trace.backwards:
+        if record.kept is not None:
+            lines[record.visit.at.file, record.visit.at.line].append(record.kept)
+    rates = [
+        (kept[-1] - kept[0]) / (len(kept) - 1)
+        for kept in lines.values()
+        if len(kept) >= MIN_CALLS_TO_SEE_GROWTH and all(a < b for a, b in pairwise(kept))
+    ]
+    return max(rates, default=0.0)
 
 
 def _grows(records: list[Backward]) -> bool:

@@ -238,7 +238,8 @@ async def _trial(original: Original, turn: int, candidate: Candidate) -> Trial:
             job.model_copy(update={"frozen_steps": True, "patience_s": 0.0})
         )
         trial.checks += await _compared(original, trial, fixed)
-        trial.checks += [checks.fresh(result.trace), checks.bounded(result.trace)]
+        kept = (await original.held("kept")).trace if await original.reaches("kept") else None
+        trial.checks += [checks.fresh(result.trace), checks.bounded(result.trace, kept)]
     trial.checks.append(minimal)
     tampered = [*result.tampered, *original.run.tampered]
     return _unproven(trial, tampered) if tampered else trial
@@ -281,7 +282,9 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
     if reference is not None and trace is not None:
         ended = held.status == fixed.status == "finished"
         trial.schedule = schedule.beside(reference, trace, ended=ended)
-        trial.unsteady = checks.starved(reference, trace) or schedule.rewalked(trace)
+        trial.unsteady = (
+            checks.starved(reference, trace) or schedule.rewalked(trace) or checks.hoards(trace)
+        )
         trial.strays = schedule.strays(reference, trace)
     covered = (
         schedule.covered(reference, trace)

@@ -146,6 +146,7 @@ class Backward(Record):
     stale: list[Stale] = Field([], max_length=16)
     loss: float | None = None
     again: bool = False
+    kept: Count | None = Field(None, description="nodes that live tensors keep, as it begins")
 
 
 class Gradient(Record):

@@ -11,6 +11,7 @@ import torch
 from .emitter import Emitter
 from .engine import Call, Observer
 from .frames import Json
+from .keeping import LOOKS, PASSES, kept_nodes
 from .parameters import Parameters
 from .sampling import sampled
 from .stamps import Clock, Stamps
@@ -30,10 +31,16 @@ class VisitWatch(Observer):
         self._values = values
         self._loss: float | None = None
         self._again = False
+        self._kept: int | None = None
+        self._looks = 0
 
     def before(self, call: Call) -> None:
         """Read what is walked, with `values`; see whether it was walked before."""
         self._again = bool(call.roots) and all(n.metadata.get(WALKED) for n, _ in call.roots)
+        self._kept = None
+        if self._values and call.iteration in PASSES and self._looks < LOOKS:
+            self._looks += 1
+            self._kept = kept_nodes()
         self._loss = loss_of(call) if self._values and call.kind == "backward" else None
 
     def after(self, call: Call) -> None:
@@ -66,6 +73,7 @@ class VisitWatch(Observer):
                 "stale": self._stale(call)[:16],
                 "loss": self._loss,
                 "again": self._again,
+                "kept": self._kept,
             }
         )
 

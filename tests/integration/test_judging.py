@@ -219,6 +219,19 @@ for _ in range(5):
     assert "step 2" in trials[1].unsteady
 
 
+async def test_a_graph_that_is_kept_alive_is_seen(session: Session) -> None:
+    loop = RECURRENT.replace("range(6)", "range(10)")
+    cut = "    optimizer.step()\n    h = h.detach()\n"
+    trials = await judged(
+        session,
+        loop.replace("for _", "seen = []\nfor _"),
+        ("    optimizer.step()\n", cut + "    seen.append(loss * 2)\n"),
+        ("    optimizer.step()\n", cut),
+    )
+    assert given(trials) == [2, 1]
+    assert "nodes of graphs alive" in trials[1].effect.text
+
+
 class NoRoom:
     """A sandbox that has no room for patched scripts."""
 

@@ -145,6 +145,26 @@ def test_growth_shows_over_five_calls() -> None:
     assert checks.bounded(trace(nodes=[6, 9])).status == "not_run"
 
 
+def keeping(*kept: int) -> Trace:
+    found = trace(nodes=[5] * len(kept))
+    return Trace(
+        backwards=[
+            r.model_copy(update={"kept": n, "reach": 0})
+            for r, n in zip(found.backwards, kept, strict=True)
+        ]
+    )
+
+
+def test_what_is_kept_alive_may_not_grow_faster_than_in_the_original() -> None:
+    level, slow, fast = keeping(*[9] * 6), keeping(*range(9, 15)), keeping(*range(9, 39, 5))
+    assert checks.bounded(fast, level).status == "failed"
+    assert checks.bounded(fast, fast).status == "passed"
+    assert checks.bounded(slow, fast).status == "passed"
+    assert checks.bounded(level, level).status == "passed"
+    assert checks.hoards(level) == checks.hoards(keeping(9, 12, 15, 9, 12, 15)) == ""
+    assert checks.hoards(fast) == "every pass keeps 5 more nodes of graphs alive"
+
+
 def test_changed_lines_are_counted() -> None:
     check, lines = checks.minimal({"a.py": "a\nb\nc\n"}, {"a.py": "a\nB\nx\nc\n"})
     assert (check.status, lines) == ("passed", 2)
