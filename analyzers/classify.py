@@ -15,6 +15,7 @@ from analyzers.evidence import Engine, Evidence, GraphReuse, How, Node, Place, V
 from analyzers.pattern import Boundary, Carrier, Gradients, Match, Pattern, Proposal, patterns
 from analyzers.recalled import confidence, explained, usual
 from analyzers.repair.cut import cuts
+from analyzers.repair.forbidden import is_forbidden
 from analyzers.source import Project
 
 MAX_CAUSES = 4
@@ -131,6 +132,8 @@ def _candidates(match: Match, pattern: Pattern, project: Project) -> list[Candid
     """The pattern's proposals as patched files; those that cannot be made are left out."""
     found: list[Candidate] = []
     for proposal in _proposals(match, pattern, project):
+        if is_forbidden(proposal, match.evidence, project):
+            continue
         files = patched(project, proposal)
         if files and all(other.files != files for other in found):
             found.append(

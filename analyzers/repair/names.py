@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from analyzers.edits import Edit, Editor
 from analyzers.flow import walk_scope
-from analyzers.repair.kinds import Writing
 from analyzers.source import Module
 
 
@@ -29,9 +28,9 @@ def deque_of(module: Module) -> str:
     return _imported(module, "collections", "deque") or "deque"
 
 
-def with_imports(module: Module, writing: Writing) -> Iterator[Edit]:
+def with_imports(module: Module, needs: frozenset[str]) -> Iterator[Edit]:
     """Edits by which the module imports what was used and is not imported yet."""
-    if "replace" in writing.needs and _imported(module, "dataclasses", "replace") is None:
+    if "replace" in needs and _imported(module, "dataclasses", "replace") is None:
         statement = _from(module)
         if statement is not None:
             yield Editor(module).append_to_names(statement, "replace")
