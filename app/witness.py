@@ -89,7 +89,11 @@ def _join(join: rec.Join) -> ev.Join:
     )
 
 
-def _kind(kind: rec.Kind) -> ev.Kind:
+KIND_DEPTH = 6  # deeper than the tracer tells: what lies below was made up
+
+
+def _kind(kind: rec.Kind, depth: int = KIND_DEPTH) -> ev.Kind:
+    below = kind.parts if depth else []
     return ev.Kind(
         kind.kind,
         kind.name,
@@ -98,7 +102,7 @@ def _kind(kind: rec.Kind) -> ev.Kind:
         kind.frozen,
         kind.maxlen,
         kind.size,
-        tuple((part.key, _kind(part.kind)) for part in kind.parts),
+        tuple((part.key, _kind(part.kind, depth - 1)) for part in below),
     )
 
 

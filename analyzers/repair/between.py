@@ -25,9 +25,20 @@ def at_boundary(cutting: Cutting, shared: Shared, rank: int) -> Iterator[Proposa
         return
     here = [h for h in cutting.outlived() if h.at.frame == shared.frame]
     loop = shared.loops[0] if shared.loops else None
-    after = walked_behind(shared.module, shared.freed)
     block = [*loop.body] if loop is not None else [shared.reached]
-    chosen = cutting.covering(sorted(here, key=lambda hop: not goes_on(hop, block)))
+    kept = [hop for hop in here if goes_on(hop, block)]
+    least = cutting.covering([*kept, *(hop for hop in here if hop not in kept)])
+    yield from _there(cutting, shared, least, rank)
+    if len(least) < len(kept):  # a value that goes on under several names
+        yield from _there(cutting, shared, kept, rank)
+
+
+def _there(cutting: Cutting, shared: Shared, chosen: list[Hop], rank: int) -> Iterator[Proposal]:
+    """These names cut at each place between the two walks."""
+    loop = shared.loops[0] if shared.loops else None
+    assert shared.freed is not None
+    assert shared.reached is not None
+    after = walked_behind(shared.module, shared.freed)
     editor, step = Editor(shared.module), indentation(shared.module)
     for made in cutting.written(chosen, shared.module, shared.scope):
         if loop is None:

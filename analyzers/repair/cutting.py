@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -73,10 +74,13 @@ class Cutting:
             yield Written(
                 [f"{name} = {helper}({name})" for name in names], f"{title} by `{helper}`"
             )
-        if len(hops) == 1:
-            calls = dict.fromkeys(methods_cutting(hops[0], self.project))
-            for call in [c for c in calls if bound or " = " not in c][:2]:
-                yield Written([call], title)
+        offered = [list(methods_cutting(hop, self.project)) for hop in hops]
+        for call in dict.fromkeys(offered[0]):
+            if all(call in calls for calls in offered) and (bound or " = " not in call):
+                yield Written([call], f"{title} by `{call.partition(' = ')[2] or call}`")
+        if (together := _in_layers(hops, writing)) is not None:
+            step = indentation(module)
+            yield Written([line.replace("\t", step) for line in together], title)
         kinds = [kind_carried(hop) for hop in hops]
         lines = [
             writing.statements(name, kind, rebind=rebinds(hop, scope))
@@ -117,6 +121,19 @@ class Cutting:
     def together(self, strategy: str, title: str, edits: Sequence[Edit], rank: int) -> Proposal:
         """Expressions cut where they stand."""
         return Proposal(strategy, title, joined(edits), "truncated", TRADEOFF, rank)
+
+
+_LAYER = re.compile(r"(?P<owner>[\w.]+)\[\d+\]\.(?P<attribute>\w+)")
+
+
+def _in_layers(hops: Sequence[Hop], writing: Writing) -> list[str] | None:
+    """One loop for the same attribute of several layers in a list (`net.layers[0].mem`)."""
+    found = [_LAYER.fullmatch(hop.name) for hop in hops]
+    places = {match.groups() if match else None for match in found}
+    if len(hops) < 2 or len(places) > 1 or found[0] is None:
+        return None
+    lines = writing.statements(f"layer.{found[0]['attribute']}", kind_carried(hops[0]))
+    return [f"for layer in {found[0]['owner']}:", *(f"\t{line}" for line in lines or ())]
 
 
 def _written_out(node: ast.expr, kind: Kind) -> Iterator[tuple[ast.expr, Kind]]:

@@ -71,6 +71,8 @@ def methods_cutting(hop: Hop, project: Project) -> Iterator[str]:
                     yield f"{hop.name} = {call}" if gives else call
                 elif dot and not gives and f"self.{attribute}" in _cut_in(method):
                     yield f"{owner}.{method.name}()"
+                elif dot and gives and owner.isidentifier() and _reads(method, attribute):
+                    yield f"{owner} = {owner}.{method.name}()"
 
 
 def _is_bare(method: ast.FunctionDef) -> bool:
@@ -87,6 +89,11 @@ def _cut_in(method: ast.FunctionDef) -> set[str]:
         for node in walk(method)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
     }
+
+
+def _reads(method: ast.FunctionDef, attribute: str) -> bool:
+    """Whether a method reads an attribute of its object."""
+    return any(spelled(node) == f"self.{attribute}" for node in walk(method))
 
 
 def _only_cuts(function: ast.FunctionDef, known: set[str]) -> bool:

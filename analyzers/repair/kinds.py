@@ -212,18 +212,17 @@ class Writing:
 
     def _in_place(self, name: str, kind: Kind, rebind: bool) -> Iterator[str]:
         """Statements that change a value's parts; an empty one where a part cannot be cut."""
-        if kind.kind == "object" or (kind.kind == "dataclass" and not kind.frozen):
+        if _is_changed(kind):
             for key, part in kind.parts:
                 if has_graph(part):
                     inner = self.statements(f"{name}.{field_name(key)}", part)
                     yield from inner if inner and field_name(key) else [""]
-        elif kind.kind in ("list", "tuple", "deque") and any(
-            part.kind == "object" and has_graph(part) for _, part in kind.parts
-        ):
+        elif kind.kind in _HOLDING and any(_is_changed(part) for _, part in kind.parts):
             held = {_signature(part): part for _, part in kind.parts}
             part = next(iter(held.values()))
             inner = self.statements("item", part) if len(held) == 1 else None
-            yield from [f"for item in {name}:", *(f"\t{line}" for line in inner)] if inner else [""]
+            each = f"{name}.values()" if kind.kind == "dict" else name
+            yield from [f"for item in {each}:", *(f"\t{line}" for line in inner)] if inner else [""]
         elif kind.kind == "dict" and not (rebind and kind.name == "dict" and self._alike(kind)):
             entries = [(k, part) for k, part in kind.parts if has_graph(part)]
             if len(entries) <= FEW and not self._alike(kind):
@@ -242,6 +241,15 @@ class Writing:
 
     def _alike(self, kind: Kind) -> bool:
         return self._each(kind, "t") is not None
+
+
+_HOLDING = ("list", "tuple", "deque", "dict")
+
+
+def _is_changed(kind: Kind) -> bool:
+    """Whether a value is an object whose attributes are given new values."""
+    own = kind.kind == "object" or (kind.kind == "dataclass" and not kind.frozen)
+    return own and has_graph(kind)
 
 
 def _variable(text: str, kind: Kind) -> str:
