@@ -23,6 +23,7 @@ from analyzers.flow import (
     walk_scope,
 )
 from analyzers.pattern import Proposal
+from analyzers.repair.scopes import unbound_at
 from analyzers.source import Module, Project, Scope
 from analyzers.stories.passing import frames, known_below
 from analyzers.stories.shared_frame import Shared
@@ -62,12 +63,13 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
     walk = walk_statement(shared.module, shared.freed)
     head = editor.insert_before(head_of(story.loop), *_guarded(story, names, plain))
     behind = editor.insert_after(walk, *plain)
-    yield cut(
-        "detach-at-head",
-        f"Detach {what} at the head of the loop",
-        (head,),
-        rank if straight else rank + 1,
-    )
+    if not any(unbound_at(story.loop, shared.scope, name) for name in names):
+        yield cut(
+            "detach-at-head",
+            f"Detach {what} at the head of the loop",
+            (head,),
+            rank if straight else rank + 1,
+        )
     yield cut(
         "detach-behind-backward",
         f"Detach {what} behind the backward",

@@ -45,7 +45,7 @@ def _there(cutting: Cutting, shared: Shared, chosen: list[Hop], rank: int) -> It
             edit = editor.insert_before(shared.reached, *made.lines)
             yield cutting.proposal("detach-before-call", made, "before the next call", edit, rank)
             continue
-        if not any(unbound_at(loop, shared.scope, hop) for hop in chosen):
+        if not any(unbound_at(loop, shared.scope, hop.name) for hop in chosen):
             edit = editor.insert_before(head_of(loop), *guarded(made.lines, chosen, step))
             yield cutting.proposal("detach-at-head", made, "at the head of the loop", edit, rank)
         behind = _bound_behind(cutting, chosen, after, shared.module, shared.frame)

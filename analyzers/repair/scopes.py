@@ -33,9 +33,9 @@ def covers(statement: ast.stmt, line: int) -> bool:
     return statement.lineno <= line <= (statement.end_lineno or statement.lineno)
 
 
-def unbound_at(loop: Loop, scope: Scope, hop: Hop) -> bool:
+def unbound_at(loop: Loop, scope: Scope, name: str) -> bool:
     """Whether the first pass may come to the head of the loop before the name has any value."""
-    root = hop.name.partition(".")[0].partition("[")[0]
+    root = name.partition(".")[0].partition("[")[0]
     stored = [
         node
         for node in walk(scope)
