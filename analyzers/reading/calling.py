@@ -102,8 +102,7 @@ def call_at(
         return classes.super_value(frame)
     if machine.suspecting and (grown := suspicion.grown(machine, node, callee, frame)) is not None:
         return container_methods.method(machine, grown, "append", args, "", frame)
-    if machine.suspecting:
-        callee = suspicion.as_object(machine, node.func, callee, frame)
+    callee = suspicion.as_object(machine, node.func, callee, frame)
     line = frame.line
     value = machine.call(callee, args, kwargs, frame)
     frame.line = line

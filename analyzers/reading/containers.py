@@ -95,12 +95,9 @@ def iterate(machine: Machine, value: Value, frame: Frame) -> Iterator[Value]:
     elif isinstance(value, Tensor):
         yield from _rows(machine, value, frame)
     elif not isinstance(value, Const):
-        while True:
-            yield (
-                Unknown(data=value.node is None)
-                if value.node is None
-                else part_of(machine, value, frame)
-            )
+        carries = value.node is not None and (machine.suspecting or value.node.strong)
+        while True:  # what was not seen to be made of parameters is a loader, and gives data
+            yield part_of(machine, value, frame) if carries else Unknown(data=True)
 
 
 def enough(value: Value) -> float:
