@@ -3,7 +3,8 @@
     python -m benchmarks.false_blame [DIRECTORY ...] [--show]
 
 Without directories: the installed torch. Each file is read as a script of its own. Prints files,
-crashes, files over one second, and findings; every finding in correct code is a false alarm.
+crashes, files over one second, findings, and the share of the files with a walk that have one;
+every finding in correct code is a false alarm.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Tally:
     crashes: list[str] = field(default_factory=list)
     slow: list[tuple[float, str]] = field(default_factory=list)
     findings: list[tuple[str, Evidence]] = field(default_factory=list)
+    blamed: int = 0
     incomplete: Counter[str] = field(default_factory=Counter)
     slowest: float = 0.0
     total: float = 0.0
@@ -64,6 +66,7 @@ def tally(directory: Path) -> Tally:
         result.with_walks += bool(reading.backward_lines)
         result.incomplete.update(reading.incomplete)
         result.findings.extend((name, found) for found in reading.evidence)
+        result.blamed += bool(reading.evidence)
         if seconds > 1:
             result.slow.append((seconds, name))
     return result
@@ -97,11 +100,12 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print every finding and crash")
     options = parser.parse_args()
     print(f"{'library':20}{'files':>7}{'walks':>7}{'crashes':>9}{'> 1 s':>7}{'findings':>10}"
-          f"{'slowest s':>11}{'total s':>9}")  # fmt: skip
+          f"{'blamed':>8}{'slowest s':>11}{'total s':>9}")  # fmt: skip
     for directory in options.directories or [installed_torch()]:
         result = tally(directory)
         print(f"{result.name:20}{result.files:>7}{result.with_walks:>7}{len(result.crashes):>9}"
-              f"{len(result.slow):>7}{len(result.findings):>10}{result.slowest:>11.2f}"
+              f"{len(result.slow):>7}{len(result.findings):>10}"
+              f"{result.blamed / max(result.with_walks, 1):>8.1%}{result.slowest:>11.2f}"
               f"{result.total:>9.1f}", flush=True)  # fmt: skip
         if options.show:
             for name, found in result.findings:

@@ -158,12 +158,14 @@ class Tape:
     def reuse(self, walk: Walk, found: Found) -> GraphReuse | None:
         """The evidence, when the walk met freed nodes that had saved something."""
         joins: list[Join] = []
+        met: list[Node] = []
         freed: Walk | None = None
         for child, old in _distinct(found.joins):
             raising = self._raising(old)
             if raising is None or raising.freed is None:
                 continue
             freed = freed or raising.freed
+            met.append(old)
             carriers, new = _carriers(old, child, raising.freed, found, walk.roots)
             joins.append(
                 Join(
@@ -180,12 +182,16 @@ class Tape:
         if freed is None:
             return None
         lines = {(join.old.at.file, join.old.at.line) for join in joins if join.old.at}
+        same_root = any(root in freed.roots for root in walk.roots)
+        remade = any((n.at.file, n.at.line) in lines for n in found.live)
+        if not (same_root or remade or self.suspecting or any(old.strong for old in met)):
+            return None  # it may be data that something unseen has loaded
         return GraphReuse(
             freed=freed.visit,
             reached=walk.visit,
             how="predicted",
-            same_root=any(root in freed.roots for root in walk.roots),
-            remade=any((n.at.file, n.at.line) in lines for n in found.live),
+            same_root=same_root,
+            remade=remade,
             joins=tuple(joins),
             engine="custom" if engine else "torch",
             engine_class=engine,

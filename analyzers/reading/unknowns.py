@@ -60,8 +60,6 @@ def call_unknown(
     if not machine.grad:
         lost = Lost("no_grad", frame.place(), parents, ended)
         return Unknown(callee.origin, data=True, lost=lost)
-    if not (parents or leaf or machine.suspecting):  # as what loads data
-        return Unknown(callee.origin, lost=operators.joined(ended))
     node = machine.tape.node(callee.origin or "call", frame.place(), parents)
     node.ended = ended
     if leaf is not None:

@@ -278,6 +278,27 @@ HEALTHY = {
         "    d = torch.distributions.Categorical(logits=net(x))\n"
         "    (-d.log_prob(a)).mean().backward()\n"
     ),
+    "models and loaders that something prepared": (
+        "model, opt, loader = prepare(net, opt, loader)\nfor epoch in range(3):\n"
+        "    for x, y in loader:\n        opt.zero_grad()\n        loss = criterion(model(x), y)\n"
+        "        loss.backward()\n        opt.step()\n"
+    ),
+    "a model from a table of names": (
+        "model = models.__dict__[arch](pretrained=True)\nmodel = wrap(model)\n"
+        "opt = torch.optim.SGD(model.parameters(), lr=0.1)\nfor x, y in loader:\n"
+        "    opt.zero_grad()\n    criterion(model(x), y).backward()\n    opt.step()\n"
+    ),
+    "labels that something loads": (
+        "graph, features, labels = load_data(args)\nlabels = labels.to(device)\n"
+        "for epoch in range(3):\n"
+        "    opt.zero_grad()\n    loss = F.cross_entropy(net(features), labels[mask])\n"
+        "    loss.backward()\n    opt.step()\n"
+    ),
+    "a loader that something sets up": (
+        "train_loader, val_loader = set_loader(opt)\nfor epoch in range(3):\n"
+        "    for i, (x, y) in enumerate(train_loader):\n        loss = net(x).sum()\n"
+        "        loss.backward()\n"
+    ),
     "an unknown mask": (
         "mask = make_mask(x)\nfor _ in range(3):\n    (net(x) * mask).sum().backward()\n"
     ),
