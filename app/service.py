@@ -17,6 +17,7 @@ from app.diagnose import Progress, diagnose
 from app.intake import check
 from app.jobs import Diagnose, Jobs, QueueFullError, Runner
 from app.jobs.embedded import EmbeddedJobs
+from app.jobs.known import digest_of
 from app.manners.clients import sender_of
 from app.manners.metrics import Metrics
 from app.problems import ProblemError
@@ -68,7 +69,11 @@ class Core:
             self.metrics,
             lease_s=settings.lease_s,
             max_attempts=settings.max_attempts,
+            identify=self._identify if settings.reuse_results and not diagnose_with else None,
         )
+
+    def _identify(self, request: DiagnosisRequest) -> str:
+        return digest_of(request, self.settings.sandbox_socket or self.settings.sandbox)
 
     async def open(self, *, diagnosing: bool) -> None:
         """Open the database and, where diagnoses run in this process, what they need."""

@@ -35,6 +35,9 @@ class Settings(BaseSettings):
     )
     sweep_s: float = Field(5, gt=0, description="how often abandoned and expired work is sought")
     retention_days: float = Field(7, gt=0, description="how long a diagnosis is kept")
+    reuse_results: bool = Field(
+        True, description="answer a request from the kept result of the very same one"
+    )
     shutdown_grace_s: float = Field(
         10, ge=0, description="time for running diagnoses to end before they are handed back"
     )

@@ -156,7 +156,7 @@ def main() -> None:
     port = free_port()
     bare = subprocess.Popen([sys.executable, "-c", HELLO.replace("PORT", str(port))])
     with tempfile.TemporaryDirectory() as directory:
-        server = Server(Path(directory), log_level="warning")
+        server = Server(Path(directory), log_level="warning", reuse_results="false")
         try:
             eventually(lambda: server.http.get("/readyz").status_code == 200)
             address = f"http://127.0.0.1:{port}"

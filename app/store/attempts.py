@@ -78,6 +78,14 @@ class Attempts:
         request = DiagnosisRequest.model_validate_json(found.request)
         return Claim(diagnosis_id, found.attempt, found.created_at, request)
 
+    async def known(self, digest: str) -> Findings | None:
+        """What was found on the same request before, and is still kept."""
+        row = DiagnosisRow
+        query = select(row.result).where(row.digest == digest, row.expires_at > datetime.now(UTC))
+        async with self._database.engine.connect() as connection:
+            found = await connection.scalar(query.limit(1))
+        return None if found is None else Findings.model_validate_json(found)
+
     async def renew(self, claim: Claim) -> bool:
         """Say that the attempt is alive; False when it is outdated or its row is gone."""
         statement = update(DiagnosisRow).where(held(claim))
@@ -103,9 +111,14 @@ class Attempts:
         return added is not None
 
     async def finish(
-        self, claim: Claim, status: Literal["done", "failed"], findings: Findings
+        self,
+        claim: Claim,
+        status: Literal["done", "failed"],
+        findings: Findings,
+        digest: str | None = None,
     ) -> bool:
-        """Store the result, once: False when the attempt is outdated."""
+        """Store the result, once: False when the attempt is outdated. With a `digest` of its
+        request it answers that request again."""
         async with self._database.changing(claim.id) as connection:
             done = await connection.execute(
                 update(DiagnosisRow)
@@ -115,6 +128,7 @@ class Attempts:
                     result=findings.model_dump_json(),
                     lease_until=None,
                     finished_at=datetime.now(UTC),
+                    digest=digest,
                 )
             )
             if done.rowcount != 1:

@@ -31,7 +31,8 @@ class Base(DeclarativeBase):
 class DiagnosisRow(Base):
     """A diagnosis. `result` is the JSON of `Findings`, written once, with `done` or `failed`.
 
-    `sender` is a digest that tells its sender again; `token` is what the sender deletes it with.
+    `sender` is a digest that tells its sender again; `token` is what the sender deletes it with;
+    `digest` stands for the request where the result answers that request again.
     """
 
     __tablename__ = "diagnoses"
@@ -47,6 +48,7 @@ class DiagnosisRow(Base):
     finished_at: Mapped[datetime | None] = mapped_column(UtcTime)
     sender: Mapped[str | None] = mapped_column(Text)
     token: Mapped[str | None] = mapped_column(Text)
+    digest: Mapped[str | None] = mapped_column(Text, index=True)
 
     __table_args__ = (Index("ix_diagnoses_status", "status", "created_at"),)
 

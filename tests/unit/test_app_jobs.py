@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 
+import httpx
 import pytest
 from sqlalchemy import text
 
@@ -12,6 +14,7 @@ from app.jobs import Diagnose, Jobs, QueueFullError, Runner
 from app.jobs.embedded import EmbeddedJobs
 from app.jobs.queue import QueueJobs
 from app.jobs.worker import Worker
+from app.main import create_app
 from app.manners.metrics import Metrics
 from app.schemas import Cause, DiagnosisRequest, Findings, Spot
 from app.settings import Settings
@@ -243,3 +246,23 @@ async def _left(bench: Bench, jobs: Jobs) -> int:
     async with bench.database.engine.connect() as connection:
         found = await connection.scalar(text("SELECT count(*) FROM procrastinate_jobs"))
     return int(found or 0)
+
+
+async def test_the_same_request_again_is_answered_from_what_was_found(tmp_path: Path) -> None:
+    """By a result of its own, with a fresh id; another request is worked on."""
+    settings = {"var_dir": tmp_path, "sandbox": "none", "shutdown_grace_s": 0}
+    app = create_app(Settings.model_validate(settings))
+    body = {"script": "import torch\nx = torch.ones(2, requires_grad=True)\n", "run": "never"}
+    async with app.router.lifespan_context(app):
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+            answers = [
+                (await http.post("/v1/diagnoses?wait=60", json=sent)).json()
+                for sent in (body, body, {**body, "filename": "other.py"})
+            ]
+    first, again, other = answers
+    assert again["id"] != first["id"]
+    assert again["summary"] == first["summary"]
+    assert first["timings_ms"]["read"] > 0
+    assert again["timings_ms"]["read"] == 0
+    assert other["timings_ms"]["read"] > 0

@@ -1,0 +1,37 @@
+"""The same request again has the same result: what was found answers it, whoever asked first."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from app.schemas import DiagnosisRequest, Findings
+
+PACKAGES = ("analyzers", "app", "sandbox")
+SETTLED = ("reproduced", "ran_clean", "other_error")
+
+
+def digest_of(request: DiagnosisRequest, sandbox: str) -> str:
+    """What tells requests apart, for this version of the service and this kind of sandbox."""
+    asked = f"{version()}\n{sandbox}\n{request.model_dump_json()}"
+    return hashlib.sha256(asked.encode()).hexdigest()
+
+
+def is_settled(request: DiagnosisRequest, findings: Findings) -> bool:
+    """Whether another attempt would find the same: nothing was cut short, and the script was run
+    where it was to be run."""
+    if findings.run is None:
+        return request.run == "never" and findings.verdict is not None
+    return findings.run.status in SETTLED and not findings.run.tampered
+
+
+@cache
+def version() -> str:
+    """A digest of the service's own source: a new version finds out anew."""
+    root = Path(__file__).parents[2]
+    digest = hashlib.sha256()
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
