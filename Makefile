@@ -6,6 +6,9 @@ BIN := $(VENV)/bin
 # TORCH_INDEX=URL adds PyTorch's index of CPU builds, which are much smaller than the default ones.
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt \
 	$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+# One process a core (WORKERS=0: all in one); tests that share something expensive stay together.
+WORKERS ?= auto
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
 
 .PHONY: help serve test check format docs compose-test clean
 help:  ## list the commands
@@ -29,7 +32,7 @@ serve: $(VENV)/.serve $(if $(EXTRAS),$(VENV)/.extras)  ## serve http://127.0.0.1
 	@exec $(BIN)/gradmend serve --port $(PORT)
 
 test: $(VENV)/.test  ## install what tests need and run them
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(PYTEST)
 
 compose-test: $(VENV)/.test  ## build the images, bring Compose up, have it mend a script (needs root or Docker)
 	$(BIN)/python -m pytest -m docker $(PYTEST_ARGS)
@@ -39,7 +42,7 @@ check: $(VENV)/.test  ## format, lint, types, import rules, tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(PYTEST)
 
 format: $(VENV)/.test  ## format and sort imports
 	$(BIN)/ruff check --fix -q . ; $(BIN)/ruff format .

@@ -11,6 +11,27 @@ from hypothesis import settings as hypothesis_settings
 from app.settings import Settings
 from app.store import Database
 from tests.postgres import Cluster, find_program
+from tests.tracing import Tracing
+
+UNSHARED = ("abuse", "browser")  # attacks on one machine, pages of one server
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With `-n`, tests that share fixtures stay in one process: those of a file, or of a folder
+    that must not meet itself. Tests of the corpus stay together case by case."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            folder = item.path.parent.name
+            group = folder if folder in UNSHARED else str(item.path)
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.fixture(scope="session")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracing]:
+    """Runs a script under the tracer, in a warm process without walls."""
+    tracing = Tracing(tmp_path_factory.mktemp("traced"))
+    yield tracing
+    tracing.close()
 
 # How long an example takes says more about the machine than about the code.
 hypothesis_settings.register_profile("untimed", deadline=None)

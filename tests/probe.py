@@ -56,6 +56,7 @@ class Record:
     parameters: dict[str, list[list[Array]]] = field(
         default_factory=dict
     )  # the same, after the step
+    fed: set[str] = field(default_factory=set)  # optimizers that saw a gradient other than zero
     state: dict[str, Array] = field(default_factory=dict)  # at the end, where no optimizer stepped
     nodes: list[int] = field(default_factory=list)  # reached by each backward
     held: list[int] = field(default_factory=list)  # behind every live tensor, at each backward
@@ -99,6 +100,20 @@ def compare(reference: Record, candidate: Record) -> list[str]:
         *_compare_state(reference.state, candidate.state),
         *_compare_growth(reference.nodes, candidate.nodes),
         *_compare_held(reference.held, candidate.held),
+    ]
+
+
+def faults(record: Record) -> list[str]:
+    """What is wrong with a record by itself: an error, nothing learnt, graphs that grow."""
+    if record.error:
+        return [f"raises {record.error}"]
+    if not record.gradients and not record.state:
+        return ["it trains nothing that could be compared"]
+    idle = sorted(record.gradients.keys() - record.fed)
+    growth = [f"graphs grow from backward to backward: {record.nodes}"]
+    return [
+        *(f"{label}: no gradient at any step" for label in idle),
+        *(growth if _rises(record.nodes) else []),
     ]
 
 
@@ -186,10 +201,16 @@ class Recorder:
     def _before_step(self, optimizer: torch.optim.Optimizer, *_: object) -> None:
         steps = self.record.gradients.setdefault(self._label(optimizer), [])
         steps.append([_numbers(p.grad, like=p) for p in _parameters(optimizer)])
+        self._note_fed(optimizer)
 
     def _after_step(self, optimizer: torch.optim.Optimizer, *_: object) -> None:
         steps = self.record.parameters.setdefault(self._label(optimizer), [])
         steps.append([_numbers(p) for p in _parameters(optimizer)])
+        self._note_fed(optimizer)  # a closure, as LBFGS calls it, walks within the step
+
+    def _note_fed(self, optimizer: torch.optim.Optimizer) -> None:
+        if any(_numbers(p.grad, like=p).any() for p in _parameters(optimizer)):
+            self.record.fed.add(self._label(optimizer))
 
     def _label(self, optimizer: torch.optim.Optimizer) -> str:
         """Kind and shapes, then order: repairs may create or step optimizers in another order."""
@@ -329,6 +350,13 @@ def _compare_held(reference: Sequence[int], candidate: Sequence[int]) -> Iterato
     """A total that keeps every loss starts anew each epoch: its peak tells, not its trend."""
     if max(candidate, default=0) > 3 * max(reference, default=0) + 20:
         yield f"{max(candidate)} nodes are kept alive, not {max(reference, default=0)}"
+
+
+def _rises(nodes: Sequence[int]) -> bool:
+    """Whether each third of a run has larger graphs than the one before it."""
+    third = len(nodes) // 3
+    early, middle, late = nodes[:third], nodes[third : 2 * third], nodes[2 * third :]
+    return third > 1 and max(early) < max(middle) < max(late)
 
 
 def _growth(nodes: Sequence[int]) -> float:

@@ -63,6 +63,11 @@ def _state(pid: int) -> str:
         return ""
 
 
+def _hear_interrupts() -> None:
+    """A shell's background job ignores SIGINT, and so would everything that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Process:
     """A `gradmend` process; what it logs goes to a file."""
 
@@ -76,6 +81,7 @@ class Process:
                 env={**os.environ, **environment},
                 stdout=log,
                 stderr=log,
+                preexec_fn=_hear_interrupts,
             )
 
     @property

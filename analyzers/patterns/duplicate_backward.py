@@ -11,18 +11,25 @@ not the number of calls.
 
 Broken::
 
+    def log_gradients(model, loss):
+        loss.backward()
+        print([p.grad.norm().item() for p in model.parameters()])
+
     loss = criterion(model(x), y)
     optimizer.zero_grad()
     loss.backward()
-    log_gradients(model, loss)      # calls loss.backward() as well
+    log_gradients(model, loss)
     optimizer.step()
 
 Mended::
 
+    def log_gradients(model):
+        print([p.grad.norm().item() for p in model.parameters()])
+
     loss = criterion(model(x), y)
     optimizer.zero_grad()
     loss.backward()
-    log_gradients(model, loss)      # reads the gradients that are there
+    log_gradients(model)
     optimizer.step()
 """
 

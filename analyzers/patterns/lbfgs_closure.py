@@ -11,6 +11,7 @@ loss from outside would be stale even if it could be walked again.
 
 Broken::
 
+    optimizer = torch.optim.LBFGS(model.parameters())
     loss = criterion(model(x), y)
 
     def closure():
@@ -21,6 +22,8 @@ Broken::
     optimizer.step(closure)
 
 Mended::
+
+    optimizer = torch.optim.LBFGS(model.parameters())
 
     def closure():
         optimizer.zero_grad()

@@ -14,7 +14,7 @@ Then use the live tensor for this iteration's loss, and put a detached one into 
 Broken::
 
     bank = []
-    for x in batches:
+    for x, _ in batches:
         feature = encoder(x)
         bank.append(feature)
         loss = contrast(feature, torch.cat(bank))
@@ -25,7 +25,7 @@ Broken::
 Mended::
 
     bank = []
-    for x in batches:
+    for x, _ in batches:
         feature = encoder(x)
         bank.append(feature.detach())
         loss = contrast(feature, torch.cat(bank))
@@ -47,7 +47,7 @@ from analyzers.pattern import Match, Proposal
 from analyzers.repair.cut import at_boundary, cuts
 from analyzers.source import Project
 from analyzers.stories.story import story_of
-from analyzers.stories.telling import account, matched, story_in
+from analyzers.stories.telling import account, line, matched, story_in
 
 NAME = "stored-graph"
 FAMILY = "graph-reuse"
@@ -70,10 +70,11 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """What is kept, and who walked it again."""
-    return (
-        account(match, project)
-        + " What is kept across iterations should be values only: detach it when it is stored."
-    )
+    told = account(match, project)
+    kept = line(match.location, project)
+    if kept not in told:
+        told += f" It was put there at {kept}."
+    return told + " What is kept across iterations should be values only: detach it when stored."
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from dataclasses import dataclass
 
 from analyzers.flow import bindings, called_name, names_read, value_of, walk_scope
 from analyzers.source import Module, Project, spelled
 from analyzers.stories.story import Story, sources
 from analyzers.trees import remembered, walk
+
+_BUILTINS = frozenset(dir(builtins))
 
 
 def maker_called_inside(story: Story) -> bool:
@@ -130,9 +133,9 @@ def _own_attributes(tree: ast.Module) -> set[str]:
 
 
 def _is_model_call(call: ast.Call) -> bool:
-    """A call with arguments of something that is neither a library's nor a class."""
+    """A call with arguments of something that is neither a library's, nor Python's, nor a class."""
     text = spelled(call.func)
-    library = text.partition(".")[0] in ("torch", "F", "nn", "np", "math")
+    library = text.partition(".")[0] in ("torch", "F", "nn", "np", "math") or text in _BUILTINS
     return bool(call.args) and not library and not called_name(call)[:1].isupper()
 
 

@@ -115,6 +115,7 @@ class _Scanner:
         elif self.exception or self.frames:
             self.finish()
         self.frames = []
+        self.wants_code = False
 
     def _begin_forward(self, op: str) -> None:
         self.finish()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.mending import recognise
@@ -66,14 +64,6 @@ DERIVED_ATTRIBUTE = """\
     layer = Scaled()
     spare = copy.deepcopy(layer)
     """
-
-
-@pytest.fixture(scope="module")
-def traced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracing]:
-    """Runs scripts under the tracer, in a warm process."""
-    tracing = Tracing(tmp_path_factory.mktemp("traced"))
-    yield tracing
-    tracing.close()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -125,14 +124,6 @@ CASES = {
     "buffer filled along a dimension": (ROLLOUT, {}, "inplace-state", "train.py", 13),
     "decorated helper": (EVALUATED, {}, "detached-loss", "train.py", 7),
 }
-
-
-@pytest.fixture(scope="module")
-def traced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracing]:
-    """Runs scripts under the tracer, in a warm process."""
-    tracing = Tracing(tmp_path_factory.mktemp("traced"))
-    yield tracing
-    tracing.close()
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.probe import compare, run
+from tests.probe import compare, faults, run
 
 Judge = Callable[..., list[str]]
 REFERENCE = """
@@ -118,3 +118,22 @@ def test_a_notebook_runs_by_its_counts(tmp_path: Path) -> None:
     path = tmp_path / "counted.ipynb"
     path.write_text(json.dumps({"cells": cells}))
     assert run(path).error == "ValueError: ran 3 times"
+
+
+def test_a_record_alone_shows_what_is_wrong_with_it(tmp_path: Path) -> None:
+    def found(source: str) -> list[str]:
+        path = tmp_path / "alone.py"
+        path.write_text(textwrap.dedent(source))
+        return faults(run(path))
+
+    assert found(REFERENCE) == []
+    assert found("raise KeyError('weights')") == ["raises KeyError: 'weights'"]
+    assert found("import torch") == ["it trains nothing that could be compared"]
+    idle = REFERENCE.replace("optimizer.step()", "optimizer.zero_grad(); optimizer.step()")
+    assert any("no gradient at any step" in fault for fault in found(idle))
+    total = (
+        REFERENCE.replace("for _ in", "total = 0\n    for _ in")
+        .replace("loss.backward()", "total = total + loss; total.backward(retain_graph=True)")
+        .replace("optimizer.step()", "")
+    )
+    assert any("graphs grow" in fault for fault in found(total))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from analyzers.tracebacks import MAX_CHARACTERS, parse
@@ -238,6 +238,14 @@ PIECES = st.sampled_from(
 
 @settings(max_examples=200)
 @given(st.lists(PIECES, max_size=40))
+@example(
+    [
+        "Error detected in A. Traceback of forward call that caused the error:",
+        'File "train.py", line 41, in <module>',
+        "Traceback (most recent call last):",
+        "a line of code before any frame",
+    ]
+)
 def test_any_order_of_real_lines_is_parsed(lines: list[str]) -> None:
     parsed = parse("\n".join(lines))
     assert all(frame.line >= 0 for frame in parsed.frames)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from analyzers.notebooks.notebook import to_project
 from analyzers.reading import read
 from analyzers.source import Project
-from tests.case_files import Case, load_cases
+from tests.case_files import Case
+from tests.corpus.listing import HEALTHY, each
 
-HEALTHY = [case for case in load_cases() if case.healthy]
 
-
-@pytest.mark.parametrize("case", HEALTHY, ids=lambda case: case.name)
+@each(HEALTHY)
 def test_nothing_is_predicted(case: Case) -> None:
     notebook = case.path.suffix == ".ipynb"
     script = to_project(case.stripped)[0] if notebook else case.stripped

@@ -10,16 +10,14 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-import pytest
-
 from analyzers.evidence import Evidence, GraphReuse, InplaceChange, MissingGraph, SilentFault
 from analyzers.examine import examine
 from app.witness import observed
-from tests.case_files import Case, load_cases
+from tests.case_files import Case
+from tests.corpus.listing import FAILING, each
 from tests.tracing import Tracing
 
 MISSES: dict[str, str] = tomllib.loads((Path(__file__).parent / "known_misses.toml").read_text())
-FAILING = [case for case in load_cases() if not case.healthy]
 Event = tuple[str | int | None, ...]
 
 
@@ -40,7 +38,7 @@ def events(pieces: Iterable[Evidence]) -> set[Event]:
     return {event(piece) for piece in pieces}
 
 
-@pytest.mark.parametrize("case", FAILING, ids=lambda case: case.name)
+@each(FAILING)
 def test_reading_predicts_what_the_run_observes(case: Case, traced: Tracing) -> None:
     read = examine(case.stripped, case.path.name, case.files, "")
     others = {path: text for path, text in read.files.items() if path != read.entry}
