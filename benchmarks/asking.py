@@ -9,7 +9,6 @@ from app.diagnose import diagnose
 from app.reader import Reader
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
 from sandbox.client import EmbeddedSandbox
-from sandbox.protocol import Sandbox
 
 READING, RUNNING = "reading", "running"
 
@@ -24,31 +23,41 @@ class Unheard:
     async def patch(self, patch: Patch) -> None: ...
 
 
+class Service:
+    """The service's own entry, with a reader and a sandbox of its own."""
+
+    def __init__(self) -> None:
+        self.reader = Reader()
+        self.sandbox = EmbeddedSandbox()  # starts nothing before the first run
+
+    async def ask(self, request: DiagnosisRequest, mode: str) -> Findings:
+        """The findings; `reading` never runs anything."""
+        if mode == READING:
+            request = request.model_copy(update={"run": "never"})
+        sandbox = self.sandbox if mode == RUNNING else None
+        try:
+            return await diagnose(request, sandbox=sandbox, reader=self.reader, progress=Unheard())
+        except Exception as fault:  # the service promises not to: a wrong answer like any other
+            return Findings(summary=f"the service raised {type(fault).__name__}: {fault}")
+
+    async def close(self) -> None:
+        """End the reader's workers and the launcher."""
+        await self.reader.close()
+        await self.sandbox.close()
+
+
 async def ask(
     requests: Sequence[DiagnosisRequest], modes: Sequence[str]
 ) -> dict[str, list[Findings]]:
-    """Findings by mode, in the order of `requests`; `reading` never runs anything."""
-    reader = Reader()
-    sandbox = EmbeddedSandbox() if RUNNING in modes else None
+    """Findings by mode, in the order of `requests`."""
+    service = Service()
     answers: dict[str, list[Findings]] = {mode: [] for mode in modes}
     try:
         for number, request in enumerate(requests, 1):
             print(f"\r{number} of {len(requests)} ", end="", file=sys.stderr, flush=True)
             for mode in modes:
-                used = sandbox if mode == RUNNING else None
-                answers[mode].append(await _diagnose(request, used, reader))
+                answers[mode].append(await service.ask(request, mode))
     finally:
-        await reader.close()
-        if sandbox is not None:
-            await sandbox.close()
+        await service.close()
     print(file=sys.stderr)
     return answers
-
-
-async def _diagnose(request: DiagnosisRequest, sandbox: Sandbox | None, reader: Reader) -> Findings:
-    if sandbox is None:
-        request = request.model_copy(update={"run": "never"})
-    try:
-        return await diagnose(request, sandbox=sandbox, reader=reader, progress=Unheard())
-    except Exception as fault:  # the service promises not to: a wrong answer like any other
-        return Findings(summary=f"the service raised {type(fault).__name__}: {fault}")

@@ -18,7 +18,8 @@ from tests.probe import Record, judge
 class Score:
     """How one diagnosis did; `wrong` says in words what was not right.
 
-    `cleared` is a healthy script that was told so.
+    `cleared` is a healthy script that was told so; `misjudged` a wrong first patch that was said
+    to have passed.
     """
 
     verdict: str
@@ -28,6 +29,7 @@ class Score:
     place: bool = False
     carrier: bool = False
     patch: bool = False
+    misjudged: bool = False
     wrong: list[str] = field(default_factory=list)
 
 
@@ -83,6 +85,7 @@ def _score_patch(trial: Trial, patch: Patch, result: Score) -> None:
     result.patch = not objections
     if objections:
         status = patch.verification.status
+        result.misjudged = status == "passed"
         result.wrong.append(f"patch {patch.strategy}, {status}: {objections[0][:200]}")
 
 

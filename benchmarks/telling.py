@@ -44,6 +44,27 @@ def summary(trials: Sequence[Trial], scores: Scores) -> str:
     return "\n".join(lines + _table(heads, rows))
 
 
+def first_contact(batch: Sequence[str], trials: Sequence[Trial], scores: Scores) -> Iterator[str]:
+    """Rows of the table in `first_contact.md`, one for each mode; `batch` is its first columns."""
+    failing = [n for n, trial in enumerate(trials) if not trial.case.healthy]
+    healthy = [n for n, trial in enumerate(trials) if trial.case.healthy]
+    for mode, results in scores.items():
+        ours, clean = ([results[n] for n in group] for group in (failing, healthy))
+        cells = [
+            *batch,
+            mode,
+            str(len(failing)),
+            _share([result.pattern for result in ours]),
+            _share([result.place for result in ours]),
+            _share([result.patch for result in ours]),
+            str(sum(result.misjudged for result in ours)),
+            str(len(healthy)),
+            str(sum(result.blamed for result in clean)),
+            str(sum(result.cleared for result in clean)),
+        ]
+        yield f"| {' | '.join(cells)} |"
+
+
 def complaints(trials: Sequence[Trial], scores: Scores) -> Iterator[str]:
     """What is wrong, case by case."""
     for number, trial in enumerate(trials):

@@ -33,8 +33,14 @@ class Trial:
         return {self.request.filename: self.case.stripped, **self.case.files}
 
 
-def prepare(case: Case) -> Trial:
-    """Run the case, its repairs and the baselines in plain Python, each in a fork."""
+def prepare(case: Case, baselines: bool = True) -> Trial:
+    """Run the case, its repairs and, where wanted, the baselines in plain Python, each in a
+    fork."""
+    return prepared(case, tuple(run(path) for path in case.fixed), baselines)
+
+
+def prepared(case: Case, accepted: tuple[Record, ...], baselines: bool = False) -> Trial:
+    """The same, for a case whose repairs ran already."""
     entry = "train" + case.path.suffix
     files = {entry: case.stripped, **case.files}
     sight = watch(files, entry)
@@ -44,9 +50,8 @@ def prepare(case: Case) -> Trial:
         files=[SourceFile(path=path, content=text) for path, text in case.files.items()],
         traceback=sight.traceback,
     )
-    if case.healthy:
-        return Trial(case, request, (), sight)
-    accepted = tuple(run(path) for path in case.fixed)
+    if case.healthy or not baselines:
+        return Trial(case, request, accepted, sight)
     retained = {path: retain_everywhere(path, text) for path, text in files.items()}
     return Trial(
         case,

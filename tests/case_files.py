@@ -43,7 +43,7 @@ class Case:
     def name(self) -> str:
         """`recurrent_state/lstm`: short, and the same on every machine."""
         inside = self.path.parent if self.path.name == "train.py" else self.path.with_suffix("")
-        return str(inside.relative_to(ROOT))
+        return f"{inside.parent.name}/{inside.name}"
 
     @property
     def healthy(self) -> bool:
@@ -51,11 +51,11 @@ class Case:
 
 
 def load_cases(root: Path = ROOT) -> list[Case]:
-    """Every case under `root`, sorted by path; repairs belong to their case and are not listed."""
-    found = []
-    for directory in sorted(entry for entry in root.iterdir() if entry.is_dir()):
-        found += [load_case(path) for path in sorted(directory.iterdir()) if _is_case(path)]
-    return found
+    """Every case in `root` or in one of its folders, sorted by path; repairs belong to their case
+    and are not listed."""
+    folders = [root, *(path for path in root.iterdir() if path.is_dir() and not _is_project(path))]
+    paths = (path for folder in sorted(folders) for path in sorted(folder.iterdir()))
+    return [load_case(path) for path in paths if _is_case(path)]
 
 
 def load_case(path: Path) -> Case:
@@ -124,7 +124,11 @@ def _is_case(path: Path) -> bool:
     bare = path.name if path.is_dir() else path.stem
     if VARIANT.search(bare):
         return False
-    return path.suffix in {".py", ".ipynb"} or (path / "train.py").is_file()
+    return path.suffix in {".py", ".ipynb"} or _is_project(path)
+
+
+def _is_project(path: Path) -> bool:
+    return (path / "train.py").is_file()
 
 
 def _variants(path: Path, kind: str) -> tuple[Path, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from hypothesis import settings as hypothesis_settings
 
@@ -12,6 +13,9 @@ from app.settings import Settings
 from app.store import Database
 from tests.postgres import Cluster, find_program
 from tests.tracing import Tracing
+
+hypothesis.settings.register_profile("untimed", deadline=None)  # a busy machine is no failure
+hypothesis.settings.load_profile("untimed")
 
 UNSHARED = ("abuse", "browser")  # attacks on one machine, pages of one server
 

@@ -10,7 +10,8 @@ from app.schemas import Carrier, Cause, Findings, Patch, Spot, Verification
 from benchmarks.baselines import retain_everywhere
 from benchmarks.plain import Line
 from benchmarks.scoring import is_place, score
-from benchmarks.trials import Trial, prepare, run_files
+from benchmarks.telling import first_contact
+from benchmarks.trials import Trial, prepare, prepared, run_files
 from tests.case_files import ROOT, load_case
 from tests.probe import compare
 
@@ -74,6 +75,17 @@ def test_a_wrong_diagnosis_scores_nowhere(trial: Trial) -> None:
     result = score(trial, found)
     assert (result.pattern, result.place, result.carrier, result.patch) == (False,) * 4
     assert len(result.wrong) == 4
+
+
+def test_a_row_at_first_contact_counts_wrong_patches_that_were_said_to_pass(trial: Trial) -> None:
+    found = Findings(patches=[patch(CASE.wrong[0].read_text())])
+    healthy = prepared(HEALTHY, ())
+    scores = [score(trial, found), score(healthy, Findings(verdict="healthy"))]
+    (row,) = first_contact(["batch", "today", "abc"], [trial, healthy], {"running": scores})
+    assert (
+        row
+        == "| batch | today | abc | running | 1 | 0/1   0% | 0/1   0% | 0/1   0% | 1 | 1 | 0 | 1 |"
+    )
 
 
 def test_a_script_returned_unchanged_is_no_patch(trial: Trial) -> None:

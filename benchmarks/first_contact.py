@@ -1,0 +1,55 @@
+"""How right the service is about scripts that nobody tuned it to.
+
+    python -m benchmarks.first_contact DIR [--no-run]
+
+DIR holds cases in the format of `tests/cases` (its README), in one folder or in one a pattern.
+They are asked before anything is changed for them, and judged as `benchmarks.accuracy` judges.
+Printed are rows for the table in `benchmarks/first_contact.md`, then what was missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+
+def main() -> None:
+    options = _parser().parse_args()
+    # The reader's workers import this module anew, and must not pay for torch.
+    from benchmarks.asking import READING, RUNNING, ask
+    from benchmarks.scoring import score
+    from benchmarks.telling import complaints, first_contact
+    from benchmarks.trials import prepare
+    from tests.case_files import load_cases
+
+    cases = load_cases(options.directory)
+    modes = [READING] if options.no_run else [RUNNING, READING]
+    trials = [prepare(case, baselines=False) for case in cases]
+    answers = asyncio.run(ask([trial.request for trial in trials], modes))
+    scores = {
+        mode: [score(trial, found) for trial, found in zip(trials, answers[mode], strict=True)]
+        for mode in modes
+    }
+    batch = [options.directory.resolve().name, f"{datetime.now(UTC):%Y-%m-%d}", _commit()]
+    print(*first_contact(batch, trials, scores), "", *complaints(trials, scores), sep="\n")
+
+
+def _commit() -> str:
+    command = ["git", "describe", "--always", "--dirty"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="first_contact", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("directory", type=Path, help="cases in the format of tests/cases")
+    parser.add_argument("--no-run", action="store_true", help="read only, without the sandbox")
+    return parser
+
+
+if __name__ == "__main__":
+    main()
