@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
-import hypothesis
 import pytest
 from hypothesis import settings as hypothesis_settings
 
@@ -14,8 +13,9 @@ from app.store import Database
 from tests.postgres import Cluster, find_program
 from tests.tracing import Tracing
 
-hypothesis.settings.register_profile("untimed", deadline=None)  # a busy machine is no failure
-hypothesis.settings.load_profile("untimed")
+# How long an example takes says more about the machine than about the code.
+hypothesis_settings.register_profile("untimed", deadline=None)
+hypothesis_settings.load_profile("untimed")
 
 UNSHARED = ("abuse", "browser")  # attacks on one machine, pages of one server
 
@@ -36,10 +36,6 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracing]:
     tracing = Tracing(tmp_path_factory.mktemp("traced"))
     yield tracing
     tracing.close()
-
-# How long an example takes says more about the machine than about the code.
-hypothesis_settings.register_profile("untimed", deadline=None)
-hypothesis_settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")
