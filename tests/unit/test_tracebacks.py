@@ -261,10 +261,10 @@ def test_time_grows_in_proportion_to_length(unit: str) -> None:
     def seconds(size: int) -> float:
         text = (unit * (size // len(unit) + 1))[:size]
         best = float("inf")
-        for _ in range(3):
-            started = time.perf_counter()
+        for _ in range(5):
+            started = time.thread_time()  # a busy machine is no failure
             parse(text)
-            best = min(best, time.perf_counter() - started)
+            best = min(best, time.thread_time() - started)
         return best
 
     quarter, whole = seconds(MAX_CHARACTERS // 4), seconds(MAX_CHARACTERS)
