@@ -58,6 +58,11 @@ def _why(case: Case, seen: Observation) -> str:
             f"The script ran clean, but changed what it is observed through "
             f"({'; '.join(run.tampered[:3])}), so nothing is known of its graphs."
         )
+    if seen.idle and not (case.reading.backward_lines or case.reading.suspected):
+        return (
+            "The script ran to its end without a backward call, so nothing is known of its "
+            "graphs: send the part that trains, or the error's traceback."
+        )
     if seen.idle:
         return (
             "The script defines what calls backward, and calls none of it, so nothing could be "

@@ -22,6 +22,7 @@ from sandbox.protocol import Job, RunResult, Session
 from sandbox.records import Plan, Reuse, Trace
 
 TIMES_CLEAN = 2  # after as many clean walks from a line, what reading says of it is not believed
+FOLLOWED = 10  # backward calls: graphs and steps are looked at up to the seventh
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Observation:
     """What is known before any patch. `run` is None when nothing was run; `why_not` says why.
 
     `order` is the order of a notebook's cells that showed the error; empty: top to bottom.
-    `idle`: the script only defines what walks a graph, and calls none of it.
+    `idle`: the run ended by itself and walked no graph, so it shows nothing of graphs.
     `plan`: the run was that of a part of a program, in a world of this plan.
     """
 
@@ -51,6 +52,12 @@ class Observation:
         """Whether the script ran here to its end without an exception, and not idly."""
         return self.run is not None and self.run.status == "finished" and not self.idle
 
+    @property
+    def followed(self) -> bool:
+        """Whether the time limit ended a run that had made many backward calls, all of them
+        clean: training goes on for longer than anybody waits."""
+        return self.plan is None and not self.evidence and _went_on(self.run)
+
 
 async def observe(case: Case, session: Session | None) -> Observation:
     """Reproduce in the sandbox; or take the user's own trace; or stay with the reading."""
@@ -68,8 +75,9 @@ async def observe(case: Case, session: Session | None) -> Observation:
         return await _completed(case, session)
     seen = observed(run.trace) if run.trace is not None else ()
     evidence = merged(seen, predicted)
-    idle = run.status == "finished" and not evidence and _is_idle(case, run)
-    if not evidence and (idle or run.status not in ("finished", "stopped")):
+    idle = run.status == "finished" and not evidence and len_backwards(run) == 0
+    unseen = idle or run.status not in ("finished", "stopped")
+    if not evidence and unseen and not (_went_on(run) and case.traceback is None):
         evidence = _relevant(case, run)
     return Observation(run, run.trace, evidence, order=order, idle=idle)
 
@@ -94,12 +102,9 @@ async def _completed(case: Case, session: Session) -> Observation:
     return Observation(run, run.trace, evidence, plan=plan)
 
 
-def _is_idle(case: Case, run: RunResult) -> bool:
-    """Whether nothing was walked in the run, although the source holds walks, or functions that
-    an error was raised in."""
-    walks = case.reading.backward_lines or case.reading.suspected
-    parts = _awaited(case) and "def " in case.project.files.get(case.project.entry, "")
-    return (bool(walks) or parts) and len_backwards(run) == 0
+def _went_on(run: RunResult | None) -> bool:
+    """Whether only the time limit ended the run, behind more calls than any fault needs to show."""
+    return run is not None and run.status == "timed_out" and len_backwards(run) >= FOLLOWED
 
 
 def as_observed(session: Session | None, case: Case, seen: Observation) -> Session | None:

@@ -42,15 +42,17 @@ def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
     run = seen.run
     if is_completed(seen):  # what was assumed may be what differs
         return "likely" if causes else "inconclusive"
+    given = case.traceback is not None and bool(case.traceback.exception)
     if run is not None and seen.ran_clean:
         if run.tampered:
             return "inconclusive"
         if causes and seen.from_run:
             return "confirmed"
-        given = case.traceback is not None and bool(case.traceback.exception)
         return "unreproduced" if given else "healthy"
     if run is not None and run.tampered:  # what its records say is the script's own word
         return "likely" if causes else "inconclusive"
+    if seen.followed and not given:
+        return "healthy"
     if causes and seen.from_run and (run is None or reproduced(run, seen, case)):
         return "confirmed"
     return "likely" if causes else "inconclusive"
@@ -61,8 +63,7 @@ def summary(
 ) -> str:
     """One sentence: what is wrong, where, and whether a patch was run."""
     if decided == "healthy":
-        calls = len_backwards(seen.run) if seen.run is not None else 0
-        return f"The script runs clean ({calls} backward calls), and nothing in it needs mending."
+        return _why_healthy(case, seen)
     if decided == "unreproduced":
         script, source = "script", "in the traceback"
         if case.notebook is not None:
@@ -114,6 +115,17 @@ def _in_world(best: Patch | None) -> str:
 def _of_versions(case: Case) -> str:
     """What versions of torch have to do with the error, if we know."""
     return "".join(f" {hint.text}" for hint in case.hints if hint.kind == "version")
+
+
+def _why_healthy(case: Case, seen: Observation) -> str:
+    calls = len_backwards(seen.run) if seen.run is not None else 0
+    if seen.followed:
+        return (
+            f"The script runs clean as far as it was followed: {calls} backward calls within the "
+            f"time limit of {case.time_limit_s:g} s, and nothing in them needs mending."
+        )
+    many = "1 backward call" if calls == 1 else f"{calls} backward calls"
+    return f"The script runs clean ({many}), and nothing in it needs mending."
 
 
 def _because(seen: Observation) -> str:

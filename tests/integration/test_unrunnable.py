@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textwrap import indent
 
+import pytest
+
 from app.schemas import DiagnosisRequest, Findings
 from benchmarks.asking import RUNNING, ask
 
@@ -85,3 +87,53 @@ async def test_nor_is_its_patch_called_checked() -> None:
     assert found.patches
     for patch in found.patches:
         assert patch.verification.status != "passed"
+
+
+MODEL_ONLY = """\
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 1)
+
+    def forward(self, x):
+        return self.layer(x)
+"""
+
+
+@pytest.mark.parametrize(
+    "traceback", ["", "RuntimeError: element 0 of tensors does not require grad"]
+)
+async def test_a_script_without_a_backward_call_shows_nothing(traceback: str) -> None:
+    found = await diagnosed(MODEL_ONLY, traceback)
+    assert found.run is not None
+    assert found.run.backward_calls == 0
+    assert found.verdict == "inconclusive"
+
+
+ENDLESS = """\
+import torch
+model = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+while True:
+    loss = model(torch.randn(4, 3)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+async def test_training_that_the_time_limit_ends_is_healthy_as_far_as_it_was_followed() -> None:
+    request = DiagnosisRequest(script=ENDLESS, time_limit_s=5)
+    found = (await ask([request], [RUNNING]))[RUNNING][0]
+    assert found.run is not None
+    assert found.run.backward_calls >= 10
+    assert found.verdict == "healthy"
+    assert f"{found.run.backward_calls} backward calls within the time limit" in found.summary
+
+
+async def test_with_an_error_to_explain_the_time_limit_leaves_it_open() -> None:
+    request = DiagnosisRequest(script=ENDLESS, time_limit_s=5, traceback=ERROR)
+    found = (await ask([request], [RUNNING]))[RUNNING][0]
+    assert found.verdict == "inconclusive"
