@@ -49,8 +49,10 @@ class Observation:
 
     @property
     def ran_clean(self) -> bool:
-        """Whether the script ran here to its end without an exception, and not idly."""
-        return self.run is not None and self.run.status == "finished" and not self.idle
+        """Whether the script ran here to its end without an exception, and walked graphs."""
+        if self.run is None or self.run.status != "finished" or self.idle:
+            return False
+        return len_backwards(self.run) > 0
 
     @property
     def followed(self) -> bool:
