@@ -56,12 +56,14 @@ class House:
         time.sleep(0.7)  # the reading is done by then, and the script sleeps
 
     def count(self, ids: list[str]) -> None:
-        """Every diagnosis ends well, and has one result."""
+        """Every diagnosis ends well, and has one result: the scripts walk no graph."""
         for diagnosis_id in ids:
             eventually(partial(self.server.finished, diagnosis_id), 90)
         for diagnosis_id in ids:
             diagnosis = self.server.read(diagnosis_id)
-            assert (diagnosis["status"], diagnosis["verdict"]) == ("done", "healthy"), diagnosis
+            assert (diagnosis["status"], diagnosis["verdict"]) == ("done", "inconclusive"), (
+                diagnosis
+            )
             assert self.server.results(diagnosis_id) == 1
 
 

@@ -9,14 +9,15 @@ from app.reproduce import Observation
 from app.verdict import decide
 from app.world import assumptions, basis_of
 from sandbox.protocol import RunResult
-from sandbox.records import Assumed, StandIn, Trace
+from sandbox.records import Assumed, Backward, Ended, Place, StandIn, Trace, Visit
 
 CASE = Case(Project({"train.py": "pass\n"}, "train.py"), None, Reading(), 20.0)
 
 
 def seen_with(*assumed: Assumed) -> Observation:
     substitute = StandIn(t="stand_in", name="wandb", detail="calls do nothing")
-    trace = Trace(assumed=list(assumed), stand_ins=[substitute])
+    ended = Ended(t="end", reason="finished", backwards=3)
+    trace = Trace(assumed=list(assumed), stand_ins=[substitute], ended=ended)
     return Observation(RunResult(status="finished", trace=trace), trace, ())
 
 
@@ -37,3 +38,21 @@ def test_a_run_that_was_completed_is_never_called_healthy() -> None:
     assert basis_of(CASE, seen) == "completed"
     assert decide(CASE, seen, []) == "inconclusive"
     assert [a.name for a in assumptions(seen)] == ["netD", "wandb"]
+
+
+def test_a_run_without_a_backward_call_is_never_called_healthy() -> None:
+    ended = Ended(t="end", reason="finished", backwards=0)
+    trace = Trace(ended=ended)
+    seen = Observation(RunResult(status="finished", trace=trace), trace, ())
+    assert decide(CASE, seen, []) == "inconclusive"
+
+
+def test_a_run_that_outlasts_the_limit_is_healthy_after_many_calls() -> None:
+    def after(calls: int) -> str:
+        visit = Visit(n=1, at=Place(file="train.py", line=3), iteration=1, kind="backward")
+        one = Backward(t="backward", visit=visit)
+        trace = Trace(backwards=[one] * calls)
+        return decide(CASE, Observation(RunResult(status="timed_out", trace=trace), trace, ()), [])
+
+    assert after(40) == "healthy"
+    assert after(4) == "inconclusive"
