@@ -34,7 +34,8 @@ def _steps(decided: Verdict, case: Case, seen: Observation) -> Iterator[NextStep
         for hint in case.hints:
             yield NextStep(kind=hint.kind, text=told(hint, case), value=hint.code or None)
     if case.others:
-        text = f"{case.others} further programs stand in the same text; send one alone to read it."
+        more = "another program stands" if case.others == 1 else f"{case.others} others stand"
+        text = f"One program of the text was read; {more} in it. Send one alone to have it read."
         yield NextStep(kind="lines", text=text, field="script")
 
 

@@ -10,20 +10,25 @@ from analyzers.paste.parsing import statement
 from analyzers.paste.reading import Piece
 
 MAX_PROGRAMS = 12
+TORCH = "import torch"
 
 
 @dataclass(slots=True)
 class Program:
-    """Pieces that may be one program. `names`: what they define and bind at their margin."""
+    """Pieces that may be one program: what they define and bind at their margin, and every name
+    that stands in them."""
 
     pieces: list[Piece] = field(default_factory=list)
     defined: set[str] = field(default_factory=set)
     bound: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
 
     def takes(self, other: Program) -> bool:
         """Whether the next piece goes on with this one, rather than telling it anew."""
         if self.defined & other.defined:
             return False
+        if TORCH in other.defined and not self.defined & other.used:
+            return False  # a head of its own, and nothing of what stands above it
         again = len(self.bound & other.bound)
         return again == 0 or 2 * again < len(other.bound)
 
@@ -31,11 +36,13 @@ class Program:
         self.pieces += other.pieces
         self.defined |= other.defined
         self.bound |= other.bound
+        self.used |= other.used
 
 
 def programs(pieces: Sequence[Piece]) -> list[Program]:
     """The programs of a text, in order: a piece that imports torch again, defines the same, or
-    binds mostly the same names is another version."""
+    binds mostly the same names is another version; one with a head of its own, that uses nothing of
+    what stands above, another program."""
     found: list[Program] = []
     for piece in pieces:
         following = _program(piece)
@@ -53,6 +60,7 @@ def _program(piece: Piece) -> Program:
         if node is not None:
             for kind, name in _names(node):
                 (program.defined if kind == "defined" else program.bound).add(name)
+            program.used |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     return program
 
 
@@ -61,7 +69,7 @@ def _names(node: ast.stmt) -> Iterator[tuple[str, str]]:
         case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
             yield "defined", name
         case ast.Import(names=names) if any(alias.name == "torch" for alias in names):
-            yield "defined", "import torch"
+            yield "defined", TORCH
         case ast.Assign(targets=targets):
             for target in targets:
                 for inner in target.elts if isinstance(target, ast.Tuple) else [target]:
