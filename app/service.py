@@ -72,8 +72,8 @@ class Core:
             identify=self._identify if settings.reuse_results and not diagnose_with else None,
         )
 
-    def _identify(self, request: DiagnosisRequest) -> str:
-        return digest_of(request, self.settings.sandbox_socket or self.settings.sandbox)
+    def _identify(self, asked: str) -> str:
+        return digest_of(asked, self.settings.sandbox_socket or self.settings.sandbox)
 
     async def open(self, *, diagnosing: bool) -> None:
         """Open the database and, where diagnoses run in this process, what they need."""

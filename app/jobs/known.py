@@ -12,10 +12,9 @@ PACKAGES = ("analyzers", "app", "sandbox")
 SETTLED = ("reproduced", "ran_clean", "other_error")
 
 
-def digest_of(request: DiagnosisRequest, sandbox: str) -> str:
-    """What tells requests apart, for this version of the service and this kind of sandbox."""
-    asked = f"{version()}\n{sandbox}\n{request.model_dump_json()}"
-    return hashlib.sha256(asked.encode()).hexdigest()
+def digest_of(asked: str, sandbox: str) -> str:
+    """What tells requests (as JSON) apart, for this version of the service and this sandbox."""
+    return hashlib.sha256(f"{version()}\n{sandbox}\n{asked}".encode()).hexdigest()
 
 
 def is_settled(request: DiagnosisRequest, findings: Findings) -> bool:

@@ -76,7 +76,7 @@ class Runner:
         *,
         lease_s: float,
         max_attempts: int,
-        identify: Callable[[DiagnosisRequest], str] | None = None,
+        identify: Callable[[str], str] | None = None,
     ) -> None:
         self._attempts = attempts
         self._diagnose = diagnose
@@ -135,7 +135,7 @@ class Runner:
         """The findings, and the digest under which they answer the same request again."""
         if self._identify is None:
             return await self._while_held(claim), None
-        digest = self._identify(claim.request)
+        digest = self._identify(claim.asked)
         known = await self._attempts.known(digest)
         if known is not None:
             await self._tell(claim, known)

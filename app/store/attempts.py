@@ -19,12 +19,14 @@ EventKind = Literal["status", "progress", "cause", "patch", "done"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to work on a diagnosis, until a newer attempt claims it."""
+    """The right to work on a diagnosis, until a newer attempt claims it; `asked` is the request
+    as it is stored."""
 
     id: str
     attempt: int
     created_at: datetime
     request: DiagnosisRequest
+    asked: str = ""
 
 
 class StatusEvent(BaseModel):
@@ -76,7 +78,7 @@ class Attempts:
             status = StatusEvent(status="running", attempt=found.attempt)
             await add_event(connection, diagnosis_id, found.attempt, "status", status)
         request = DiagnosisRequest.model_validate_json(found.request)
-        return Claim(diagnosis_id, found.attempt, found.created_at, request)
+        return Claim(diagnosis_id, found.attempt, found.created_at, request, found.request)
 
     async def known(self, digest: str) -> Findings | None:
         """What was found on the same request before, and is still kept."""

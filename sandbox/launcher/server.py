@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from sandbox.launcher.backend import Backend, Prepared
 from sandbox.launcher.gate import BusyError, Gate
 from sandbox.protocol import Job, Readiness, RunResult
-from sandbox.wire import WireError, pack_json, read_json
+from sandbox.wire import WireError, pack, pack_json, read_json
 
 _FRESH_S = 3.0
 
@@ -68,7 +68,9 @@ class Server:
                 await self._hold(writer)
             case {"ask": "run", "job": job}:
                 lane = self._lanes.get(str(request.get("session")))
-                await _say(writer, (await self._run(job, lane)).model_dump())
+                result = await self._run(job, lane)
+                writer.write(pack((await asyncio.to_thread(result.model_dump_json)).encode()))
+                await writer.drain()
             case _:
                 await _say(writer, {"error": "ask for a run, a session or readiness"})
 
