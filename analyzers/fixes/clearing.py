@@ -13,6 +13,8 @@ from analyzers.pattern import Proposal
 from analyzers.source import spelled
 from analyzers.spots import Spot
 
+MAX_CLEARED = 6  # names: more than a person would clear one by one
+
 
 def optimizer_stepped(where: Spot) -> str | None:
     """The optimizer of the step at a place: `opt` in `opt.step()` and in `scaler.step(opt)`."""
@@ -54,6 +56,20 @@ def clear_before_walk(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         edits += [where.editor.delete(s) for s in _elsewhere(where, name)]
     title = f"Clear the gradients of `{name}` before each backward"
     yield Proposal("zero-grad", title, joined(edits), "changed", "", rank)
+
+
+def clear_leaves(where: Spot, leaves: Sequence[str], rank: int = 0) -> Iterator[Proposal]:
+    """Gradients of leaves that the script updates itself, cleared in front of the backward: each
+    by its name, those of a model by the model."""
+    owners = list(dict.fromkeys(path.partition(".")[0] for path in leaves if "." in path))
+    plain = [path for path in leaves if path.isidentifier()]
+    lines = [f"{name}.grad = None" for name in plain] + [f"{name}.zero_grad()" for name in owners]
+    if not lines or len(lines) > MAX_CLEARED:
+        return
+    edits = [where.editor.insert_before(where.statement, line) for line in lines]
+    whose = ", ".join(f"`{name}`" for name in [*plain, *owners])
+    title = f"Clear the gradients of {whose} before each backward"
+    yield Proposal("clear-by-hand", title, joined(edits), "changed", "", rank)
 
 
 def _uncalled(statement: ast.stmt, name: str) -> ast.expr | None:

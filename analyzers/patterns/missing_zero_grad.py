@@ -6,7 +6,8 @@ there. Nothing is raised; the steps point where the sum of all past gradients po
 
 Why: adding up is what makes gradient accumulation possible, so PyTorch never clears by itself.
 
-The fix: `optimizer.zero_grad()` once for each step, before the backward.
+The fix: `optimizer.zero_grad()` once for each step, before the backward. Weights that the script
+updates itself want the same: `w.grad = None` before each backward.
 
 When this fix is wrong: in gradient accumulation, where several backwards belong to one step.
 There it goes in front of the first of them.
@@ -39,8 +40,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.evidence import Evidence
-from analyzers.fixes.clearing import clear_before_walk, cleared_already, optimizer_stepped
+from analyzers.evidence import Evidence, SilentFault
+from analyzers.fixes.clearing import (
+    clear_before_walk,
+    clear_leaves,
+    cleared_already,
+    optimizer_stepped,
+)
 from analyzers.naming import measured
 from analyzers.pattern import Carrier, Match, Proposal
 from analyzers.quiet import matched, silent
@@ -59,12 +65,19 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if fault is None or (where is not None and cleared_already(where, fault.params)):
         return None
     name = optimizer_stepped(where) if where is not None else None
+    name = name or next(iter(fault.params), None)
     carrier = Carrier(name, where.place) if name and where is not None else None
     return matched(fault, carrier=carrier)
 
 
 def explain(match: Match, project: Project) -> str:
     """Which optimizer, and how its gradients grew."""
+    if _by_hand(match):
+        names = ", ".join(f"`{name}`" for name in _params(match)[:4])
+        return (
+            f"The script updates {names} itself, and each backward adds to gradients that an "
+            f"update has already used: nothing clears them. {measured(match, project)}"
+        )
     who = f"`{match.carrier.name}`" if match.carrier else "An optimizer"
     return f"{who} steps on gradients that still hold earlier ones. {measured(match, project)}"
 
@@ -72,5 +85,16 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Cleared before the backward."""
     where = spot(project, match.location)
-    if where is not None:
+    if where is not None and _by_hand(match):
+        yield from clear_leaves(where, _params(match))
+    elif where is not None:
         yield from clear_before_walk(where)
+
+
+def _by_hand(match: Match) -> bool:
+    """Whether the script updates the leaves itself: then the fault shows at a backward."""
+    return isinstance(match.evidence, SilentFault) and match.evidence.visit is not None
+
+
+def _params(match: Match) -> tuple[str, ...]:
+    return match.evidence.params if isinstance(match.evidence, SilentFault) else ()

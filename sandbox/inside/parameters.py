@@ -122,6 +122,12 @@ class Parameters:
                 self._emitter.emit({"t": "parameters", "params": told})
 
 
+def values_of(tensor: torch.Tensor) -> tuple[float, float]:
+    """Sum and norm: what tells whether the values have moved."""
+    values = tensor.detach().double()
+    return float(values.sum()), float(torch.linalg.vector_norm(values))
+
+
 def names_of(tensors: dict[int, torch.Tensor], frame: FrameType | None) -> dict[int, str]:
     """The shortest plain path from the user's names to each tensor, by its `id`."""
     found: dict[int, str] = {}

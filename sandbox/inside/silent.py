@@ -20,9 +20,11 @@ from .names import Name
 from .parameters import Known, Parameters
 from .stamps import Clock, Stamps
 from .starving import Starving
+from .uncleared import Uncleared
 
 LOOKS = (3, 5, 7)  # passes of one line at which kept graphs are measured
 GROWTH = 4  # how often in a row something must grow
+UPDATES = 64  # calls within which updates by hand are looked at
 
 
 class SilentWatch(Observer):
@@ -37,6 +39,7 @@ class SilentWatch(Observer):
         self._walked: dict[str, list[tuple[int, int]]] = defaultdict(list)
         self._aliases = Aliases(parameters)
         self._starving = Starving(parameters)
+        self._uncleared = Uncleared()
         self._spent: dict[int, tuple[int, int]] = {}
         self._candidates: set[int] = set()
         self._leftover: set[int] = set()
@@ -45,6 +48,8 @@ class SilentWatch(Observer):
 
     def before(self, call: Call) -> None:
         """Note which parameters still hold, untouched, a gradient that a step has used."""
+        if call.kind == "backward" and call.n <= UPDATES:
+            self._uncleared.before()
         if call.kind == "backward" and Clock.steps:
             known = self._parameters.known
             self._candidates = {
@@ -69,6 +74,8 @@ class SilentWatch(Observer):
                     self._leftover.add(known.id)
                 if known.id in self._leftover:
                     self._chain[known.id] = _gradient(known)
+            if call.n <= UPDATES:
+                self._tell_uncleared(call)
         if call.iteration in LOOKS:
             self._measure_held(call)
         self._measure_walk(call)
@@ -91,6 +98,14 @@ class SilentWatch(Observer):
             figures = self._unzeroed[optimizer]
             at = frames.user_place(sys._getframe())
             self._tell("missing-zero-grad", at=at, params=names[:64], figures=figures[:64])
+
+    def _tell_uncleared(self, call: Call) -> None:
+        """Tell leaves that the script itself updates, again and again, and never clears."""
+        fed = self._uncleared.after(call.received)
+        stale = [leaf for leaf in fed if len(leaf.norms) >= GROWTH]
+        if names := [leaf.known.name for leaf in stale if leaf.known.name]:
+            figures = stale[0].norms[:64]
+            self._tell("missing-zero-grad", call=call, params=names[:64], figures=figures)
 
     def finish(self) -> None:
         """Tell the parameters of a trained module that never received a gradient."""

@@ -11,7 +11,7 @@ import torch
 from torch.nn import Module
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from .parameters import Known, Parameters
+from .parameters import Known, Parameters, values_of
 from .stamps import Clock
 
 STEPS = 2  # an optimizer's parameters are judged at this step
@@ -22,13 +22,17 @@ class Starving:
     """Looks at each optimizer's second step; a gradient that comes later clears a parameter.
 
     Which modules are called is watched only where a first step met a parameter without gradient:
-    what no forward pass uses (a head switched off by a flag) is not starved.
+    what no forward pass uses (a head switched off by a flag) is not starved. A module of its own
+    beside those that learn may be frozen on purpose, or be a copy that follows: it starves where
+    its calls build graphs, which somebody then cuts, and nothing else moves its values.
     """
 
     def __init__(self, parameters: Parameters) -> None:
         self._parameters = parameters
         self._steps: dict[int, int] = defaultdict(int)
         self._called: set[int] | None = None
+        self._building: set[int] = set()
+        self._cut: dict[int, tuple[float, float]] = {}
         self._suspects: dict[int, Known] = {}
         self._zeros: dict[int, dict[int, Known]] = {}
         self._owned: dict[int, int] = {}
@@ -47,12 +51,15 @@ class Starving:
             self._called = set()
             register_module_forward_pre_hook(self._note)
         if without and self._steps[optimizer] == STEPS and Clock.visits >= STEPS:
-            used = self._used_parameters()
+            used = self._parameters_of(self._called or set())
             self._suspects |= {known.id: known for known in without if id(known.tensor()) in used}
+            building = self._parameters_of(self._building)
+            cut = [known for known in without if id(known.tensor()) in building]
+            self._cut |= {known.id: values for known in cut if (values := _values(known))}
 
     def found(self) -> list[Known]:
-        """Those that never got a gradient, where their module's others did or none at all did;
-        else those of optimizers that met nothing but zeros."""
+        """Those that never got a gradient, where their module's others did, or none at all did, or
+        they were cut off; else those of optimizers that met nothing but zeros."""
         return self._without_gradient() or [
             known
             for optimizer, flat in self._zeros.items()
@@ -66,16 +73,22 @@ class Starving:
         return [
             known
             for known in self._suspects.values()
-            if not known.receipts and (_module(known) in alive or not alive)
+            if not known.receipts
+            and (_module(known) in alive or not alive or self._is_cut_off(known))
         ]
+
+    def _is_cut_off(self, known: Known) -> bool:
+        return known.id in self._cut and _values(known) == self._cut[known.id]
 
     def _note(self, module: Module, inputs: Any) -> None:
         if self._called is not None:
             self._called.add(id(module))
+            if torch.is_grad_enabled():
+                self._building.add(id(module))
 
-    def _used_parameters(self) -> set[int]:
+    @staticmethod
+    def _parameters_of(called: set[int]) -> set[int]:
         """Parameters of modules that were called, or of which a part was called."""
-        called = self._called or set()
         return {
             id(parameter)
             for module in gc.get_objects()
@@ -95,6 +108,12 @@ def _is_empty(known: Known) -> bool:
         and tensor.requires_grad
         and tensor.grad is None
     )
+
+
+def _values(known: Known) -> tuple[float, float] | None:
+    """What tells whether the values have moved."""
+    tensor = known.tensor()
+    return values_of(tensor) if tensor is not None else None
 
 
 def _is_zero(known: Known) -> bool:

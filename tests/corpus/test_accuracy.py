@@ -44,13 +44,19 @@ async def diagnosed(requests: list[DiagnosisRequest]) -> list[Findings]:
     return (await ask(requests, [RUNNING]))[RUNNING]
 
 
+def expected(findings: Findings) -> str:
+    """A script that walks no graph (backpropagation by hand, in NumPy) shows nothing of graphs."""
+    walked = findings.run is not None and findings.run.backward_calls > 0
+    return "healthy" if walked else "inconclusive"
+
+
 @pytest.mark.timeout(900)
 async def test_no_healthy_script_is_blamed() -> None:
     found = await diagnosed([request_of(case) for case in HEALTHY])
     blamed = {
         case.name: findings.summary
         for case, findings in zip(HEALTHY, found, strict=True)
-        if findings.verdict != "healthy" or findings.causes or findings.patches
+        if findings.verdict != expected(findings) or findings.causes or findings.patches
     }
     assert not blamed
 

@@ -109,6 +109,66 @@ def test_updates_by_hand_are_steps_and_a_reference_holds_still(
     assert still[0].gradients[0].norm == norms[0]
 
 
+GATHERED = """\
+w = torch.ones(3, requires_grad=True)
+for step in range(8):
+    (w * w - step).pow(2).sum().backward()
+    UPDATE
+"""
+
+
+@pytest.mark.parametrize(
+    ("update", "told"),
+    [
+        ("with torch.no_grad(): w -= 0.01 * w.grad", ["missing-zero-grad"]),
+        ("w.data -= 0.01 * w.grad", ["missing-zero-grad"]),
+        ("w.data -= 0.01 * w.grad; w.grad.data.zero_()", []),
+        ("w.data -= 0.01 * w.grad; w.grad *= 0.9", []),
+        ("if step % 4 == 3: w.data -= 0.01 * w.grad; w.grad = None", []),
+        ("pass", []),
+    ],
+)
+def test_updates_by_hand_clear_what_they_have_used(
+    traced: Tracing, update: str, told: list[str]
+) -> None:
+    assert kinds(traced, GATHERED.replace("UPDATE", update)) == told
+
+
+BACKBONE = """\
+backbone, head = nn.Sequential(nn.Linear(3, 4), nn.Tanh()), nn.Linear(4, 1)
+SETUP
+optimizer = torch.optim.SGD([*backbone.parameters(), *head.parameters()], lr=0.1)
+for step in range(6):
+    x = torch.randn(16, 3)
+    FEATURES
+    optimizer.zero_grad()
+    head(features).pow(2).mean().backward()
+    optimizer.step()
+    BEHIND
+"""
+FOLLOW = "for p in backbone.parameters(): p.data.mul_(0.9)"
+
+
+@pytest.mark.parametrize(
+    ("features", "setup", "behind", "told"),
+    [
+        ("features = backbone(x).detach()", "", "", True),
+        ("features = torch.tensor(backbone(x).tolist())", "", "", True),
+        ("features = backbone(x)", "backbone.requires_grad_(False)", "", False),
+        ("features = backbone(x) if step > 2 else backbone(x).detach()", "", "", False),
+        ("features = backbone(x).detach()", "", FOLLOW, False),
+        ("features = torch.randn(16, 4)", "", "", False),
+    ],
+    ids=["detached", "through Python", "frozen", "warmed up", "follows another", "not called"],
+)
+def test_a_backbone_that_is_cut_off_starves_and_one_that_is_frozen_does_not(
+    traced: Tracing, features: str, setup: str, behind: str, told: bool
+) -> None:
+    script = BACKBONE.replace("FEATURES", features).replace("SETUP", setup)
+    found = kinds(traced, script.replace("BEHIND", behind))
+    assert found == (["starved-parameter"] if told else [])
+
+
 def test_accumulated_gradients_are_one_step(traced: Tracing) -> None:
     script = HEAD + BY_HAND.replace("UPDATE", "(w + 1).sum().backward()")
     steps = traced(script, gradients=True).trace.steps

@@ -1,0 +1,23 @@
+# expect: pattern = missing-zero-grad
+# expect: raises = nothing
+# expect: carrier = weight, bias
+# Polynomial features, and plain gradient descent written out by hand.
+import torch
+
+torch.manual_seed(3)
+t = torch.linspace(-1, 1, 60)
+features = torch.stack([t, t**2, t**3], dim=1)
+target = torch.sin(2 * t)
+
+weight = torch.zeros(3, requires_grad=True)
+bias = torch.zeros(1, requires_grad=True)
+rate = 0.05
+for epoch in range(30):
+    guess = features @ weight + bias
+    loss = torch.nn.functional.mse_loss(guess, target)
+    loss.backward()  # expect: place
+    with torch.no_grad():
+        weight -= rate * weight.grad  # expect: place
+        bias -= rate * bias.grad  # expect: place
+    if epoch % 10 == 9:
+        print(epoch + 1, round(loss.item(), 4))
