@@ -5,11 +5,15 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from .frames import Json
 from .spans import in_order
+
+read_as: Callable[[bytes, str], Any] = lambda source, path: source  # noqa: E731 (exchanged)
 
 
 def run_as_main(job: Json) -> None:
@@ -18,7 +22,7 @@ def run_as_main(job: Json) -> None:
     entry = str(job.get("entry") or "train.py")
     name, spans = job.get("module"), job.get("spans", [])
     path = os.path.abspath(entry)
-    source = Path(path).read_bytes()
+    source = read_as(Path(path).read_bytes(), path)
     if spans:
         code = in_order(source, path, spans)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import os
+import sys
 from typing import Any
 
 from .emitter import Emitter
@@ -30,8 +31,7 @@ def watch_arguments(emitter: Emitter) -> None:
 def of(error: BaseException) -> Json | None:
     """The `needs` record for an exception that ended a script, if it is about a need."""
     if isinstance(error, ModuleNotFoundError) and error.name:
-        package = error.name.partition(".")[0]
-        return _needs("package", package, f"attach {package}.py if it is part of the project")
+        return _package(error.name)
     if isinstance(error, FileNotFoundError) and error.filename:
         name = os.fspath(error.filename)
         name = name.decode(errors="replace") if isinstance(name, bytes) else str(name)
@@ -43,6 +43,20 @@ def of(error: BaseException) -> Json | None:
     if isinstance(error, RuntimeError | AssertionError) and "CUDA" in str(error):
         return _needs("device", "cuda", "the run has no GPU; run the downloadable tracer on yours")
     return None
+
+
+def _package(name: str) -> Json:
+    """A module that is not there: a part of the project, where it has a folder of that name."""
+    top = name.partition(".")[0]
+    if any(os.path.isdir(os.path.join(place, top)) for place in (".", *sys.path[:1])):
+        path = name.replace(".", "/")
+        return _needs("package", name, f"attach {path}.py, which is a part of the project")
+    return _needs(
+        "package",
+        top,
+        f"{top} is neither installed here nor among the files: attach it if it is yours; else run "
+        "the downloadable tracer where it is installed",
+    )
 
 
 def _is_network(error: BaseException | None) -> bool:

@@ -13,7 +13,7 @@ from types import CodeType
 Span = Sequence[int]  # first and last line, both from 1
 
 
-def in_order(source: bytes, path: str, spans: Sequence[Span]) -> CodeType:
+def in_order(source: bytes | ast.Module, path: str, spans: Sequence[Span]) -> CodeType:
     """The statements of each span, in the order of the spans; a span may come more than once.
 
     Raises `SyntaxError` when the source is not Python.

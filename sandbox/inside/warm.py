@@ -18,8 +18,10 @@ def warm_up() -> None:
     import torch.utils.data
     from torch import nn
 
-    from . import session  # noqa: F401
+    from . import session, standins  # noqa: F401
     from .worlds import running  # noqa: F401
+
+    standins.load()
 
     torch.set_num_threads(1)
     state = torch.get_rng_state()

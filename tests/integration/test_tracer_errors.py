@@ -171,10 +171,14 @@ def test_starved_parameter(traced: Tracing) -> None:
 @pytest.mark.parametrize(
     ("script", "kind", "name"),
     [
-        ("import package_nobody_has.part", "package", "package_nobody_has"),
-        ("open('data/points.csv')", "file", "data/points.csv"),
-        ("import argparse\np = argparse.ArgumentParser()\np.add_argument('--data', required=True)\n"
-         "p.parse_args()", "argument", "--data"),
+        (
+            "import package_nobody_has.part as part\npart.Net().parameters()",
+            "package",
+            "package_nobody_has",
+        ),
+        ("import os\nos.path.getsize('data/points.csv')", "file", "data/points.csv"),
+        ("import argparse\np = argparse.ArgumentParser()\np.add_argument('--data')\n"
+         "p.parse_args(['--data'])", "argument", "expected one argument"),
     ],
 )  # fmt: skip
 def test_needs(traced: Tracing, script: str, kind: str, name: str) -> None:

@@ -22,8 +22,7 @@ __all__ = ["Finder", "Report", "install", "when_imported"]
 def install(report: Report) -> None:
     """Install every stand-in of this package."""
     makers: dict[str, Any] = {}
-    for info in pkgutil.iter_modules(__path__):
-        found = importlib.import_module(f"{__name__}.{info.name}")
+    for found in load():
         if hasattr(found, "install"):
             found.install(report)
         for name in getattr(found, "PROVIDES", ()):
@@ -33,6 +32,12 @@ def install(report: Report) -> None:
     others = {n: m for n, m in makers.items() if "." not in n}
     unknown = importlib.import_module(f"{__name__}.nothing")
     sys.meta_path.append(Finder(others, report, unknown))
+
+
+def load() -> list[Any]:
+    """Every module of this package; a warm parent calls this before it forks runs."""
+    names = (info.name for info in pkgutil.iter_modules(__path__))
+    return [importlib.import_module(f"{__name__}.{name}") for name in names]
 
 
 def _installed(package: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import wraps
 from typing import Any
 
-from . import Report, when_imported
+from .finding import Report, when_imported
 
 # words of an argument's name → a value; the first line that fits is taken
 _WORDS: tuple[tuple[str, str], ...] = (
@@ -93,10 +93,11 @@ def _relax(parser: argparse.ArgumentParser, action: argparse.Action, report: Rep
         action.choices = action.choices if action.nargs == "?" else None
     action.required, action.default = False, value
     name = action.option_strings[-1] if action.option_strings else action.dest
-    report(name, _told(name, value), "argument")
+    report(name, told(name, value), "argument")
 
 
-def _told(name: str, value: Any) -> str:
+def told(name: str, value: Any) -> str:
+    """The sentence for a value that was filled in."""
     return f"`{name}` is required and was not given: `{value}` was taken."
 
 
@@ -169,7 +170,7 @@ def _fill_click(core: Any, report: Report) -> None:
             kind = {"integer": int, "float": float, "boolean": bool}.get(self.type.name)
             value = _chosen(list(choices)) if choices else value_for(self.name, kind)
             name = self.opts[-1] if self.opts else self.name
-            report(name, _told(name, value), "argument")
+            report(name, told(name, value), "argument")
             return process(self, context, [value] * self.nargs if self.nargs > 1 else value)
 
     core.Parameter.process_value = process_value

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any
 
 import torch
 
-from . import Report
+from ..frames import USER, owner
+from .finding import Report
 
 FACTORIES = (
     *("arange", "as_tensor", "empty", "empty_like", "eye", "full", "full_like", "linspace"),
@@ -18,7 +21,41 @@ FACTORIES = (
 _DEVICES = (str, torch.device)
 _PLACES = frozenset({"device", "map_location"})
 METHODS = ("to", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros")
+
+
+class Properties:
+    """Those of a GPU that scripts print."""
+
+    name, total_memory, major, minor, multi_processor_count = "cpu", 2**33, 8, 0, 1
+
+
+class Moment(AbstractContextManager[Any]):
+    """An event or a stream: everything has happened already."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    def record(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    synchronize = wait = wait_stream = wait_event = record
+
+    def elapsed_time(self, other: Any) -> float:
+        return 0.0
+
+    def query(self) -> bool:
+        return True
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
 QUERIES: dict[str, Any] = {
+    "get_device_properties": Properties,
+    "get_device_capability": (8, 0),
+    "current_stream": Moment(),
+    "stream": Moment(),
+    "device": Moment(),
     "synchronize": None,
     "set_device": None,
     "reset_peak_memory_stats": None,
@@ -37,9 +74,9 @@ def install(report: Report) -> None:
         return
     patched: Any = torch
     mapped = _mapping(report)
-    for owner, names in ((patched, FACTORIES), (patched.Tensor, METHODS)):
+    for place, names in ((patched, FACTORIES), (patched.Tensor, METHODS)):
         for name in names:
-            setattr(owner, name, _on_cpu(getattr(owner, name), mapped))
+            setattr(place, name, _on_cpu(getattr(place, name), mapped))
     patched.nn.Module.to = _on_cpu(torch.nn.Module.to, mapped)
     patched.load = _on_cpu(torch.load, mapped)
     patched.set_default_device = _on_cpu(torch.set_default_device, mapped)
@@ -52,6 +89,24 @@ def install(report: Report) -> None:
     patched.Tensor.pin_memory = lambda self, device=None: self
     for name, answer in QUERIES.items():
         setattr(patched.cuda, name, _answering(answer, report))
+    patched.cuda.Event = patched.cuda.Stream = Moment
+    _version(report)
+
+
+def _version(report: Report) -> None:
+    """CUDA has a version for scripts; torch itself knows that there is none."""
+    module: Any = torch.version
+    del module.cuda
+
+    def look_up(name: str) -> Any:
+        if name != "cuda":
+            raise AttributeError(name)
+        if owner(sys._getframe(1).f_code) != USER:
+            return None
+        report("cuda", "queries of the device give fixed answers")
+        return "12.1"
+
+    module.__getattr__ = look_up
 
 
 def _mapping(report: Report) -> Callable[[Any], Any]:

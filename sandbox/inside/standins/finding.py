@@ -94,7 +94,7 @@ def _importing() -> FrameType | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if name.endswith(os.path.join("importlib", "util.py")):
+        if name.endswith(("importlib.util>", os.path.join("importlib", "util.py"))):
             return None
         if "importlib" not in name and name != __file__:
             return frame
@@ -107,14 +107,40 @@ def _is_optional(frame: FrameType) -> bool:
     return any(first <= frame.f_lineno <= last for first, last in _tries(frame.f_code.co_filename))
 
 
+def insists(frame: FrameType) -> bool:
+    """Whether a script that asks something on this line ends where the answer is no."""
+    if owner(frame.f_code) != USER:
+        return False
+    lines = _insisting(frame.f_code.co_filename)
+    return any(first <= frame.f_lineno <= last for first, last in lines)
+
+
+@lru_cache(maxsize=256)
+def _insisting(filename: str) -> list[tuple[int, int]]:
+    """First and last lines of assertions, and of conditions whose body ends the script."""
+    found = []
+    for node in ast.walk(_tree(filename)):
+        leaving = isinstance(node, ast.If) and any(
+            _leaves(n) for s in node.body for n in ast.walk(s)
+        )
+        if isinstance(node, ast.Assert) or leaving:
+            test = node.test  # type: ignore[attr-defined]
+            found.append((test.lineno, test.end_lineno or test.lineno))
+    return found
+
+
+def _tree(filename: str) -> ast.AST:
+    """The file's syntax; empty where it cannot be read."""
+    try:
+        return ast.parse(Path(filename).read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return ast.Module([], [])
+
+
 @lru_cache(maxsize=256)
 def _tries(filename: str) -> list[tuple[int, int]]:
     """First and last lines of the bodies of those statements."""
-    try:
-        tree = ast.parse(Path(filename).read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return []
-    return list(_bodies(tree))
+    return list(_bodies(_tree(filename)))
 
 
 def _bodies(tree: ast.AST) -> Iterator[tuple[int, int]]:

@@ -1,18 +1,22 @@
 """An object that takes every call and does nothing: what a logger is worth in a sandbox.
 
-Where its values would take part in training it gives up, and names the package that is needed.
+It hands on what it was given where that is asked for: a bar its items, a wrapper its module.
+Where values of its own would take part in training it gives up, and names the package.
 """
 
 from __future__ import annotations
 
-import dis
+import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any, NoReturn
 
 import torch
+from torch import nn
+
+from .asking import unpacked
 
 # What only that has which learns, or is learnt from.
 _TRAINED = {
@@ -29,16 +33,28 @@ def needed(package: str) -> NoReturn:
     raise ModuleNotFoundError(said, name=package)
 
 
-class Nothing:
+class _Kind(type):
+    """Names that only hold constants (`Weights.DEFAULT`) are classes, too."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return nothing(cls._package)
+
+
+class Nothing(metaclass=_Kind):
     """Any attribute, item or call of it is another; it is false, empty, zero, and a context."""
 
     _package = ""
+    _given: tuple[Any, ...] = ()
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         parameters = _parameters(args[0] if args else kwargs.get("params"))
         if parameters is not None:  # an optimizer: any that steps shows what a step does
             return torch.optim.SGD(parameters, lr=1e-3)
-        return super().__new__(cls)
+        made = super().__new__(cls)
+        made._given = tuple(map(_kept, args))
+        return made
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
@@ -47,13 +63,15 @@ class Nothing:
         if name.startswith("__"):
             raise AttributeError(name)
         if name in _TRAINED and self._package:
-            needed(self._package)
+            return getattr(self._module(), name)
         return self._another()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and isinstance(args[0], FunctionType | type):
             return args[0]  # a decorator
-        return self._another()
+        if args and isinstance(args[0], torch.Tensor) and self._has_module():
+            return self._module()(*args, **kwargs)
+        return kind_of(self._package)(*args, **kwargs)
 
     def __getitem__(self, key: Any) -> Any:
         return self._another()
@@ -68,10 +86,19 @@ class Nothing:
         return False
 
     def __iter__(self) -> Iterator[Any]:
-        return iter([self._another() for _ in range(_unpacked(sys._getframe(1)))])
+        asked = unpacked(sys._getframe(1))
+        if asked is None:
+            return iter(self._items())
+        if asked == len(self._given) and any(value is not None for value in self._given):
+            return iter(self._given)
+        return iter([self._another() for _ in range(asked)])
 
     def __len__(self) -> int:
-        return 0
+        items: Any = self._items()
+        return len(items) if hasattr(items, "__len__") else 0
+
+    def __bool__(self) -> bool:
+        return False
 
     def __float__(self) -> float:
         return 0.0
@@ -90,7 +117,7 @@ class Nothing:
     __le__ = __gt__ = __ge__ = __lt__
 
     def __format__(self, spec: str) -> str:
-        return format(0.0, spec) if spec[-1:] in "eEfFgG%" and spec else "0"
+        return format(0.0, spec) if spec[-1:] in tuple("eEfFgG%") else "0"
 
     def __enter__(self) -> Any:
         return self
@@ -103,6 +130,21 @@ class Nothing:
 
     def _another(self) -> Any:
         return nothing(self._package)
+
+    def _items(self) -> Iterable[Any]:
+        """What a progress bar goes over."""
+        first = self._given[0] if self._given else None
+        return first if first is not None and not isinstance(first, nn.Module) else ()
+
+    def _has_module(self) -> bool:
+        return any(isinstance(value, nn.Module) for value in self._given)
+
+    def _module(self) -> nn.Module:
+        """The module that was wrapped."""
+        for value in self._given:
+            if isinstance(value, nn.Module):
+                return value
+        needed(self._package)
 
     def _combined(self, other: Any) -> Any:
         if isinstance(other, torch.Tensor) and self._package:
@@ -126,13 +168,21 @@ class Nothing:
 @cache
 def kind_of(package: str, name: str = "Nothing") -> type[Nothing]:
     """The class of the nothings of one package."""
-    return type(name, (Nothing,), {"_package": package})
+    made: Any = _Kind(name, (Nothing,), {"_package": package})
+    return made  # type: ignore[no-any-return]
 
 
 def nothing(package: str) -> Nothing:
     """A nothing that knows which package it stands in for."""
     made: Nothing = object.__new__(kind_of(package))
     return made
+
+
+def _kept(given: Any) -> Any:
+    """What may be asked back: modules, optimizers, and what can be gone over; no tensors."""
+    if isinstance(given, nn.Module | torch.optim.Optimizer | list | range | enumerate | zip):
+        return given
+    return given if isinstance(given, torch.utils.data.DataLoader) else None
 
 
 def _parameters(given: Any) -> list[Any] | None:
@@ -142,23 +192,17 @@ def _parameters(given: Any) -> list[Any] | None:
     if not isinstance(given, list) or not given:
         return None
     first = given[0]["params"] if isinstance(given[0], dict) and "params" in given[0] else given[0]
-    learns = isinstance(first, list | torch.nn.Parameter) or hasattr(first, "__next__")
+    learns = isinstance(first, nn.Parameter) or getattr(first, "__name__", "") == "parameters"
     return given if learns else None
 
 
-def _unpacked(frame: Any) -> int:
-    """How many values the frame takes apart right now: `a, b = nothing` takes two."""
-    code, at = frame.f_code.co_code, frame.f_lasti
-    if 0 <= at < len(code) and dis.opname[code[at]] == "UNPACK_SEQUENCE":
-        return int(code[at + 1])
-    return 0
-
-
 class NothingModule(ModuleType):
-    """A module of nothings; names that scripts subclass are classes."""
+    """A module of nothings; names that scripts subclass are classes. `parts` are modules in it that
+    are imported as they are named."""
 
-    def __init__(self, name: str, **names: Any) -> None:
+    def __init__(self, name: str, parts: Any = (), **names: Any) -> None:
         super().__init__(name)
+        self._parts = frozenset(parts)
         self.__path__: list[str] = []
         self.__version__ = "0"
         vars(self).update(names)
@@ -166,6 +210,8 @@ class NothingModule(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if name in self._parts:
+            return importlib.import_module(f"{self.__name__}.{name}")
         package = self.__name__.partition(".")[0]
         return kind_of(package, name) if name[:1].isupper() else nothing(package)
 

@@ -15,15 +15,15 @@ class Bar(Nothing):
     """The interface of a bar; iterating gives the items."""
 
     def __init__(self, iterable: Iterable[Any] | None = None, *args: Any, **kwargs: Any) -> None:
-        self._items = iterable
+        self._over = iterable
         self.n = 0
         self.total = kwargs.get("total")
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._items if self._items is not None else ())
+        return iter(self._over if self._over is not None else ())
 
     def __len__(self) -> int:
-        return len(self._items)  # type: ignore[arg-type]
+        return len(self._over)  # type: ignore[arg-type]
 
     @classmethod
     def write(cls, text: str = "", *args: Any, **kwargs: Any) -> None:

@@ -5,26 +5,10 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from .configs import Config
 from .nothing import Nothing, NothingModule
 
 PROVIDES = ("wandb",)
-
-
-class Config(dict[str, Any]):
-    """A configuration whose keys are attributes too."""
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        self[name] = value
-
-    def update(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.pop("allow_val_change", None)
-        super().update(*args, **kwargs)
 
 
 class Run(Nothing):

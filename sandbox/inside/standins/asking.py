@@ -1,0 +1,45 @@
+"""What a line does with the value that it asks for: takes it apart, hands it on, indexes it."""
+
+from __future__ import annotations
+
+import dis
+from functools import lru_cache
+from types import CodeType, FrameType
+
+
+@lru_cache(maxsize=1024)
+def _instructions(code: CodeType) -> dict[int, dis.Instruction]:
+    """By offset, with the offset of the next one under its negative."""
+    listed = list(dis.get_instructions(code))
+    return {one.offset: one for one in listed}
+
+
+def unpacked(frame: FrameType) -> int | None:
+    """Into how many names the frame takes something apart right now; None if it does not."""
+    one = _instructions(frame.f_code).get(frame.f_lasti)
+    if one is not None and one.opname == "UNPACK_SEQUENCE":
+        return one.arg
+    return None
+
+
+def awaited(frame: FrameType | None) -> int | None:
+    """Into how many names the result of the call that the frame is in will be taken apart,
+    through functions that only return it; 0: its first item is taken; None: it is not."""
+    while frame is not None:
+        following = _following(frame)
+        if following and following[0].opname == "UNPACK_SEQUENCE":
+            return following[0].arg
+        names = [one.opname for one in following[:2]]
+        if names[1:] == ["BINARY_SUBSCR"] and following[0].argval == 0:
+            return 0
+        if names[:1] != ["RETURN_VALUE"]:
+            return None
+        frame = frame.f_back
+    return None
+
+
+def _following(frame: FrameType) -> list[dis.Instruction]:
+    """The next two instructions behind the one that the frame is at."""
+    listed = _instructions(frame.f_code)
+    later = sorted(offset for offset in listed if offset > frame.f_lasti)
+    return [listed[offset] for offset in later[:2]]

@@ -1,0 +1,301 @@
+"""Gym and Gymnasium: environments of the right sizes whose episodes are short and random."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .asking import awaited
+from .nothing import NothingModule
+from .spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
+
+PROVIDES = ("gym", "gymnasium")
+SAYS = "not installed here: observations and rewards are random, in the shapes of the original"
+_PARTS = ("spaces", "wrappers", "vector", "envs", "utils", "error", "core")
+EPISODE = 12  # steps, and a few more from one episode to the next
+# beginning of an id → sizes of an observation and of an action; a number of actions is negative
+_SIZES: dict[str, tuple[Any, Any]] = {
+    "CartPole": (4, -2),
+    "MountainCarContinuous": (2, 1),
+    "MountainCar": (2, -3),
+    "Acrobot": (6, -3),
+    "Pendulum": (3, 1),
+    "LunarLanderContinuous": (8, 2),
+    "LunarLander": (8, -4),
+    "BipedalWalker": (24, 4),
+    "CarRacing": ((96, 96, 3), 3),
+    "HalfCheetah": (17, 6),
+    "Hopper": (11, 3),
+    "Walker2d": (17, 6),
+    "Ant": (27, 8),
+    "Humanoid": (376, 17),
+    "Swimmer": (8, 2),
+    "Reacher": (11, 2),
+    "InvertedPendulum": (4, 1),
+    "InvertedDoublePendulum": (11, 1),
+    "FrozenLake": (-16, -4),
+    "Taxi": (-500, -6),
+    "CliffWalking": (-48, -4),
+    "Pong": ((210, 160, 3), -6),
+    "Breakout": ((210, 160, 3), -4),
+    "SpaceInvaders": ((210, 160, 3), -6),
+    "ALE/": ((210, 160, 3), -6),
+}
+_registered: dict[str, Any] = {}
+
+
+def _space(size: Any, *, action: bool) -> Space:
+    if isinstance(size, int) and size < 0:
+        return Discrete(-size)
+    if isinstance(size, tuple):
+        return Box(0, 255, size, np.uint8)
+    bound = 1.0 if action else np.inf
+    return Box(-bound, bound, (size,), np.float32)
+
+
+class Spec:
+    """What an environment is called, and when it ends."""
+
+    def __init__(self, name: str) -> None:
+        self.id = name
+        self.max_episode_steps = 200
+        self.reward_threshold = 195.0
+
+
+class Env:
+    """The interface of environments; scripts subclass it."""
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "render.modes": []}
+    reward_range = (-float("inf"), float("inf"))
+    render_mode: Any = None
+    observation_space: Any
+    action_space: Any
+
+    @property
+    def spec(self) -> Any:
+        return None
+
+    @property
+    def unwrapped(self) -> Any:
+        return self
+
+    def seed(self, seed: Any = None) -> list[Any]:
+        return [seed]
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
+        """Begin an episode; a subclass calls this for the seed alone."""
+        return None
+
+    def render(self, *args: Any, **kwargs: Any) -> Any:
+        return np.zeros((64, 64, 3), np.uint8)
+
+    def close(self) -> None:
+        pass
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+class Made(Env):
+    """One that `make` gives. `modern` tells which of the two signatures it answers in, unless the
+    line that calls it shows which one it expects."""
+
+    def __init__(self, name: str, *, modern: bool, render_mode: Any = None) -> None:
+        known = max((key for key in _SIZES if name.startswith(key)), key=len, default=None)
+        observed, acted = _SIZES[known] if known else (4, -2)
+        self.observation_space = _space(observed, action=False)
+        self.action_space = _space(acted, action=True)
+        self._spec, self.render_mode = Spec(name), render_mode
+        self._max_episode_steps = 200
+        self._modern = modern
+        self._random = np.random.default_rng(0)
+        self._episode = self._step = 0
+
+    @property
+    def spec(self) -> Any:
+        return self._spec
+
+    def reset(self, *, seed: Any = None, options: Any = None, **kwargs: Any) -> Any:
+        """The first observation; and an empty dictionary where the caller takes two."""
+        self._episode += 1
+        self._step = 0
+        self._modern = self._modern or awaited(sys._getframe(1)) in (0, 2)
+        return (self._observe(), {}) if self._modern else self._observe()
+
+    def step(self, action: Any) -> Any:
+        """Five values, or four where the caller takes four."""
+        self._step += 1
+        done = self._step >= EPISODE + self._episode % 5
+        wanted = awaited(sys._getframe(1))
+        observed, reward = self._observe(), float(self._random.standard_normal()) + 1.0
+        if wanted == 4 or (wanted != 5 and not self._modern):
+            return observed, reward, done, {}
+        return observed, reward, done, False, {}
+
+    def _observe(self) -> Any:
+        return self.observation_space.drawn(self._random)
+
+
+class Wrapper(Env):
+    """Hands everything on to the environment within."""
+
+    def __init__(self, env: Any, *args: Any, **kwargs: Any) -> None:
+        self.env = env
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "env":
+            raise AttributeError(name)
+        return getattr(self.env, name)
+
+    @property
+    def unwrapped(self) -> Any:
+        return self.env.unwrapped
+
+    @property
+    def spec(self) -> Any:
+        return self.env.spec
+
+    def reset(self, **kwargs: Any) -> Any:
+        return self.env.reset(**kwargs)
+
+    def step(self, action: Any) -> Any:
+        return self.env.step(action)
+
+
+class ObservationWrapper(Wrapper):
+    """Changes what is observed."""
+
+    def reset(self, **kwargs: Any) -> Any:
+        given = self.env.reset(**kwargs)
+        if isinstance(given, tuple):
+            return self.observation(given[0]), given[1]
+        return self.observation(given)
+
+    def step(self, action: Any) -> Any:
+        observed, *rest = self.env.step(action)
+        return (self.observation(observed), *rest)
+
+    def observation(self, observation: Any) -> Any:
+        return observation
+
+
+class RewardWrapper(Wrapper):
+    """Changes the reward."""
+
+    def step(self, action: Any) -> Any:
+        observed, reward, *rest = self.env.step(action)
+        return (observed, self.reward(reward), *rest)
+
+    def reward(self, reward: Any) -> Any:
+        return reward
+
+
+class ActionWrapper(Wrapper):
+    """Changes the action."""
+
+    def step(self, action: Any) -> Any:
+        return self.env.step(self.action(action))
+
+    def action(self, action: Any) -> Any:
+        return action
+
+
+class Vector(Env):
+    """Several environments in step; each that ends begins anew."""
+
+    def __init__(self, makers: list[Callable[[], Any]], *args: Any, **kwargs: Any) -> None:
+        self.envs = [make() for make in makers]
+        self.num_envs = len(self.envs)
+        first = self.envs[0]
+        self.single_observation_space = first.observation_space
+        self.single_action_space = first.action_space
+        self.observation_space = first.observation_space
+        self.action_space = first.action_space
+
+    def reset(self, **kwargs: Any) -> Any:
+        given = [_reset(env) for env in self.envs]
+        observed = np.stack(given)
+        return (observed, {}) if awaited(sys._getframe(1)) in (0, 2) else observed
+
+    def step(self, actions: Any) -> Any:
+        results = [
+            self._stepped(env, action) for env, action in zip(self.envs, actions, strict=False)
+        ]
+        observed, rewards, ended, cut = (np.stack(column) for column in zip(*results, strict=True))
+        if awaited(sys._getframe(1)) == 4:
+            return observed, rewards, ended | cut, [{} for _ in self.envs]
+        return observed, rewards, ended, cut, {}
+
+    def _stepped(self, env: Any, action: Any) -> tuple[Any, ...]:
+        observed, reward, *ends, _ = env.step(action)
+        if any(ends):
+            observed = _reset(env)
+        return observed, np.float32(reward), np.bool_(ends[0]), np.bool_(any(ends[1:]))
+
+
+def _reset(env: Any) -> Any:
+    given = env.reset()
+    return given[0] if isinstance(given, tuple) else given
+
+
+def make(name: Any, *args: Any, **kwargs: Any) -> Any:
+    """An environment: one that the script registered, or a likeness."""
+    entry = _registered.get(str(name))
+    if isinstance(entry, str):
+        home, _, kind = entry.partition(":")
+        entry = getattr(importlib.import_module(home), kind)
+    if entry is not None:
+        return entry(**kwargs)
+    return Made(str(name), modern=True, render_mode=kwargs.get("render_mode"))
+
+
+def make_old(name: Any, *args: Any, **kwargs: Any) -> Any:
+    """The same, in the signatures of before 2022."""
+    made = make(name, *args, **kwargs)
+    if isinstance(made, Made):
+        made._modern = kwargs.get("render_mode") is not None or kwargs.get("new_step_api", False)
+    return made
+
+
+def vector(name: str, num_envs: int = 1, **kwargs: Any) -> Vector:
+    """Several environments of one name."""
+    return Vector([lambda: make(name)] * num_envs)
+
+
+def register(id: str = "", entry_point: Any = None, **kwargs: Any) -> None:
+    """Remember what the script calls one of its own."""
+    _registered[id] = entry_point
+
+
+def _names(package: str) -> Iterator[tuple[str, Any]]:
+    for kind in (Env, Wrapper, ObservationWrapper, RewardWrapper, ActionWrapper, Space):
+        yield kind.__name__, kind
+    for space in (Box, Discrete, MultiDiscrete, MultiBinary, Dict, Tuple):
+        yield space.__name__, space
+    yield "make", make if package == "gymnasium" else make_old
+    yield "make_vec", vector
+    yield "register", register
+    yield from (("SyncVectorEnv", Vector), ("AsyncVectorEnv", Vector))
+
+
+class Wrappers(NothingModule):
+    """`gym.wrappers`: every wrapper changes nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return Wrapper if name[:1].isupper() else super().__getattr__(name)
+
+
+def module(name: str) -> ModuleType:
+    """`gym`, `gym.spaces`, …"""
+    package, _, part = name.partition(".")
+    if part.startswith("wrappers"):
+        return Wrappers(name)
+    return NothingModule(name, () if part else _PARTS, **dict(_names(package)))

@@ -1,0 +1,112 @@
+"""Older spellings in a script's text, read as what they mean today. No line moves.
+
+The text stays as it was sent; only what is compiled from it differs.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib.machinery
+import re
+from typing import Any
+
+from .. import entry
+from ..frames import OWNERS, USER
+from .finding import Report
+
+# keyword of an older torch → of today; None: it is left out
+_KEYWORDS = {"retain_variables": "retain_graph", "volatile": None}
+_METHODS = {"iteritems": "items", "itervalues": "values", "iterkeys": "keys"}
+_ASYNC = re.compile(rb"\basync(\s*=(?!=))")
+_SUSPECTED = re.compile(
+    rb"retain_variables|volatile|\.iter(?:items|values|keys)\b|\.has_key\b|\.data\s*\["
+)
+_FIRST = "__first__"
+_METHOD = "__method_of_python_2__"
+
+
+def install(report: Report) -> None:
+    """Compile the user's files so, the entry and what it imports."""
+    loader: Any = importlib.machinery.SourceFileLoader
+    compiled = loader.source_to_code
+
+    def source_to_code(self: Any, data: Any, path: Any, **options: Any) -> Any:
+        if isinstance(data, bytes) and OWNERS[str(path)] == USER:
+            data = modern(data, str(path), report)
+        return compiled(self, data, path, **options)
+
+    loader.source_to_code = source_to_code
+    entry.read_as = lambda source, path: modern(source, path, report)
+    vars(builtins)[_FIRST] = lambda data, key: _item(data, key, report)
+    vars(builtins)[_METHOD] = lambda owner, name: _method(owner, name, report)
+
+
+def modern(source: bytes, path: str, report: Report) -> Any:
+    """The tree of the text with what is older replaced; the text itself where nothing is."""
+    renamed = _ASYNC.sub(rb"non_blocking\1", source)
+    try:
+        tree = ast.parse(source, path)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        try:
+            tree = ast.parse(renamed, path)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return source
+        report("async=", "`async=` is a keyword of Python now: `non_blocking=` was taken.", "api")
+        source = renamed
+    if not _SUSPECTED.search(source):
+        return source
+    return ast.fix_missing_locations(_Older(report).visit(tree))
+
+
+class _Older(ast.NodeTransformer):
+    """Replaces what today's torch and Python refuse."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        for keyword in node.keywords:
+            if keyword.arg in _KEYWORDS:
+                self._tell(keyword.arg, _KEYWORDS[keyword.arg])
+                keyword.arg = _KEYWORDS[keyword.arg] or "volatile"
+        node.keywords = [k for k in node.keywords if k.arg != "volatile"]
+        match node.func:
+            case ast.Attribute(value=owner, attr=name) if name in _METHODS or name == "has_key":
+                node.func = _call(_METHOD, node.func, owner, ast.Constant(name))
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Subscript(
+                value=ast.Attribute(attr="data"), slice=ast.Constant(value=0), ctx=ast.Load()
+            ):
+                return _call(_FIRST, node, node.value, node.slice)
+        return node
+
+    def _tell(self, old: str, new: str | None) -> None:
+        instead = f"`{new}=` was taken" if new else "it was left out"
+        self._report(f"{old}=", f"`{old}=` is of an older torch: {instead}.", "api")
+
+
+def _call(function: str, at: ast.expr, *arguments: ast.expr) -> ast.Call:
+    call = ast.Call(ast.Name(function, ast.Load()), list(arguments), [])
+    return ast.copy_location(call, at)
+
+
+def _item(data: Any, key: Any, report: Report) -> Any:
+    """`loss.data[0]`, which was how a number was read before torch 0.4."""
+    if getattr(data, "ndim", None) != 0:
+        return data[key]
+    report(".data[0]", "`.data[0]` of a single number is `.item()` now, which was taken.", "api")
+    return data.item()
+
+
+def _method(owner: Any, name: str, report: Report) -> Any:
+    """`d.iteritems`, `d.has_key`."""
+    if hasattr(owner, name):
+        return getattr(owner, name)
+    report(f".{name}", f"`.{name}()` is of Python 2: what it does today was taken.", "api")
+    return owner.__contains__ if name == "has_key" else getattr(owner, _METHODS[name])

@@ -1,0 +1,128 @@
+"""Networks with the parts of the well-known ones, by which scripts change them; but narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from .nothing import nothing
+
+_VGG = {
+    "vgg11": "64 M 128 M 256 256 M 512 512 M 512 512 M",
+    "vgg13": "64 64 M 128 128 M 256 256 M 512 512 M 512 512 M",
+    "vgg16": "64 64 M 128 128 M 256 256 256 M 512 512 512 M 512 512 512 M",
+    "vgg19": "64 64 M 128 128 M 256 256 256 256 M 512 512 512 512 M 512 512 512 512 M",
+}
+_NARROW = 8  # channels of a real VGG's layer for one here
+
+
+class ResNet(nn.Module):
+    """Stem, four stages, pooling and a head, under their usual names."""
+
+    def __init__(self, classes: int = 1000, features: int = 512) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 16, 3, stride=2, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(16)
+        self.relu = nn.ReLU(inplace=True)
+        self.maxpool = nn.MaxPool2d(3, stride=2, padding=1)
+        widths = [16, 16, 24, 32, features]
+        for n in range(4):
+            stage = nn.Sequential(
+                nn.Conv2d(widths[n], widths[n + 1], 1 if n == 3 else 3, padding=0 if n == 3 else 1),
+                nn.BatchNorm2d(widths[n + 1]),
+                nn.ReLU(inplace=True),
+            )
+            setattr(self, f"layer{n + 1}", stage)
+        self.avgpool = nn.AdaptiveAvgPool2d((1, 1))
+        self.fc = nn.Linear(features, classes)
+
+    def forward(self, images: torch.Tensor) -> Any:
+        x = self.maxpool(self.relu(self.bn1(self.conv1(images))))
+        for n in range(4):
+            x = getattr(self, f"layer{n + 1}")(x)
+        return self.fc(torch.flatten(self.avgpool(x), 1))
+
+
+class Plain(nn.Module):
+    """`features`, pooling and a `classifier`."""
+
+    def __init__(self, features: nn.Module, side: int, head: list[nn.Module]) -> None:
+        super().__init__()
+        self.features = features
+        self.avgpool = nn.AdaptiveAvgPool2d((side, side))
+        self.classifier = nn.Sequential(*head)
+
+    def forward(self, images: torch.Tensor) -> Any:
+        return self.classifier(torch.flatten(self.avgpool(self.features(images)), 1))
+
+
+def vgg(name: str, classes: int = 1000) -> Plain:
+    """The layers of a VGG in their places, narrow; a head of seven."""
+    layers: list[nn.Module] = []
+    width = 3
+    for word in _VGG[name.removesuffix("_bn")].split():
+        if word == "M":
+            layers.append(nn.MaxPool2d(2, 2, ceil_mode=True))
+            continue
+        layers.append(nn.Conv2d(width, int(word) // _NARROW, 3, padding=1))
+        width = int(word) // _NARROW
+        layers += [nn.BatchNorm2d(width)] if name.endswith("_bn") else []
+        layers.append(nn.ReLU(inplace=True))
+    head = [*_dense(width, 64), *_dense(64, 4096), nn.Linear(4096, classes)]
+    return Plain(nn.Sequential(*layers), 1, head)
+
+
+def _dense(inputs: int, outputs: int) -> list[nn.Module]:
+    return [nn.Linear(inputs, outputs), nn.ReLU(inplace=True), nn.Dropout()]
+
+
+def small(classes: int = 1000) -> Plain:
+    """Any other network with `features` and a `classifier`."""
+    features = nn.Sequential(
+        nn.Conv2d(3, 16, 3, stride=2, padding=1),
+        nn.BatchNorm2d(16),
+        nn.ReLU(inplace=True),
+        nn.Conv2d(16, 32, 3, stride=2, padding=1),
+        nn.ReLU(inplace=True),
+    )
+    return Plain(features, 1, [nn.Dropout(), nn.Linear(32, classes)])
+
+
+class Segmenter(nn.Module):
+    """Scores for every pixel, under `out`."""
+
+    def __init__(self, classes: int = 21) -> None:
+        super().__init__()
+        self.backbone = nn.Conv2d(3, 16, 3, padding=1)
+        self.classifier = nn.Conv2d(16, classes, 1)
+
+    def forward(self, images: torch.Tensor) -> dict[str, Any]:
+        return {"out": self.classifier(torch.relu(self.backbone(images)))}
+
+
+def classifier(name: str, *args: Any, num_classes: int = 1000, **kwargs: Any) -> Any:
+    """A network of this name's make."""
+    if name.startswith(("resnet", "resnext", "wide_resnet", "googlenet", "inception", "shuffle")):
+        return ResNet(num_classes, 512 if name in ("resnet18", "resnet34") else 2048)
+    if name.removesuffix("_bn") in _VGG:
+        return vgg(name, num_classes)
+    if name.startswith(("deeplab", "fcn", "lraspp")):
+        return Segmenter(num_classes)
+    if "rcnn" in name or "retinanet" in name or name.startswith("get_"):
+        return nothing("torchvision")
+    return small(num_classes)
+
+
+_NAMES = (
+    *("resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "resnext50_32x4d"),
+    *("wide_resnet50_2", "googlenet", "inception_v3", "shufflenet_v2_x1_0", *_VGG),
+    *(f"{name}_bn" for name in _VGG),
+    *("alexnet", "densenet121", "densenet161", "densenet169", "densenet201", "mobilenet_v2"),
+    *("mobilenet_v3_small", "mobilenet_v3_large", "squeezenet1_0", "squeezenet1_1", "mnasnet1_0"),
+    *("efficientnet_b0", "efficientnet_b1", "convnext_tiny"),
+)
+MODELS: dict[str, Callable[..., Any]] = {name: partial(classifier, name) for name in _NAMES}

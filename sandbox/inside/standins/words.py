@@ -1,0 +1,28 @@
+"""Packages whose functions give back a text or its words."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from .nothing import NothingModule
+
+PROVIDES = ("unidecode", "nltk", "jieba", "ftfy", "termcolor", "sacremoses", "inflect")
+SAYS = "not installed here: texts stay as they are, words are what spaces part"
+
+
+def same(text: Any = "", *args: Any, **kwargs: Any) -> Any:
+    """The text as it is."""
+    return text
+
+
+def words(text: str = "", *args: Any, **kwargs: Any) -> list[str]:
+    """What spaces part."""
+    return str(text).split()
+
+
+def module(name: str) -> ModuleType:
+    """`nltk.tokenize`, `unidecode`, …"""
+    split = dict.fromkeys(("word_tokenize", "wordpunct_tokenize", "lcut", "cut"), words)
+    kept = dict.fromkeys(("unidecode", "fix_text", "colored"), same)
+    return NothingModule(name, **split, **kept)
