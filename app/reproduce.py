@@ -23,6 +23,7 @@ from sandbox.records import Plan, Reuse, Trace
 
 TIMES_CLEAN = 2  # after as many clean walks from a line, what reading says of it is not believed
 FOLLOWED = 10  # backward calls: graphs and steps are looked at up to the seventh
+SHORT = 0.2  # of the time limit: training that does not end is followed for so long
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,9 @@ class Observation:
 
     @property
     def ran_clean(self) -> bool:
-        """Whether the script ran here to its end without an exception, and walked graphs."""
-        if self.run is None or self.run.status != "finished" or self.idle:
+        """Whether the script ran here without an exception, to its end or for as long as training
+        is followed, and walked graphs."""
+        if self.run is None or self.run.status not in ("finished", "stopped") or self.idle:
             return False
         return len_backwards(self.run) > 0
 
@@ -180,6 +182,7 @@ async def _run(case: Case, session: Session, mode: str, **more: object) -> RunRe
                 "entry": case.project.entry,
                 "mode": mode,
                 "gradients": True,
+                "follow_s": case.time_limit_s * SHORT if case.traceback is None else None,
                 "time_limit_s": case.time_limit_s,
                 **more,
             }

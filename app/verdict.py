@@ -69,8 +69,9 @@ def summary(
         if case.notebook is not None:
             script, source = "notebook", "that it holds or that was given"
         return (
-            f"The {script} ran clean here, so the error {source} comes from something that "
-            f"differs: data, arguments, versions, hardware, or another file.{_of_versions(case)}"
+            f"The {script} ran clean here ({_seen(seen)}), so the error {source} comes from "
+            "something that differs: data, arguments, versions, hardware, or another file."
+            f"{_of_versions(case)}"
         )
     if not causes:
         return inconclusive.why(case, seen)
@@ -118,14 +119,21 @@ def _of_versions(case: Case) -> str:
 
 
 def _why_healthy(case: Case, seen: Observation) -> str:
-    calls = len_backwards(seen.run) if seen.run is not None else 0
-    if seen.followed:
+    if seen.followed or (seen.run is not None and seen.run.status == "stopped"):
         return (
-            f"The script runs clean as far as it was followed: {calls} backward calls within the "
+            f"The script runs clean as far as it was followed: {_seen(seen)} within the "
             f"time limit of {case.time_limit_s:g} s, and nothing in them needs mending."
         )
-    many = "1 backward call" if calls == 1 else f"{calls} backward calls"
-    return f"The script runs clean ({many}), and nothing in it needs mending."
+    return f"The script runs clean ({_seen(seen)}), and nothing in it needs mending."
+
+
+def _seen(seen: Observation) -> str:
+    """How much of the training was followed, and with what in the place of packages."""
+    calls = len_backwards(seen.run) if seen.run is not None else 0
+    told = "1 backward call" if calls == 1 else f"{calls} backward calls"
+    stand_ins = seen.trace.stand_ins if seen.trace is not None else []
+    names = [s.name for s in stand_ins if s.detail.startswith("not installed")]
+    return f"{told}, with a substitute for {', '.join(names[:4])}" if names else told
 
 
 def _because(seen: Observation) -> str:

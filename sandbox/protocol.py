@@ -78,6 +78,9 @@ class Job(BaseModel):
     patience_s: float = Field(
         0.0, ge=0, description="…but only once so many seconds of the run have passed"
     )
+    follow_s: float | None = Field(
+        None, gt=0, description="end the run, successfully, once it has walked the same for so long"
+    )
     time_limit_s: float = Field(20.0, gt=0, le=60)
     memory_mib: int = Field(2048, ge=64)
     output_bytes: int = Field(65536, ge=1024)
@@ -102,7 +105,7 @@ class Raised(BaseModel):
 class RunResult(BaseModel):
     """What a run did, as far as the host can vouch for it.
 
-    `finished`: ended by itself. `stopped`: `stop_after_backwards` was reached.
+    `finished`: ended by itself. `stopped`: `stop_after_backwards` or `follow_s` was reached.
     `raised`: ended with an exception. `timed_out`, `limit_hit`: a wall ended it (`limit` says
     which). `unavailable`: nothing ran; `reason` says why.
     """

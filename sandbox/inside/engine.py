@@ -58,6 +58,9 @@ class Observer:
         """The engine, or what it ran, has raised."""
 
 
+Calls = Counter[tuple[str, int]]  # by file and line
+
+
 class Stopped(BaseException):
     """Enough backward calls have been seen; the run ends well."""
 
@@ -67,17 +70,17 @@ class Engine:
     """The wrapped engine.
 
     `keep_graphs` keeps the graph at every call. `enough` is asked as each call begins, with the
-    number of completed ones: true ends the run. `notes` collects errors of observers.
+    calls of each line so far: true ends the run. `notes` collects errors of observers.
     """
 
     stamps: Stamps
     observers: Sequence[Observer]
     keep_graphs: bool = False
-    enough: Callable[[int], bool] | None = None
+    enough: Callable[[Calls], bool] | None = None
     notes: list[str] = field(default_factory=list)
     _original: Any = None
     _listeners: dict[str, list[Any]] = field(default_factory=dict)
-    _per_line: Counter[tuple[str, int]] = field(default_factory=Counter)
+    _per_line: Calls = field(default_factory=Counter)
     _thread: threading.local = field(default_factory=threading.local)
 
     def install(self) -> None:
@@ -94,7 +97,7 @@ class Engine:
         """Run the engine as asked. Calls within a call (checkpoints) are part of it."""
         if getattr(self._thread, "inside", False) or _is_traced(outputs):
             return self._original(outputs, *args, **kwargs)
-        if self.enough is not None and self.enough(Clock.visits):
+        if self.enough is not None and self.enough(self._per_line):
             raise Stopped
         self._thread.inside = True
         try:

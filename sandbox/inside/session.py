@@ -25,6 +25,7 @@ from .emitter import Emitter
 from .engine import Engine, Observer, Stopped
 from .engines import EngineWatch
 from .entry import run_as_main
+from .following import Following
 from .frames import Json
 from .guard import Guard
 from .handmade import HandSteps
@@ -173,7 +174,7 @@ class Session:
             observers,
             notes=notes,
             keep_graphs=bool(reference or job.get("keep_graphs")),
-            enough=self._enough if job.get("stop_after_backwards") else None,
+            enough=Following(job, self._clock).enough,
         )
         self.engine.install()
         self.seals = Seals()
@@ -221,12 +222,6 @@ class Session:
         if self.hand is not None:
             self.hand.finish()
             self.steps.emit_step(-1, None, self.steps.read(self.parameters.known))
-
-    def _enough(self, visits: int) -> bool:
-        """Whether the run has shown what was asked of it."""
-        patience = float(self.job.get("patience_s") or 0.0)
-        wanted = int(self.job["stop_after_backwards"])
-        return visits >= wanted and self._clock() - self._begun >= patience
 
     def _prepare_world(self) -> None:
         """Look for a world before any instrument is in place."""

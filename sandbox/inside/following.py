@@ -1,0 +1,44 @@
+"""How long a run is followed: training goes on for hours, its faults show in the first passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .engine import Calls
+from .frames import Json
+from .stamps import Clock
+
+MANY, SOME = 40, 8  # calls of one line: enough at once, enough for a slow script
+SLOWER = 2.5  # a slow script is followed for so much longer
+
+
+@dataclass
+class Following:
+    """Asked as each backward call begins, whether the run has shown what was asked of it."""
+
+    job: Json
+    clock: Callable[[], float]
+    _begun: float = field(init=False)
+    _lines: int = 0
+    _since: int = 0  # backward calls when the latest line was first seen
+
+    def __post_init__(self) -> None:
+        self._begun = self.clock()
+
+    def enough(self, calls: Calls) -> bool:
+        """Whether as many calls have been made as the job names; or the same lines have called,
+        again and again, for as long as it says."""
+        if len(calls) != self._lines:
+            self._lines, self._since = len(calls), Clock.visits
+        ran = self.clock() - self._begun
+        wanted = self.job.get("stop_after_backwards")
+        if wanted is not None:
+            return Clock.visits >= int(wanted) and ran >= float(self.job.get("patience_s") or 0.0)
+        patience = self.job.get("follow_s")
+        if patience is None or ran < float(patience):
+            return False
+        if 2 * self._since > Clock.visits:  # something new was seen just now
+            return False
+        most = max(calls.values(), default=0)
+        return most >= MANY or (most >= SOME and ran >= SLOWER * float(patience))
