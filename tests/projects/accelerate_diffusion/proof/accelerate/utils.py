@@ -1,0 +1,3 @@
+import torch
+
+set_seed = torch.manual_seed

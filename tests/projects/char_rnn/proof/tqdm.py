@@ -1,0 +1,2 @@
+def tqdm(x):
+    return x

@@ -1,0 +1,2 @@
+def unidecode(text):
+    return text

@@ -1,0 +1,3 @@
+class StandardScaler:
+    def fit_transform(self, x):
+        return x

@@ -1,0 +1,2 @@
+def cli(kind):
+    return kind("x")

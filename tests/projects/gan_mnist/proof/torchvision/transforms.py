@@ -1,0 +1,9 @@
+def Compose(*x):
+    return None
+
+
+Resize = ToTensor = Compose
+
+
+def Normalize(a, b):
+    return None

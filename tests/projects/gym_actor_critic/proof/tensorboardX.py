@@ -1,0 +1,6 @@
+class SummaryWriter:
+    def __init__(self, *args):
+        pass
+
+    def add_scalar(self, *args):
+        pass

@@ -1,0 +1,2 @@
+def TensorBoardLogger(*args):
+    pass

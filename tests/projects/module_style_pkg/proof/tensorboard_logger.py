@@ -1,0 +1,5 @@
+def configure(*args):
+    pass
+
+
+log_value = configure

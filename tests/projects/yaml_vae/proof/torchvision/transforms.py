@@ -1,0 +1,2 @@
+def ToTensor():
+    pass
