@@ -12,9 +12,10 @@ from analyzers.reread import sound
 from analyzers.source import Project
 from app.case import READING_LIMIT_S, Case
 from app.checks import len_backwards
+from app.original import Original
 from app.reader import Reader, ReadingLimit
 from app.reproduce import Observation, is_suspected, project_of
-from app.verify import Original, Trial, try_out
+from app.verify import Trial, try_out
 from app.witness import observed
 from sandbox.protocol import Session
 
