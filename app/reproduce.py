@@ -10,7 +10,7 @@ from analyzers.classify import Explained, classify
 from analyzers.evidence import Evidence
 from analyzers.notebooks.replay import repeated
 from analyzers.source import Project
-from analyzers.tracebacks import Part
+from analyzers.tracebacks import Frame, Part
 from analyzers.tracebacks.messages import classify as family_and_hint
 from app.case import READING_LIMIT_S, Case
 from app.checks import len_backwards
@@ -93,7 +93,8 @@ async def _completed(case: Case, session: Session) -> Observation:
     if run.trace is None or run.status == "unavailable":
         return Observation(run, run.trace, _relevant(case), plan=plan)
     given = _awaited(case)
-    if run.raised is not None and (not given or _shows(run, case)):
+    told = run.trace.plan is not None and run.trace.plan.shows
+    if run.raised is not None and (_shows(run, case) if given else told):
         if run.trace.inplace is not None or run.trace.missing is not None:
             run = await _run_for_changes(case, run, InWorld(session, plan))
         assert run.trace is not None
@@ -143,7 +144,11 @@ def _shows(run: RunResult, case: Case) -> bool:
     """Whether the run raised an error of the family that the traceback speaks of."""
     if run.raised is None or case.traceback is None:
         return False
-    part = Part(exception=run.raised.type, message=run.raised.message)
+    frames = tuple(
+        Frame(f.file, f.line, f.function, f.code, f.file not in case.project.files)
+        for f in run.raised.frames
+    )
+    part = Part(run.raised.type, run.raised.message, frames)
     return family_and_hint(part)[0] == case.traceback.family
 
 

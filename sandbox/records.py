@@ -370,11 +370,16 @@ class Plan(Record):
     shared: bool = False
     weights: bool = False
     moves: bool = True
+    repeats: bool = False
     skip: list[Text] = Field([], max_length=64)
 
 
 class Planned(Plan):
+    """`shows`: the world raised the wanted error; or, where none was wanted, one that does not
+    hang on what was made up."""
+
     t: Literal["world"]
+    shows: bool = False
 
 
 class FailedAt(Place):
@@ -419,7 +424,7 @@ class Trace(BaseModel):
     stand_ins: list[StandIn] = []
     needs: list[Needs] = []
     assumed: list[Assumed] = []
-    plan: Plan | None = None
+    plan: Planned | None = None
     ended: Ended | None = None
     rejected: int = Field(0, description="lines that were not valid records")
     truncated: bool = False

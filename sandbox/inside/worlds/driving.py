@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
+from types import FunctionType, GeneratorType
 from typing import Any
 
 import torch
@@ -14,18 +17,20 @@ from .models import Optimizer
 from .reading import FUNCTIONS
 from .world import World
 
-PASSES = 6
+PASSES = 12
 _MAIN = (
     *("training_step", "train_step", "optimize_parameters", "train", "fit", "learn", "update"),
     *("optimize", "train_one_epoch", "run", "forward", "step", "__call__"),
 )
+_OF_FRAMEWORKS = ("training_step", "train_step", "optimize_parameters")
+_ASIDE = re.compile(r"save|load|eval|test|valid|plot|sample|predict|reset|configure|visuali|render")
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Driver:
     """Drives functions, methods and modules of the text whose file is `path`.
 
-    `attempt(name, call)` runs one of them, and may catch what it raises.
+    `attempt(name, call)` runs one of them; the name is that of a function that could be left out.
     """
 
     def __init__(
@@ -36,11 +41,7 @@ class Driver:
         self._path = path
         self._attempt = attempt
         self._names = vars(sys.modules["__main__"])
-        self._used = {
-            node.id
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-        }
+        self._used: set[str] = set().union(*(_loaded(node) for node in tree.body))
 
     def drive(self) -> None:
         """Everything that nothing calls, those first that walk a graph themselves."""
@@ -48,12 +49,12 @@ class Driver:
         for node in sorted(targets, key=lambda node: not walks(node)):
             name: str = getattr(node, "name", "")
             if name not in self._world.plan.skip:
-                self._attempt(name, partial(self._call, node))
+                self._attempt("" if walks(node) else name, partial(self._call, node))
 
     def _is_target(self, node: ast.stmt) -> bool:
         if isinstance(node, FUNCTIONS):
             return node.name not in self._used
-        if not isinstance(node, ast.ClassDef) or _main_of(node) is None:
+        if not isinstance(node, ast.ClassDef) or not _entries(node):
             return False
         return node.name not in self._used or walks(node) or self._instance(node) is not None
 
@@ -65,17 +66,15 @@ class Driver:
         return next((v for v in list(self._names.values()) if isinstance(v, kind)), None)
 
     def _call(self, node: ast.stmt) -> None:
-        if isinstance(node, ast.ClassDef):
+        if isinstance(node, FUNCTIONS):
+            self._passes([node], node.name, None)
+        elif isinstance(node, ast.ClassDef):
             kind = self._names[node.name]
             if issubclass(kind, torch.autograd.Function):
                 self._apply(node, kind)
                 return
             thing = self._instance(node) or self._built(node, kind)
-            main = _main_of(node)
-            if main is not None:
-                self._passes(f"{node.name}.{main.name}", main, getattr(thing, main.name), thing)
-        elif isinstance(node, FUNCTIONS):
-            self._passes(node.name, node, self._names[node.name], None)
+            self._passes(_entries(node), node.name, thing)
 
     def _built(self, node: ast.ClassDef, kind: Any) -> Any:
         """An object of the class; what it lacks is made up."""
@@ -83,7 +82,8 @@ class Driver:
             (m for m in node.body if isinstance(m, FUNCTIONS) and m.name == "__init__"), None
         )
         args = self._arguments(f"{node.name}.__init__", init) if init is not None else []
-        thing = kind(*args)
+        named = self._named(f"{node.name}.__init__", init) if init is not None else {}
+        thing = kind(*args, **named)
         world, own = self._world, getattr(kind, "__getattr__", None)
 
         def missing(self: Any, name: str) -> Any:
@@ -100,7 +100,7 @@ class Driver:
         """Values for the arguments that have no default."""
         given = [*node.args.posonlyargs, *node.args.args]
         given = given[: len(given) - len(node.args.defaults)] if node.args.defaults else given
-        if skip_self and given and not _is_static(node):
+        if skip_self and given and given[0].arg in ("self", "cls", "ctx"):
             given = given[1:]
         return [self._argument(name, one.arg) for one in given]
 
@@ -111,23 +111,65 @@ class Driver:
             return 0
         return self._world.make(f"{function}.{name}")
 
-    def _passes(self, name: str, node: Definition, function: Any, thing: Any) -> None:
-        """Some calls; what they give is walked where the text does not walk."""
+    def _named(self, name: str, node: Definition) -> dict[str, Any]:
+        """Keyword arguments: those without a default, and what is read from all others."""
+        wanted = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        named = {a.arg: self._argument(name, a.arg) for a, default in wanted if default is None}
+        if node.args.kwarg is not None:
+            path = f"{name}.{node.args.kwarg.arg}"
+            keys = sorted(self._world.use(path).keys)
+            named |= {key: self._world.make(f"{path}[{key!r}]") for key in keys}
+        return named
+
+    def _passes(self, nodes: Sequence[Definition], owner: str, thing: Any) -> None:
+        """Some passes of training. Of a class's methods the last one is what training enters; what
+        it gives is walked, where the text does not walk."""
+        kept = [n for n in nodes if self._name(owner, n, thing) not in self._world.plan.skip]
+        given: dict[str, list[Any]] = {}
+        for number in range(PASSES):
+            for node in kept:
+                name = self._name(owner, node, thing)
+                if number == 0:
+                    self._say(name, node, walked=node is kept[-1] and not any(map(walks, kept)))
+                    given[name] = self._arguments(name, node, skip_self=thing is not None)
+                args = given[name] if number == 0 else self._renewed(name, node, given[name], thing)
+                call = partial(self._once, node, name, args, thing, kept)
+                self._attempt("" if node is kept[-1] else name, call)
+
+    def _name(self, owner: str, node: Definition, thing: Any) -> str:
+        return node.name if thing is None else f"{owner}.{node.name}"
+
+    def _say(self, name: str, node: Definition, walked: bool) -> None:
         said = f"`{name}` is called by nothing in the text: it was called {PASSES} times"
-        own = walks(node)
-        said += "." if own else ", and what it gave got a backward, then a step."
+        said += ", and what it gave got a backward, then a step." if walked else "."
         self._world.tell("name", name, said)
-        args = self._arguments(name, node, skip_self=thing is not None)
+
+    def _once(
+        self, node: Definition, name: str, args: list[Any], thing: Any, nodes: Sequence[Definition]
+    ) -> None:
+        """One call of a function, walked if the text walks nowhere."""
+        function = self._names[name] if thing is None else getattr(thing, node.name)
+        named = self._named(name, node)
+        own = any(map(walks, nodes))
         optimizers = self._optimizers(thing) if not own else []
         turns = max(len(optimizers), 1) if _takes_turns(node) else 1
-        for number in range(PASSES):
-            for turn in range(turns):
-                fresh = args if number == 0 else self._renewed(name, node, args, thing)
-                if turns > 1:
-                    fresh[-1] = turn
-                result = self._at(node.lineno, partial(function, *fresh))
-                if not own:
-                    self._train(result, node, optimizers[turn : turn + 1] or optimizers)
+        for turn in range(turns):
+            if turns > 1:
+                args[-1] = turn
+            result = self._at(node.lineno, partial(function, *args, **named))
+            if isinstance(result, GeneratorType):
+                result = list(islice(result, PASSES))
+            inner = self._world.uses.functions.get(f"{name}.{getattr(result, '__name__', '')}")
+            if isinstance(result, FunctionType) and inner is not None:
+                result = self._returned(f"{name}.{result.__name__}", inner, result)
+            if not own and node is nodes[-1]:
+                self._train(result, node, optimizers[turn : turn + 1] or optimizers)
+
+    def _returned(self, name: str, node: Definition, function: Any) -> Any:
+        """A function that a function gave, called as training would."""
+        for _ in range(PASSES - 1):
+            self._at(node.lineno, partial(function, *self._arguments(name, node)))
+        return self._at(node.lineno, partial(function, *self._arguments(name, node)))
 
     def _renewed(self, name: str, node: Definition, args: list[Any], thing: Any) -> list[Any]:
         """The arguments of a further call: data come anew, all else stays."""
@@ -198,6 +240,13 @@ class Driver:
         return called["result"]
 
 
+def _loaded(node: ast.stmt) -> set[str]:
+    """The names that a statement reads, but for its own."""
+    own = getattr(node, "name", "")
+    named = (part for part in ast.walk(node) if isinstance(part, ast.Name))
+    return {name.id for name in named if isinstance(name.ctx, ast.Load)} - {own}
+
+
 def walks(node: ast.AST) -> bool:
     """Whether there is a backward call in it."""
     return any(
@@ -206,15 +255,45 @@ def walks(node: ast.AST) -> bool:
     )
 
 
-def _main_of(node: ast.ClassDef) -> Definition | None:
-    """The method through which training enters a class."""
+def _entries(node: ast.ClassDef) -> list[Definition]:
+    """The methods of a class that training calls: those that no other method calls, in the order
+    of the text, but the one last that walks, or that frameworks enter."""
     methods = {m.name: m for m in node.body if isinstance(m, FUNCTIONS)}
-    if "configure_optimizers" in methods and "training_step" in methods:
-        return methods["training_step"]
-    walking = [m for m in methods.values() if walks(m) and m.name != "backward"]
+    called = {
+        part.func.attr
+        for method in methods.values()
+        for part in ast.walk(method)
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)
+        if getattr(part.func.value, "id", "") == "self" and part.func.attr != method.name
+    }
+    open_ = [m for m in methods.values() if m.name not in called and _is_entry(m)]
+    framework = next((m for m in open_ if m.name in _OF_FRAMEWORKS), None)
+    if framework is not None:
+        return [framework]
+    walking = [m for m in open_ if _leads_to_walk(m, methods)]
+    if walking:
+        return [*(m for m in open_ if m not in walking and m.name != "forward"), *walking]
     named = [methods[name] for name in _MAIN if name in methods]
-    public = [m for m in methods.values() if not m.name.startswith("_")]
-    return next(iter([*walking, *named, *public]), None)
+    return named[:1] or open_[:1]
+
+
+def _is_entry(method: Definition) -> bool:
+    plain = not method.name.startswith("_") or method.name == "__call__"
+    told = any(not _is_static_name(d) for d in method.decorator_list)
+    return plain and not told and not _ASIDE.search(method.name)
+
+
+def _is_static_name(node: ast.expr) -> bool:
+    return getattr(node, "id", getattr(node, "attr", "")) in ("staticmethod", "no_grad")
+
+
+def _leads_to_walk(method: Definition, methods: dict[str, Definition], depth: int = 4) -> bool:
+    """Whether it walks a graph, itself or by a method that it calls."""
+    if walks(method):
+        return True
+    asked = {p.attr for p in ast.walk(method) if isinstance(p, ast.Attribute)} & methods.keys()
+    others = (methods[name] for name in asked if name != method.name)
+    return depth > 0 and any(_leads_to_walk(other, methods, depth - 1) for other in others)
 
 
 def _is_static(node: Definition) -> bool:

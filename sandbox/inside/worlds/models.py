@@ -65,6 +65,10 @@ class Model(nn.Module):
                 raise
             return Here.world.attribute(self._path, name)
 
+    def __iter__(self) -> Iterator[Any]:
+        """Its layers, one of them."""
+        return iter([Here.world.load(self._path + ".layer", None)])
+
 
 class Criterion(Model):
     """Gives one number that depends on all that it is given."""
@@ -100,6 +104,9 @@ class Function:
             return self._model(*args, **kwargs)
         return Here.world.output(self._path + "()", blend(tensors), given)
 
+    def __instancecheck__(self, instance: Any) -> bool:
+        return True
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
@@ -115,7 +122,7 @@ class Maker(Function):
         return Here.world.make(self._path + "()")
 
 
-class Optimizer(torch.optim.SGD):
+class Optimizer(torch.optim.Optimizer):
     """Gradient descent over the models that its name speaks of, or else all in sight."""
 
     def __init__(self, path: str) -> None:
@@ -127,7 +134,20 @@ class Optimizer(torch.optim.SGD):
             n for n, m in world._models() if any(p is q for p in m.parameters() for q in params)
         ]
         self.over = ", ".join(f"`{n}`" for n in names[:3]) or "the parameters in sight"
-        super().__init__(params, lr=0.01)
+        super().__init__(params, {"lr": 0.01})
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> Any:
+        """Move every parameter against its gradient."""
+        loss = None
+        for _ in range(1 + Here.world.plan.repeats if closure is not None else 0):
+            with torch.enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    parameter.add_(parameter.grad, alpha=-group["lr"])
+        return loss
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name in _OF_SCALERS:

@@ -17,7 +17,8 @@ class Plan:
     bound of those that hold whole numbers. `data` says whether tensors that nothing in the text
     makes are `plain`, require grad as a `leaf`, or come out of a `graph`. With `shared`, losses
     that are not in the text share a part of their graph; with `weights`, unknown functions of
-    tensors have weights as a module has; unless `moves`, an invented step changes no weight.
+    tensors have weights as a module has; unless `moves`, an invented step changes no weight;
+    with `repeats`, it asks a closure more than once.
     `skip` names functions that are not called.
     """
 
@@ -28,6 +29,7 @@ class Plan:
     shared: bool = False
     weights: bool = False
     moves: bool = True
+    repeats: bool = False
     skip: tuple[str, ...] = ()
 
     def with_kind(self, path: str, kind: str) -> Plan:

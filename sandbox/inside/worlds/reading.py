@@ -32,7 +32,7 @@ class Use:
     """What the text does with one value.
 
     `asked` are the attributes read from it, `methods` those that are called; `parts` are how many
-    values a call or an unpacking wants of it.
+    values a call or an unpacking wants of it; `names` are those that the text binds to it.
     """
 
     called: list[ast.Call] = field(default_factory=list)
@@ -49,14 +49,21 @@ class Use:
     context: bool = False
     summed: bool = False
     given_to: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
 
 
 class Uses(ast.NodeVisitor):
     """Collects uses by path over a whole text."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self.of: dict[str, Use] = defaultdict(Use)
         self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+        self._aliases: dict[str, str] = {}  # of attributes, which one method sets for another
+        for _ in range(2):  # what a later line sets is known the second time
+            self._collect(tree)
+
+    def _collect(self, tree: ast.Module) -> None:
+        self.of: dict[str, Use] = defaultdict(Use)
+        self.at: dict[int, list[str]] = defaultdict(list)
         self._scopes: list[dict[str, str | None]] = [{}]
         self._home = [""]
         self._known = _bound(tree.body)
@@ -71,7 +78,9 @@ class Uses(ast.NodeVisitor):
                 return self._named(name)
             case ast.Attribute(value=value, attr=attr):
                 inner = self.path(value)
-                return None if inner is None else inner if attr == "data" else f"{inner}.{attr}"
+                if inner is None or attr == "data":
+                    return inner
+                return self._aliases.get(f"{inner}.{attr}", f"{inner}.{attr}")
             case ast.Subscript(value=value, slice=key):
                 inner = self.path(value)
                 return None if inner is None else inner + item(key)
@@ -101,7 +110,11 @@ class Uses(ast.NodeVisitor):
 
     def use(self, node: ast.expr) -> Use | None:
         path = self.path(node)
-        return None if path is None else self.of[path]
+        if path is None:
+            return None
+        if path not in self.at[node.lineno]:
+            self.at[node.lineno].append(path)
+        return self.of[path]
 
     # ---- scopes
 
@@ -119,12 +132,14 @@ class Uses(ast.NodeVisitor):
         scope: dict[str, str | None] = dict.fromkeys(_bound(node.body))
         arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         for argument in arguments:
-            scope[argument.arg] = f"{name}.{argument.arg}"
+            own = f"{name}.{argument.arg}"
+            scope[argument.arg] = self._aliases.get(own, own)
         if arguments and arguments[0].arg == "self":
             scope["self"] = f"{home}.self" if home else "self"
-        for star in (node.args.vararg, node.args.kwarg):
-            if star is not None:
-                scope[star.arg] = None
+        if node.args.vararg is not None:
+            scope[node.args.vararg.arg] = None
+        if node.args.kwarg is not None:
+            scope[node.args.kwarg.arg] = f"{name}.{node.args.kwarg.arg}"
         for part in (*node.decorator_list, *node.args.defaults):
             self.visit(part)
         self._scopes.append(scope)
@@ -170,7 +185,11 @@ class Uses(ast.NodeVisitor):
     def visit_Assign(self, node: ast.Assign) -> None:
         self.visit(node.value)
         for target in node.targets:
-            self._bind(target, self.path(node.value))
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                for one, value in zip(target.elts, node.value.elts, strict=False):
+                    self._bind(one, self.path(value))
+            else:
+                self._bind(target, self.path(node.value))
 
     def visit_For(self, node: ast.For) -> None:
         self.visit(node.iter)
@@ -242,12 +261,18 @@ class Uses(ast.NodeVisitor):
         match target:
             case ast.Name(id=name):
                 self._scopes[-1][name] = path
+                if path is not None:
+                    self.of[path].names.add(name)
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 if path is not None:
                     self.of[path].parts = max(self.of[path].parts, len(targets))
                 for number, one in enumerate(targets):
                     self._bind(one, None if path is None else f"{path}[{number}]")
-            case ast.Attribute() | ast.Subscript():
+            case ast.Attribute(value=value, attr=attr):
+                self.visit(value)
+                if path is not None and (holder := self.path(value)) is not None:
+                    self._aliases.setdefault(f"{holder}.{attr}", path)
+            case ast.Subscript():
                 self.visit(target)
 
     # ---- uses
@@ -260,6 +285,7 @@ class Uses(ast.NodeVisitor):
         if isinstance(node.func, ast.Attribute):
             if (holder := self.use(node.func.value)) is not None:
                 holder.methods.add(node.func.attr)
+        self._hand_over(node)
         name = last_name(node.func)
         layer = isinstance(node.func, ast.Attribute) and _root(node.func) == "nn"
         for argument in given:
@@ -274,6 +300,23 @@ class Uses(ast.NodeVisitor):
         for keyword in node.keywords:
             if keyword.arg in ("lr", "dim", "size") and (told := self.use(keyword.value)):
                 told.number = True
+
+    def _hand_over(self, node: ast.Call) -> None:
+        """What one of the text's functions is given goes by another name within it."""
+        match node.func:
+            case ast.Name(id=name):
+                called, skipped = name, 0
+            case ast.Attribute(value=ast.Name(id="self"), attr=attr):
+                called, skipped = f"{self._home[-1].partition('.')[0]}.{attr}", 1
+            case _:
+                return
+        if called not in self.functions:
+            return
+        arguments = self.functions[called].args.args[skipped:]
+        for argument, given in zip(arguments, node.args, strict=False):
+            path, own = self.path(given), f"{called}.{argument.arg}"
+            if path is not None and path != own:
+                self._aliases.setdefault(own, path)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         self.generic_visit(node)

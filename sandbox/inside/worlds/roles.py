@@ -23,19 +23,19 @@ _OPTIMIZERS = frozenset(
 ) | {"clip_grad_norm_", "clip_grad_norm", "clip_grad_value_"}
 _RUNNERS = re.compile(r"accelerator|fabric|engine|trainer|amp$|scaler|self$|ctx$|tape$")
 _OPTIMIZER = re.compile(r"opt|adam|sgd|solver|rmsprop|_d$|_g$")
-_CRITERION = re.compile(r"loss|crit|bce|mse|^ce$|xent|entropy|nll|objective|penalty")
+_CRITERION = re.compile(r"loss|crit(?!ic)|bce|mse|^ce$|xent|entropy|nll|objective|penalty")
 _MODULE = re.compile(
     r"net|model|encod|decod|gen|disc|actor|critic|policy|rnn|lstm|gru|embed|attention|layer|conv"
-    r"|fc|linear|head|backbone|bert|transformer|student|teacher|agent|vae|gan|^[dgfq]$|block|proj"
+    r"|fc|linear|head|backbone|bert|transformer|student|teacher|agent|vae|gan|block|proj"
 )
 _LOADER = re.compile(r"load|dataset|batches|_dl$|^dl$|train_data|iterator")
 _SETTINGS: tuple[tuple[str, float], ...] = (  # names that no tensor has
     (r"^lr|_lr$|learning_?rate|^eta$", 1e-3),
-    (r"epoch|n_?iter|num_iter|max_iter|max_steps|num_steps|n_steps|episodes|n_critic", 3),
+    (r"epoch|iters?$|iterations|max_steps|num_steps|n_steps|episodes|n_critic", 3),
     (r"batch_?size|^bs$", 4),
     (r"(num|n)_?(layers|heads|blocks)", 2),
     (r"(num|n)_?\w*(class|token|action|label|categor)|vocab_?size|ntoken", 8),
-    (r"max_?len|seq_?(len|length)|time_?steps|horizon|bptt|window", 5),
+    (r"max_?len|seq_?(len|length)|time_?steps|horizon|bptt|window", 2),
     (r"dropout|alpha|beta|epsilon|^eps$|lambda|lamda|decay|gamma|^tau$|coef|_scale$|_ratio$", 0.1),
     (r"kernel_?size|ksize|^k$", 3),
     (r"stride|padding|dilation|groups|bias$", 1),
@@ -69,16 +69,21 @@ def number(path: str) -> float | int:
     return next((value for pattern, value in _NUMBERS if re.search(pattern, name)), 4)
 
 
+def _bound_name(path: str, use: Use) -> str:
+    """The name that the text gives to what has none of its own: an item, or a call's result."""
+    return min(use.names) if use.names and path[-1:] in "])" else ""
+
+
 def is_tensor_like(use: Use) -> bool:
     return bool(use.asked & _TENSOR)
 
 
 def role(path: str, uses: Uses, plan: Plan) -> str:
-    """One of: module, criterion, function, maker, optimizer, loss, tensor, batches, number, zero,
-    flag, device, holder."""
+    """Which method of a world makes the value: `module`, `tensor`, `number`, …"""
     if path in plan.kinds:
         return plan.kinds[path]
-    use, name = uses.of.get(path) or Use(), plain_name(path).lower()
+    use = uses.of.get(path) or Use()
+    name = (_bound_name(path, use) or plain_name(path)).lower()
     if name == "device":
         return "device"
     if name in ("self", "cls", "ctx") or use.base:
@@ -88,6 +93,8 @@ def role(path: str, uses: Uses, plan: Plan) -> str:
 
 def _by_methods(use: Use, name: str) -> str | None:
     methods = use.methods
+    if {"append", "extend"} & methods and not use.called:
+        return "list"
     if "backward" in methods and not _RUNNERS.search(name):
         return "loss"
     stepped = "step" in methods and (_OPTIMIZER.search(name) or "zero_grad" in methods)
@@ -106,11 +113,12 @@ def _by_calls(path: str, use: Use, name: str, uses: Uses) -> str | None:
         return None
     result = uses.of.get(path + "()") or Use()
     made = bool(result.called or result.iterated or result.methods & (_OF_MODULES | {"step"}))
-    if made or (plain_name(path)[:1].isupper() and len(plain_name(path)) > 2):
+    of_class = plain_name(path)[:1].isupper() and len(plain_name(path)) > 2
+    if made or (of_class and path[-1:] != ")"):
         return "maker"
     if _CRITERION.search(name):
         return "criterion"
-    if use.methods & _OF_MODULES or _MODULE.search(name):
+    if use.methods & _OF_MODULES or _MODULE.search(name) or len(name) == 1:
         return "module"
     if any(call.args or call.keywords for call in use.called):
         return "function"

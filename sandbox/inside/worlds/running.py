@@ -45,8 +45,8 @@ class Completed:
         if self._asked.get("plan"):
             return Plan.from_json(self._asked["plan"])
         wanted = Wanted.from_json(self._asked.get("wanted") or {})
-        plan = Scout(self._scouted, wanted).best()
-        self._emitter.emit({"t": "world", **plan.to_json()})
+        plan, shows = Scout(self._scouted, self._uses, wanted).best()
+        self._emitter.emit({"t": "world", "shows": shows, **plan.to_json()})
         return plan
 
     def run(self, plan: Plan) -> None:
@@ -74,9 +74,15 @@ class Completed:
         """One run for the scout: nothing is told, and every ending is noted."""
         world = World(self._uses, plan, lambda *_: None, scouting=True)
         seed()
+
+        def attempt(name: str, call: Any) -> None:
+            before, trial.driven = trial.driven, name or trial.driven
+            call()
+            trial.driven = before
+
         with _restored(), Watch(trial):
             try:
-                self._live(world, lambda name, call: call())
+                self._live(world, attempt)
             except (Enough, SystemExit):
                 trial.failure = None
             except Wish as wish:

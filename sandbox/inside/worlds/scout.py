@@ -17,12 +17,15 @@ from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
-from . import shapes
+from . import kinds, shapes
 from .families import kind_of
 from .plan import Json, Plan
+from .reading import Uses
 from .things import Wish
 
-TRIES, SECONDS, ONE_TRY = 40, 3.0, 0.8
+TRIES, SECONDS, ONE_TRY = 40, 3.0, 0.8  # of the processor; how long that takes is bounded, too
+PATIENCE_S = 8.0
+_CERTAIN = ("reuse", "view", "leaf", "saved", "numpy", "deepcopy")  # where no error was given
 ENOUGH = 12  # backward calls of one world
 
 
@@ -72,6 +75,7 @@ class Trial:
         self.walks = 0
         self.lines = (0, 0)
         self.invented_loss = False
+        self.driven = ""  # the function that nothing calls and that was being called
 
 
 class Watch(TorchFunctionMode):
@@ -88,7 +92,7 @@ class Watch(TorchFunctionMode):
             if self._trial.walks > ENOUGH:
                 raise Enough
         try:
-            return func(*args, **(kwargs or {}))
+            return shapes.remembered(func(*args, **(kwargs or {})), args)
         except Exception as error:
             given = (*args, *(kwargs or {}).values())
             if self._trial.failure is None or self._trial.failure.error is not error:
@@ -99,13 +103,16 @@ class Watch(TorchFunctionMode):
 class Scout:
     """`run(plan, trial)` runs the text once in the world of a plan, and fills in the trial."""
 
-    def __init__(self, run: Any, wanted: Wanted) -> None:
+    _until = 0.0
+
+    def __init__(self, run: Any, uses: Uses, wanted: Wanted) -> None:
         self._run = run
+        self._uses = uses
         self._wanted = wanted
         self._tries = 0
 
-    def best(self) -> Plan:
-        """The best plan that is found in time; forks."""
+    def best(self) -> tuple[Plan, bool]:
+        """The best plan that is found in time, and whether it shows an error; forks."""
         reading, writing = os.pipe()
         began = time.monotonic()
         child = os.fork()
@@ -114,24 +121,31 @@ class Scout:
             self._explore(writing)
             os._exit(0)
         os.close(writing)
-        data = _read_until(reading, began + SECONDS)
+        data = _read_until(reading, began + PATIENCE_S)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         lines = [line for line in data.split(b"\n")[:-1] if line]
-        return Plan.from_json(json.loads(lines[-1])) if lines else Plan()
+        if not lines:
+            return Plan(), False
+        told = json.loads(lines[-1])
+        return Plan.from_json(told["plan"]), told["score"] >= 2
 
     def _explore(self, fd: int) -> None:
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
-        signal.signal(signal.SIGALRM, _stop)
+        signal.signal(signal.SIGPROF, _stop)
+        self._until = time.process_time() + SECONDS
         best = -1
         for plan in self._worlds():
             outcome = self._settled(plan)
             if outcome.score > best:
                 best = outcome.score
-                os.write(fd, json.dumps(outcome.plan.to_json()).encode() + b"\n")
+                told = {"score": best, "plan": outcome.plan.to_json()}
+                os.write(fd, json.dumps(told).encode() + b"\n")
             if best == 3 or (best >= 1 and not self._wanted.family):
+                return
+            if self._tries >= TRIES or time.process_time() > self._until:
                 return
 
     def _worlds(self) -> Iterator[Plan]:
@@ -145,6 +159,7 @@ class Scout:
             kind, ["graph", "leaf"]
         )
         for change in (
+            *([{"repeats": True}] if kind == "reuse" else []),
             *({"data": data} for data in first),
             {"shared": True},
             {"weights": True},
@@ -161,16 +176,16 @@ class Scout:
         while True:
             self._tries += 1
             trial = Trial()
-            signal.setitimer(signal.ITIMER_REAL, ONE_TRY)
+            signal.setitimer(signal.ITIMER_PROF, ONE_TRY)
             try:
                 self._run(plan, trial)
             finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.setitimer(signal.ITIMER_PROF, 0)
             outcome = self._judged(plan, trial)
             if outcome is not None:
                 return outcome
             better = self._better(plan, trial)
-            if better is None or self._tries >= TRIES:
+            if better is None or self._tries >= TRIES or time.process_time() > self._until:
                 return Outcome(plan, 0)
             plan = better
             self._base = replace(
@@ -188,8 +203,9 @@ class Scout:
         if self._wanted.family:
             if self._wanted.is_met(message, trial.lines):
                 return Outcome(plan, 3, message)
-            return Outcome(plan, 0, message) if kind and kind not in ("none", "graphless") else None
-        if kind and kind != "none":
+            final = kind and kind not in ("none", "graphless", "scalar")
+            return Outcome(plan, 0, message) if final else None
+        if kind in _CERTAIN:
             return Outcome(plan, 0 if trial.invented_loss else 2, message)
         return None
 
@@ -200,7 +216,14 @@ class Scout:
             if wish.shape:
                 better = better.with_shape(wish.path, wish.shape)
             return better if better != plan else None
-        return shapes.mended(plan, trial.failure) if trial.failure is not None else None
+        if trial.failure is None:
+            return None
+        said = str(trial.failure.error)
+        mended = shapes.mended(plan, trial.failure)
+        mended = mended or kinds.of_another_kind(plan, self._uses, trial.lines, said)
+        if mended is None and trial.driven and trial.driven not in plan.skip:
+            return replace(plan, skip=(*plan.skip, trial.driven))
+        return mended
 
 
 def _stop(*_: object) -> None:

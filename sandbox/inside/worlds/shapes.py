@@ -19,6 +19,7 @@ _FEWER = re.compile(  # so many were wanted, so many were there
     r"not enough values to unpack \(expected (\d+), got (\d+)\)"
     r"|[Ee]xpected (?:input )?(?:to be )?(\d)D.*got (?:input of size: )?\(?(\d)"
 )
+_FACTOR = re.compile(r"advantage|reward|return|delta|target|weight|coef|\[\]\[[1-9]\]")
 _TOO_FEW = re.compile(
     r"too many indices|must be at least|must be (?:a )?\d-?D|must have 3 dim"
     r"|tuple index out of range|number of dims|dimension specified"
@@ -51,7 +52,7 @@ def _with(plan: Plan, path: str, wish: Wished) -> Plan | None:
         return plan.with_kind(path, wish)
     if isinstance(wish, int):
         return plan.with_whole(path, max(wish, 1))
-    if not wish or any(n < 0 or n > 4096 for n in wish) or torch.Size(wish).numel() > 1 << 20:
+    if any(n < 0 or n > 4096 for n in wish) or torch.Size(wish).numel() > 1 << 20:
         return None
     return plan.with_shape(path, wish)
 
@@ -62,7 +63,8 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     yield from _of_modules(failure)
     yield from _of_functions(failure, message)
     if re.search(
-        r"dtype Long|type Long|Long, Int|torch\.LongTensor|must be.*int(?:eger|64)|indices must be",
+        r"dtype Long|type Long|Long, Int|torch\.LongTensor|must be.*int(?:eger|64)|indices must be"
+        r"|used as indices",
         message,
     ):
         for path, tensor in reversed(made):
@@ -78,19 +80,40 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         for path, tensor in made:
             if not tensor.is_floating_point():
                 yield path, int(found[3])
+    if found := re.search(r"expand\(.*size=\[([\d, ]*)\]", message):
+        for path, _ in reversed(made):
+            yield path, [int(n) for n in found[1].split(",") if n.strip()]
+    if "implicitly created only for scalar" in message:
+        yield from _of_factors(failure)
+    if re.search(r"more than one value|converted to Scalar|only one element tensors", message):
+        for path, tensor in made:
+            if tensor.dim():
+                yield path, []
+    if "square" in message:
+        for path, tensor in made:
+            yield path, [*map(int, tensor.shape[:-1]), int(tensor.shape[-2])]
+    if "0-dim tensor" in message:
+        for path, tensor in made:
+            if not tensor.dim():
+                yield path, [8]
     yield from _of_ranks(failure, message, made)
     yield from _of_partners(failure, made)
 
 
 def _of_modules(failure: Failure) -> Iterator[tuple[str, Wished]]:
     """The innermost module of torch's in the traceback says what it takes."""
+    innermost = None
     for names in reversed(list(_locals(failure.error.__traceback__))):
-        module, given = names.get("self"), names.get("input")
+        module, given = names.get("self"), names.get("orig_input", names.get("input"))
         if not isinstance(module, nn.Module) or type(module).__module__[:9] != "torch.nn.":
             continue
+        innermost = innermost or module
+        if module is not innermost:
+            return
         wanted = _taken_by(module)
         if wanted is None:
             return
+        yield from _of_parts(given, wanted[-1])
         path = made_for(given)
         if path and isinstance(given, torch.Tensor) and _fits(given, wanted):
             path = None
@@ -107,7 +130,14 @@ def _of_modules(failure: Failure) -> Iterator[tuple[str, Wished]]:
             if isinstance(module, nn.RNNCellBase) and (held := made_for(one)):
                 yield held, [int(given.shape[0]) if _rank(given) > 1 else BATCH, module.hidden_size]
             assert number < 2
-        return
+
+
+def _of_parts(given: Any, wanted: int) -> Iterator[tuple[str, Wished]]:
+    """Several tensors in one: the first that was made up takes the difference."""
+    for part in getattr(given, "_made_of", ()):
+        size = int(part.shape[-1]) + wanted - int(given.shape[-1]) if part.dim() else 0
+        if (path := made_for(part)) and size > 0 and size != part.shape[-1]:
+            yield path, [*map(int, part.shape[:-1]), size]
 
 
 def _taken_by(module: nn.Module) -> list[int] | None:
@@ -157,6 +187,8 @@ def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]
         )
         if path := made_for(indices):
             yield path, int(weight.shape[0])
+    if name == "linear" and isinstance(second, torch.Tensor):
+        yield from _of_parts(first, int(second.shape[1]))
     if name == "linear" and isinstance(second, torch.Tensor) and (path := made_for(first)):
         yield path, [*first.shape[:-1], int(second.shape[1])]
     if name.startswith("conv") and isinstance(second, torch.Tensor) and (path := made_for(first)):
@@ -221,6 +253,13 @@ def _of_partners(
                 yield path, list(map(int, other.shape))
 
 
+def _of_factors(failure: Failure) -> Iterator[tuple[str, Wished]]:
+    """A loss with several values: of what it was multiplied with, something may be one number."""
+    held = [(path, t) for path, t in _held(failure.error.__traceback__) if t.dim()]
+    for path, _ in sorted(held, key=lambda one: not _FACTOR.search(one[0].lower())):
+        yield path, []
+
+
 def _held(traceback: TracebackType | None) -> Iterator[tuple[str, torch.Tensor]]:
     """Invented tensors among the names of the innermost frames."""
     for names in reversed(list(_locals(traceback))):
@@ -239,6 +278,18 @@ def _locals(traceback: TracebackType | None) -> Iterator[dict[str, Any]]:
 def made_for(value: Any) -> str | None:
     """The path that an invented tensor was made for."""
     return getattr(value, "_made_for", None) if isinstance(value, torch.Tensor) else None
+
+
+def remembered(result: Any, args: Any) -> Any:
+    """The result of a function, known by what it was made from where it has the same shape."""
+    if isinstance(result, torch.Tensor) and made_for(result) is None:
+        if len(args) and isinstance(args[0], list | tuple):
+            result._made_of = [t for t in args[0] if isinstance(t, torch.Tensor)]  # type: ignore[attr-defined]
+        for tensor in _flat(args):
+            if (path := made_for(tensor)) and tensor.shape == result.shape:
+                result._made_for = path  # type: ignore[attr-defined]
+                break
+    return result
 
 
 def _rank(value: Any) -> int:

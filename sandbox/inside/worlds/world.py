@@ -42,6 +42,8 @@ _WORDS = {
     "tensor": "a tensor of shape {shape} was put in its place",
     "batches": "six batches were put in its place",
     "number": "{value} was taken",
+    "count": "{value} was taken",
+    "list": "an empty list was taken",
     "zero": "0 was taken",
     "flag": "{value} was taken",
     "device": "the CPU was taken",
@@ -172,6 +174,12 @@ class World:
     def _number(self, path: str) -> float | int:
         return roles.number(path)
 
+    def _count(self, path: str) -> int:
+        return max(int(roles.number(path)), 1)
+
+    def _list(self, path: str) -> list[Any]:
+        return []
+
     def _zero(self, path: str) -> float:
         return 0.0
 
@@ -214,7 +222,7 @@ class World:
         if 1 < parts <= 8 and path not in self.plan.shapes:
             alike = [given[n] if 0 < n < len(given) else None for n in range(parts)]
             return tuple(self._part(f"{path}[{n}]", source, one) for n, one in enumerate(alike))
-        return self._part(path, source)
+        return self._part(path, source, next(_flat_tensors(given), None))
 
     def _part(self, path: str, source: torch.Tensor, like: Any = None) -> Any:
         use = self.use(path)
@@ -331,6 +339,11 @@ def _leaves() -> Iterator[nn.Parameter]:
 def _step(optimizer: Any = None, *args: Any, **kwargs: Any) -> Any:
     """A step that is asked of another (a scaler, an accelerator)."""
     return optimizer.step() if isinstance(optimizer, torch.optim.Optimizer) else None
+
+
+def _flat_tensors(given: Sequence[Any]) -> Iterator[torch.Tensor]:
+    """Those of the values given that are tensors of few dimensions: a result may be alike."""
+    return (v for v in given if isinstance(v, torch.Tensor) and v.dim() in (1, 2))
 
 
 def _listed(value: Any) -> list[Any]:

@@ -1,0 +1,66 @@
+"""From Python's complaint about a made-up value to what it should have been."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from . import roles
+from .plan import Plan
+from .reading import Uses
+
+_MADE_AS = {  # the kinds of values, by the name of the type that Python complains of
+    "Model": {"module"},
+    "Criterion": {"criterion"},
+    "Function": {"function"},
+    "Maker": {"maker"},
+    "int": {"number", "count"},
+    "float": {"number", "zero"},
+    "bool": {"flag"},
+    "list": {"list", "weights"},
+    "Batches": {"batches"},
+    "tuple": {"tensor", "holder"},
+    "Tensor": {"tensor"},
+    "Thing": {"holder"},
+    "Optimizer": {"optimizer"},
+    "device": {"device"},
+}
+_COMPLAINTS: tuple[tuple[str, str], ...] = (  # the first group is the type; then the kind wanted
+    (r"'(\w+)' object is not (?:iterable|an iterator|reversible)", "batches"),
+    (r"'(\w+)' object is not callable", "function"),
+    (r"must be Tensor, not (\w+)", "tensor"),
+    (r"'(\w+)' object is not subscriptable", "tensor"),
+    (r"'(\w+)' object cannot be interpreted as an integer", "count"),
+    (r"not supported between instances of '(list|Batches|Model|Function|Maker|Thing)'", "number"),
+    (
+        r"not supported between instances of '\w+' and '(list|Batches|Model|Function|Maker)'",
+        "number",
+    ),
+    (r"unsupported operand type.*'(Model|Function|Maker|Criterion|list|Batches)'", "tensor"),
+    (r"'(Tensor|int|float|bool|list)' object has no attribute", "holder"),
+    (r"'(\w+)' object does not support the context manager", "holder"),
+    (r"'(\w+)' object does not support item assignment", "tensor"),
+    (r"'(\w+)' object is not a mapping", "holder"),
+    (r"must be (?:int|tuple of ints|a number|real number).*not (\w+)", "count"),
+    (r"object of type '(\w+)' has no len", "batches"),
+)
+
+
+def of_another_kind(plan: Plan, uses: Uses, lines: tuple[int, int], said: str) -> Plan | None:
+    """The plan with one value of the failing statement made as what Python asks for."""
+    for path, kind in _wishes(plan, uses, lines, said):
+        if path not in plan.kinds:
+            return plan.with_kind(path, kind)
+    return None
+
+
+def _wishes(plan: Plan, uses: Uses, lines: tuple[int, int], said: str) -> Iterator[tuple[str, str]]:
+    for complaint, kind in _COMPLAINTS:
+        found = re.search(complaint, said)
+        if found is None:
+            continue
+        made_as = _MADE_AS.get(found[1], set())
+        for line in range(lines[0], min(lines[1], lines[0] + 20) + 1):
+            for path in uses.at.get(line, ()):
+                if roles.role(path, uses, plan) in made_as and kind not in made_as:
+                    yield path, kind

@@ -1,0 +1,91 @@
+"""Parts of programs, as people paste them: completed, they raise the error of the whole program.
+
+Each program under `tests/fragments` runs as it stands and raises what it says: that proves its
+labels. What it marks between two comments is all that the service gets, beside the error's last
+line.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from app.schemas import DiagnosisRequest
+from benchmarks.asking import RUNNING, ask
+from benchmarks.fragments import Fragment, all_by_running, pasted, tracebacks
+
+FRAGMENTS = list(pasted())
+
+
+@pytest.fixture(scope="module")
+def asked() -> list[tuple[Fragment, str]]:
+    """Every fragment with the traceback of its program."""
+    import asyncio
+
+    errors = asyncio.run(tracebacks([fragment.case for fragment in FRAGMENTS]))
+    return list(zip(FRAGMENTS, errors, strict=True))
+
+
+def last_line(error: str) -> str:
+    lines = error.strip().splitlines()
+    return next(line for line in reversed(lines) if line.startswith("RuntimeError"))
+
+
+def test_every_program_raises_what_it_says(asked: list[tuple[Fragment, str]]) -> None:
+    assert len(asked) >= 40
+    for fragment, error in asked:
+        assert fragment.case.raises is not None
+        assert fragment.case.raises in error, fragment.case.name
+        assert fragment.lines, fragment.case.name
+
+
+async def test_the_error_shows_in_a_completed_run(asked: list[tuple[Fragment, str]]) -> None:
+    questions = [(fragment, last_line(error)) for fragment, error in asked]
+    answers = await all_by_running(questions)
+    wrong = [
+        (fragment.case.name, answer)
+        for (fragment, _), answer in zip(questions, answers, strict=True)
+        if not answer.seen
+        or answer.pattern not in (fragment.case.pattern, *fragment.case.also)
+        or answer.line not in fragment.lines
+    ]
+    assert wrong == []
+
+
+CLEAN = """\
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step()
+"""
+LOSSES = """\
+errD.backward()
+optD.step()
+errG.backward()
+optG.step()
+"""
+UNRUNNABLE = """\
+with open_archive("a") as archive:
+    raise archive.problem("no")
+"""
+
+
+async def test_a_clean_world_is_not_called_healthy() -> None:
+    requests = [DiagnosisRequest(script=text) for text in (CLEAN, LOSSES, UNRUNNABLE)]
+    requests.append(DiagnosisRequest(script=CLEAN, traceback=REUSED))
+    for found in (await ask(requests, [RUNNING]))[RUNNING]:
+        assert found.verdict == "inconclusive"
+        assert found.causes == []
+        assert "NameError" not in found.summary
+        assert found.basis == "completed"
+        assert found.world
+
+
+REUSED = "RuntimeError: Trying to backward through the graph a second time"
+WHOLE = "import torch\nw = torch.ones(2, requires_grad=True)\nw.sum().backward()\nprint(netD)\n"
+
+
+async def test_a_script_that_walks_as_it_was_sent_is_not_completed() -> None:
+    [found] = (await ask([DiagnosisRequest(script=WHOLE)], [RUNNING]))[RUNNING]
+    assert found.basis == "run"
+    assert found.world == []

@@ -1,0 +1,134 @@
+"""What a text leaves out: found by reading, decided by its use, mended by complaints."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+import torch
+from pydantic import ValidationError
+
+from sandbox.inside.worlds import roles, shapes
+from sandbox.inside.worlds.families import kind_of
+from sandbox.inside.worlds.kinds import of_another_kind
+from sandbox.inside.worlds.plan import Plan
+from sandbox.inside.worlds.reading import Uses
+from sandbox.records import Plan as Told
+
+LOOP = """\
+for epoch in range(n_epochs):
+    for i, (x, y) in enumerate(loader):
+        out, hidden = rnn(x.to(device), hidden)
+        loss = criterion(out, y)
+        optD.zero_grad()
+        errD.backward()
+        optD.step()
+        total += loss.item()
+"""
+
+
+def roles_in(text: str) -> dict[str, str]:
+    uses = Uses(ast.parse(text))
+    return {path: roles.role(path, uses, Plan()) for path in uses.of}
+
+
+def test_use_and_name_say_what_a_value_is() -> None:
+    found = roles_in(LOOP)
+    expected = {
+        "n_epochs": "number",
+        "loader": "batches",
+        "loader[][0]": "tensor",
+        "rnn": "module",
+        "device": "device",
+        "criterion": "criterion",
+        "optD": "optimizer",
+        "errD": "loss",
+        "total": "zero",
+    }
+    assert {path: found[path] for path in expected} == expected
+
+
+def test_names_bound_by_the_text_are_none_of_ours() -> None:
+    uses = Uses(ast.parse("x = 3\ny = [z for z in range(x)]\ndef f(a):\n    return a + x\n"))
+    assert set(uses.of) == {"f.a"}
+
+
+def test_a_value_keeps_its_path_under_other_names() -> None:
+    text = "class T:\n    def __init__(self, net):\n        self.net = net\n    def go(self, b):\n"
+    text += "        u, v = b\n        self.loss(u)\n    def loss(self, w):\n        self.net(w)\n"
+    uses = Uses(ast.parse(text))
+    assert uses.of["T.__init__.net"].called
+    assert uses.of["T.go.b"].parts == 2
+    assert uses.of["T.go.b[0]"].data
+
+
+def made(path: str, *shape: int) -> torch.Tensor:
+    tensor = torch.rand(shape)
+    tensor._made_for = path  # type: ignore[attr-defined]
+    return tensor
+
+
+def mended(function: torch.nn.Module, *given: torch.Tensor) -> Plan | None:
+    try:
+        function(*given)
+    except Exception as error:
+        return shapes.mended(Plan(), shapes.Failure(error, "", given))
+    return None
+
+
+@pytest.mark.parametrize(
+    ("layer", "wanted"),
+    [
+        (torch.nn.Linear(6, 2), 6),
+        (torch.nn.Conv2d(3, 2, 3), 3),
+        (torch.nn.BatchNorm2d(5), 5),
+        (torch.nn.LSTM(7, 2), 7),
+        (torch.nn.LayerNorm(9), 9),
+    ],
+)
+def test_a_layer_of_torch_says_what_it_takes(layer: torch.nn.Module, wanted: int) -> None:
+    plan = mended(layer, made("x", 4, 8))
+    assert plan is not None
+    assert wanted in plan.shapes["x"]
+    layer(torch.rand(plan.shapes["x"]))
+
+
+def test_labels_become_whole_numbers_within_the_classes() -> None:
+    plan = mended(torch.nn.CrossEntropyLoss(), torch.rand(4, 3), made("y", 5, 8))
+    assert plan is not None
+    given = (torch.rand(4, 3), made("y", 4, 8))
+    failure = shapes.Failure(RuntimeError("expected scalar type Long but found Float"), "", given)
+    plan = shapes.mended(Plan(), failure)
+    assert plan is not None
+    assert plan.whole == {"y": 2}
+
+
+def test_a_complaint_of_python_changes_what_a_value_is() -> None:
+    uses = Uses(ast.parse("for layer in net.layers:\n    net(x)\n    encoder[0] = 1\n"))
+    plan = of_another_kind(Plan(), uses, (3, 3), "'Model' object is not subscriptable")
+    assert plan is None or plan.kinds == {"encoder": "tensor"}
+    again = of_another_kind(Plan(), uses, (1, 1), "no complaint that we know")
+    assert again is None
+
+
+def test_errors_are_told_apart_in_the_wordings_of_all_versions() -> None:
+    old = "Trying to backward through the graph a second time, but buffers have already been freed"
+    assert kind_of(old) == ("reuse", "graph-reuse")
+    assert kind_of("a view of a leaf Variable that requires grad is being used") == ("", "")
+    assert (
+        kind_of("output 0 of UnbindBackward is a view and is being modified inplace")[0] == "view"
+    )
+    assert kind_of("Can't call numpy() on Tensor that requires grad.")[0] == "numpy"
+    assert kind_of("CUDA out of memory") == ("", "")
+
+
+def test_a_plan_goes_out_and_comes_back_bounded() -> None:
+    plan = Plan().with_shape("x", [4, 8]).with_whole("y", 3).with_kind("z", "tensor")
+    told = Told.model_validate(plan.to_json())
+    assert Plan.from_json(told.model_dump()) == plan
+    with pytest.raises(ValidationError):
+        Told.model_validate({"shapes": {"x": [1] * 9}})
+    with pytest.raises(ValidationError):
+        Told.model_validate({"shapes": {"x": [-1]}})
+    with pytest.raises(ValidationError):
+        Told.model_validate({"data": "spell"})
