@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -13,18 +12,12 @@ from typing import Any
 
 import torch
 
+from .entries import Definition, entries, walks
 from .models import Optimizer
-from .reading import FUNCTIONS
+from .uses import FUNCTIONS
 from .world import World
 
 PASSES = 12
-_MAIN = (
-    *("training_step", "train_step", "optimize_parameters", "train", "fit", "learn", "update"),
-    *("optimize", "train_one_epoch", "run", "forward", "step", "__call__"),
-)
-_OF_FRAMEWORKS = ("training_step", "train_step", "optimize_parameters")
-_ASIDE = re.compile(r"save|load|eval|test|valid|plot|sample|predict|reset|configure|visuali|render")
-Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Driver:
@@ -54,7 +47,7 @@ class Driver:
     def _is_target(self, node: ast.stmt) -> bool:
         if isinstance(node, FUNCTIONS):
             return node.name not in self._used
-        if not isinstance(node, ast.ClassDef) or not _entries(node):
+        if not isinstance(node, ast.ClassDef) or not entries(node):
             return False
         return node.name not in self._used or walks(node) or self._instance(node) is not None
 
@@ -74,7 +67,7 @@ class Driver:
                 self._apply(node, kind)
                 return
             thing = self._instance(node) or self._built(node, kind)
-            self._passes(_entries(node), node.name, thing)
+            self._passes(entries(node), node.name, thing)
 
     def _built(self, node: ast.ClassDef, kind: Any) -> Any:
         """An object of the class; what it lacks is made up."""
@@ -245,55 +238,6 @@ def _loaded(node: ast.stmt) -> set[str]:
     own = getattr(node, "name", "")
     named = (part for part in ast.walk(node) if isinstance(part, ast.Name))
     return {name.id for name in named if isinstance(name.ctx, ast.Load)} - {own}
-
-
-def walks(node: ast.AST) -> bool:
-    """Whether there is a backward call in it."""
-    return any(
-        isinstance(part, ast.Attribute) and part.attr in ("backward", "manual_backward")
-        for part in ast.walk(node)
-    )
-
-
-def _entries(node: ast.ClassDef) -> list[Definition]:
-    """The methods of a class that training calls: those that no other method calls, in the order
-    of the text, but the one last that walks, or that frameworks enter."""
-    methods = {m.name: m for m in node.body if isinstance(m, FUNCTIONS)}
-    called = {
-        part.func.attr
-        for method in methods.values()
-        for part in ast.walk(method)
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)
-        if getattr(part.func.value, "id", "") == "self" and part.func.attr != method.name
-    }
-    open_ = [m for m in methods.values() if m.name not in called and _is_entry(m)]
-    framework = next((m for m in open_ if m.name in _OF_FRAMEWORKS), None)
-    if framework is not None:
-        return [framework]
-    walking = [m for m in open_ if _leads_to_walk(m, methods)]
-    if walking:
-        return [*(m for m in open_ if m not in walking and m.name != "forward"), *walking]
-    named = [methods[name] for name in _MAIN if name in methods]
-    return named[:1] or open_[:1]
-
-
-def _is_entry(method: Definition) -> bool:
-    plain = not method.name.startswith("_") or method.name == "__call__"
-    told = any(not _is_static_name(d) for d in method.decorator_list)
-    return plain and not told and not _ASIDE.search(method.name)
-
-
-def _is_static_name(node: ast.expr) -> bool:
-    return getattr(node, "id", getattr(node, "attr", "")) in ("staticmethod", "no_grad")
-
-
-def _leads_to_walk(method: Definition, methods: dict[str, Definition], depth: int = 4) -> bool:
-    """Whether it walks a graph, itself or by a method that it calls."""
-    if walks(method):
-        return True
-    asked = {p.attr for p in ast.walk(method) if isinstance(p, ast.Attribute)} & methods.keys()
-    others = (methods[name] for name in asked if name != method.name)
-    return depth > 0 and any(_leads_to_walk(other, methods, depth - 1) for other in others)
 
 
 def _is_static(node: Definition) -> bool:

@@ -25,7 +25,9 @@ _MADE_AS = {  # the kinds of values, by the name of the type that Python complai
     "Optimizer": {"optimizer"},
     "device": {"device"},
 }
-_COMPLAINTS: tuple[tuple[str, str], ...] = (  # the first group is the type; then the kind wanted
+_COMPLAINTS: tuple[
+    tuple[str, str], ...
+] = (  # the first group is the type, of a tensor's without one; then the kind wanted
     (r"'(\w+)' object is not (?:iterable|an iterator|reversible)", "batches"),
     (r"'(\w+)' object is not callable", "function"),
     (r"must be Tensor, not (\w+)", "tensor"),
@@ -42,6 +44,8 @@ _COMPLAINTS: tuple[tuple[str, str], ...] = (  # the first group is the type; the
     (r"'(\w+)' object does not support item assignment", "tensor"),
     (r"'(\w+)' object is not a mapping", "holder"),
     (r"must be (?:int|tuple of ints|a number|real number).*not (\w+)", "count"),
+    (r"tuple of ints, ?but got (\w+)|integer tensors of a single element", "count"),
+    (r"given to the optimizer.*got torch\.Float(Tensor)", "weights"),
     (r"object of type '(\w+)' has no len", "batches"),
 )
 
@@ -59,7 +63,7 @@ def _wishes(plan: Plan, uses: Uses, lines: tuple[int, int], said: str) -> Iterat
         found = re.search(complaint, said)
         if found is None:
             continue
-        made_as = _MADE_AS.get(found[1], set())
+        made_as = _MADE_AS.get(found[1] or "Tensor", set())
         for line in range(lines[0], min(lines[1], lines[0] + 20) + 1):
             for path in uses.at.get(line, ()):
                 if roles.role(path, uses, plan) in made_as and kind not in made_as:

@@ -88,5 +88,5 @@ class Everything(dict[str, Any]):
         fits = all(hasattr(found, asked) for asked in use.asked)
         if not fits or (use.called and isinstance(found, ModuleType)):
             return None
-        self._world.imported(name, place, part)
+        self._world.telling.imported(name, place, part)
         return found

@@ -8,48 +8,9 @@ value is another word for its path.
 from __future__ import annotations
 
 import ast
-import builtins
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-SAME = frozenset(  # methods that give the value itself, moved or seen otherwise
-    {
-        *("cuda", "to", "cpu", "float", "double", "half", "long", "train", "eval", "type"),
-        *("detach", "clone", "contiguous", "requires_grad_", "squeeze", "unsqueeze", "data"),
-    }
-)
-WRAPPERS = frozenset(
-    {"Variable", "tensor", "as_tensor", "from_numpy", "FloatTensor", "tqdm", "list"}
-)
-_BUILTIN = frozenset(dir(builtins))
-NUMERIC = frozenset({"range", "zeros", "ones", "randn", "rand", "full", "empty", "min", "max"})
-
-
-@dataclass
-class Use:
-    """What the text does with one value.
-
-    `asked` are the attributes read from it, `methods` those that are called; `parts` are how many
-    values a call or an unpacking wants of it; `names` are those that the text binds to it.
-    """
-
-    called: list[ast.Call] = field(default_factory=list)
-    asked: set[str] = field(default_factory=set)
-    methods: set[str] = field(default_factory=set)
-    keys: set[str] = field(default_factory=set)
-    parts: int = 0
-    iterated: bool = False
-    indexed: bool = False
-    number: bool = False
-    data: bool = False
-    tested: bool = False
-    base: bool = False
-    context: bool = False
-    summed: bool = False
-    given_to: set[str] = field(default_factory=set)
-    names: set[str] = field(default_factory=set)
+from .uses import BUILTIN, NUMERIC, SAME, WRAPPERS, Use, bound, item, last_name, names_of, root
 
 
 class Uses(ast.NodeVisitor):
@@ -66,7 +27,7 @@ class Uses(ast.NodeVisitor):
         self.at: dict[int, list[str]] = defaultdict(list)
         self._scopes: list[dict[str, str | None]] = [{}]
         self._home = [""]
-        self._known = _bound(tree.body)
+        self._known = bound(tree.body)
         self.visit(tree)
 
     # ---- paths
@@ -106,7 +67,7 @@ class Uses(ast.NodeVisitor):
                 return scope[name]
         if len(self._scopes) > 1 and name in self._known:
             return None  # bound somewhere in the text, by the time a function runs
-        return None if name in _BUILTIN else name
+        return None if name in BUILTIN else name
 
     def use(self, node: ast.expr) -> Use | None:
         path = self.path(node)
@@ -129,7 +90,7 @@ class Uses(ast.NodeVisitor):
         self._scopes[-1][node.name] = None
         name = f"{home}.{node.name}" if home else node.name
         self.functions[name] = node
-        scope: dict[str, str | None] = dict.fromkeys(_bound(node.body))
+        scope: dict[str, str | None] = dict.fromkeys(bound(node.body))
         arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         for argument in arguments:
             own = f"{name}.{argument.arg}"
@@ -154,7 +115,7 @@ class Uses(ast.NodeVisitor):
         for base in node.bases:
             if (use := self.use(base)) is not None:
                 use.base = True
-        self._scopes.append(dict.fromkeys(_bound(node.body)))
+        self._scopes.append(dict.fromkeys(bound(node.body)))
         self._home.append(node.name)
         self.generic_visit(node)
         self._scopes.pop()
@@ -163,10 +124,10 @@ class Uses(ast.NodeVisitor):
     # ---- binding
 
     def visit_Import(self, node: ast.Import) -> None:
-        self._scopes[-1].update(dict.fromkeys(_names_of(node)))
+        self._scopes[-1].update(dict.fromkeys(names_of(node)))
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        self._scopes[-1].update(dict.fromkeys(_names_of(node)))
+        self._scopes[-1].update(dict.fromkeys(names_of(node)))
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         if node.name:
@@ -199,7 +160,7 @@ class Uses(ast.NodeVisitor):
 
     def visit_comprehension(self, node: ast.comprehension) -> None:
         self.visit(node.iter)
-        self._scopes.append(dict.fromkeys(_names_of(node.target)))
+        self._scopes.append(dict.fromkeys(names_of(node.target)))
         self._bind_item(node.target, node.iter)
         for test in node.ifs:
             self.visit(test)
@@ -287,7 +248,7 @@ class Uses(ast.NodeVisitor):
                 holder.methods.add(node.func.attr)
         self._hand_over(node)
         name = last_name(node.func)
-        layer = isinstance(node.func, ast.Attribute) and _root(node.func) == "nn"
+        layer = isinstance(node.func, ast.Attribute) and root(node.func) == "nn"
         for argument in given:
             told = self.use(argument)
             if told is None:
@@ -355,42 +316,3 @@ class Uses(ast.NodeVisitor):
         if (use := self.use(node.test)) is not None:
             use.tested = True
         self.generic_visit(node)
-
-
-def item(key: ast.expr) -> str:
-    """How a path goes on for an index: by a constant, else as any item."""
-    if isinstance(key, ast.Constant) and isinstance(key.value, str | int):
-        return f"[{key.value!r}]"
-    return "[]"
-
-
-def last_name(node: ast.expr) -> str:
-    """`relu` of `F.relu`."""
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-
-
-def _root(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return getattr(node, "id", "")
-
-
-def _bound(body: list[ast.stmt]) -> set[str]:
-    """The names that statements bind in their own scope."""
-    return {name for statement in body for name in _names_of(statement)}
-
-
-def _names_of(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-        yield node.name
-        return
-    if isinstance(node, ast.Lambda):
-        return
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        yield node.id
-    if isinstance(node, ast.alias):
-        yield (node.asname or node.name).partition(".")[0]
-    if isinstance(node, ast.ExceptHandler) and node.name:
-        yield node.name
-    for child in ast.iter_child_nodes(node):
-        yield from _names_of(child)

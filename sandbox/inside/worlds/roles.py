@@ -7,7 +7,8 @@ import re
 import torch
 
 from .plan import Plan
-from .reading import SAME, Use, Uses
+from .reading import Uses
+from .uses import SAME, Use
 
 _TENSOR = (
     {name for name in dir(torch.Tensor) if not name.startswith("_")} | SAME | {"shape", "grad"}

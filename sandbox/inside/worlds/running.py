@@ -15,7 +15,8 @@ import torch
 
 from .. import failure, holders
 from ..emitter import Emitter
-from .driving import Driver, walks
+from .driving import Driver
+from .entries import walks
 from .names import Everything
 from .plan import Json, Plan
 from .reading import Uses

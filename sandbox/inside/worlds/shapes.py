@@ -11,10 +11,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from .layers import BATCH, SIDE, fits, taken_by
 from .plan import Plan
 from .things import Thing
 
-SIDE, BATCH, LENGTH = 16, 4, 5
 _FEWER = re.compile(  # so many were wanted, so many were there
     r"not enough values to unpack \(expected (\d+), got (\d+)\)"
     r"|[Ee]xpected (?:input )?(?:to be )?(\d)D.*got (?:input of size: )?\(?(\d)"
@@ -110,12 +110,12 @@ def _of_modules(failure: Failure) -> Iterator[tuple[str, Wished]]:
         innermost = innermost or module
         if module is not innermost:
             return
-        wanted = _taken_by(module)
+        wanted = taken_by(module)
         if wanted is None:
             return
         yield from _of_parts(given, wanted[-1])
         path = made_for(given)
-        if path and isinstance(given, torch.Tensor) and _fits(given, wanted):
+        if path and isinstance(given, torch.Tensor) and fits(given, wanted):
             path = None
         if path:
             yield path, wanted
@@ -138,44 +138,6 @@ def _of_parts(given: Any, wanted: int) -> Iterator[tuple[str, Wished]]:
         size = int(part.shape[-1]) + wanted - int(given.shape[-1]) if part.dim() else 0
         if (path := made_for(part)) and size > 0 and size != part.shape[-1]:
             yield path, [*map(int, part.shape[:-1]), size]
-
-
-def _taken_by(module: nn.Module) -> list[int] | None:
-    """A shape that a module of torch's takes."""
-    match module:
-        case nn.Linear():
-            return [BATCH, module.in_features]
-        case nn.modules.conv._ConvNd():
-            dims = len(module.kernel_size)
-            side = max(SIDE, 2 * max(int(k) for k in module.kernel_size))
-            return [BATCH, module.in_channels, *[side] * dims]
-        case nn.BatchNorm1d():
-            return [BATCH, module.num_features]
-        case nn.modules.batchnorm._BatchNorm():
-            dims = 3 if isinstance(module, nn.BatchNorm3d) else 2
-            return [BATCH, module.num_features, *[SIDE] * dims]
-        case nn.RNNCellBase():
-            return [BATCH, module.input_size]
-        case nn.RNNBase():
-            return (
-                [BATCH, LENGTH, module.input_size]
-                if module.batch_first
-                else [LENGTH, BATCH, module.input_size]
-            )
-        case nn.LayerNorm():
-            return [BATCH, *map(int, module.normalized_shape)]
-        case nn.MaxPool2d() | nn.AvgPool2d() | nn.AdaptiveAvgPool2d():
-            return [BATCH, 3, SIDE, SIDE]
-        case nn.MultiheadAttention():
-            return [LENGTH, BATCH, module.embed_dim]
-        case nn.TransformerEncoderLayer():
-            return [LENGTH, BATCH, module.linear1.in_features]
-    return None
-
-
-def _fits(tensor: torch.Tensor, wanted: list[int]) -> bool:
-    """Whether a tensor has the sizes that matter; the first is anything."""
-    return tensor.dim() == len(wanted) and list(tensor.shape[1:]) == wanted[1:]
 
 
 def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]]:

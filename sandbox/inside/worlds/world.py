@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
@@ -16,8 +16,10 @@ from . import roles
 from .here import Here
 from .models import Criterion, Function, Maker, Model, Optimizer, blend, pattern
 from .plan import Plan
-from .reading import Use, Uses
+from .reading import Uses
+from .telling import Tell, Telling, spelling
 from .things import Batches, Thing, base_class
+from .uses import Use
 
 WIDTH = [4, 8]  # of a tensor of which nothing more is known
 PASSES = 6
@@ -31,26 +33,6 @@ _OF_TORCH = frozenset(  # that modules are asked for whether they have it
         "__jit_unused_properties__",
     }
 )
-_WORDS = {
-    "module": "a small model was put in its place",
-    "criterion": "a small function that gives one number was put in its place",
-    "function": "a small function of the tensors that it is given was put in its place",
-    "maker": "it was taken for something that makes what is used behind it",
-    "optimizer": "a plain gradient descent over {over} was put in its place",
-    "weights": "two small parameters were put in its place",
-    "loss": "it was taken for a loss of the models in sight",
-    "tensor": "a tensor of shape {shape} was put in its place",
-    "batches": "six batches were put in its place",
-    "number": "{value} was taken",
-    "count": "{value} was taken",
-    "list": "an empty list was taken",
-    "zero": "0 was taken",
-    "flag": "{value} was taken",
-    "device": "the CPU was taken",
-    "holder": "its attributes were made up as they are asked for",
-}
-
-Tell = Callable[[str, str, str], None]
 
 
 class World:
@@ -68,7 +50,7 @@ class World:
         self.values: dict[str, Any] = {}  # as the text spells them; the tracer looks for names here
         self.invented_loss = False
         self.tell = tell
-        self._told: set[str] = set()
+        self.telling = Telling(tell, uses.functions)
         self._losses: dict[str, torch.Tensor] = {}
         self._asked: set[tuple[str, int]] = set()
         self._depth = 0
@@ -96,7 +78,7 @@ class World:
         if kind not in ("tensor", "batches") and path not in self.plan.kinds and 1 < parts <= 8:
             return tuple(self.make(f"{path}[{n}]") for n in range(parts))
         made: Any = getattr(self, f"_{kind}")(path)
-        self._note(path, kind, made)
+        self.telling.note(path, kind, made)
         return made
 
     # ---- what things and objects of the text's classes lack
@@ -289,43 +271,8 @@ class World:
         for path in dict.fromkeys([*paths, wanted]):
             source = common if common is not None else self.anchor()
             made[path] = torch.tanh(source * 2).pow(2) + sum(t.pow(2).mean() for t in seen)
-            self._note(path, "loss", made[path])
+            self.telling.note(path, "loss", made[path])
         return made
-
-    def imported(self, name: str, place: str, part: str) -> None:
-        """Say that a usual import was added."""
-        line = f"from {place} import {part}" if part else f"import {place}"
-        if name not in (part, place):
-            line += f" as {name}"
-        if name == "xrange" or name == "unicode":
-            self.tell("api", name, f"`{name}` of Python 2 was taken as `{part}`.")
-        else:
-            self.tell("import", name, f"`{line}` was added.")
-
-    def _note(self, path: str, kind: str, made: Any) -> None:
-        """Say what was put in the place of a name; what hangs on it is told with it."""
-        if path in self._told or not self._is_told(path):
-            return
-        self._told.add(path)
-        words = _WORDS[kind]
-        if isinstance(made, tuple):
-            words = f"{len(made)} values were put in its place"
-        shape = list(made.shape) if isinstance(made, torch.Tensor) else ""
-        said = words.format(
-            shape=shape, value=made, over=made.over if isinstance(made, Optimizer) else ""
-        )
-        home, _, name = path.rpartition(".")
-        if home in self.uses.functions:
-            function = home.rpartition(".")[2] if "__init__" not in home else home
-            self.tell("name", name, f"`{name}` of `{function}` is not given in the text: {said}.")
-        else:
-            name = spelling(path)
-            self.tell("name", name, f"`{name}` is not in the text: {said}.")
-
-    def _is_told(self, path: str) -> bool:
-        home = path.rpartition(".")[0]
-        own = not home or home.endswith("self") or home in self.uses.functions
-        return own and not any(mark in path for mark in "[( ")
 
 
 def _leaves() -> Iterator[nn.Parameter]:
@@ -348,14 +295,6 @@ def _flat_tensors(given: Sequence[Any]) -> Iterator[torch.Tensor]:
 
 def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def spelling(path: str) -> str:
-    """A path as the text spells it: `self.opt` of `Trainer.self.opt`; `x` of `train.x`."""
-    before, found, rest = path.partition(".self.")
-    if found and "(" not in before:
-        return f"self.{rest}"
-    return path
 
 
 def _size(shape: list[int]) -> int:

@@ -1,0 +1,65 @@
+"""Which methods of a class training calls."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from .uses import FUNCTIONS
+
+_MAIN = (
+    *("training_step", "train_step", "optimize_parameters", "train", "fit", "learn", "update"),
+    *("optimize", "train_one_epoch", "run", "forward", "step", "__call__"),
+)
+_OF_FRAMEWORKS = ("training_step", "train_step", "optimize_parameters")
+_ASIDE = re.compile(r"save|load|eval|test|valid|plot|sample|predict|reset|configure|visuali|render")
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def walks(node: ast.AST) -> bool:
+    """Whether there is a backward call in it."""
+    return any(
+        isinstance(part, ast.Attribute) and part.attr in ("backward", "manual_backward")
+        for part in ast.walk(node)
+    )
+
+
+def entries(node: ast.ClassDef) -> list[Definition]:
+    """The methods of a class that training calls: those that no other method calls, in the order
+    of the text, but the one last that walks, or that frameworks enter."""
+    methods = {m.name: m for m in node.body if isinstance(m, FUNCTIONS)}
+    called = {
+        part.func.attr
+        for method in methods.values()
+        for part in ast.walk(method)
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)
+        if getattr(part.func.value, "id", "") == "self" and part.func.attr != method.name
+    }
+    open_ = [m for m in methods.values() if m.name not in called and _is_entry(m)]
+    framework = next((m for m in open_ if m.name in _OF_FRAMEWORKS), None)
+    if framework is not None:
+        return [framework]
+    walking = [m for m in open_ if _leads_to_walk(m, methods)]
+    if walking:
+        return [*(m for m in open_ if m not in walking and m.name != "forward"), *walking]
+    named = [methods[name] for name in _MAIN if name in methods]
+    return named[:1] or open_[:1]
+
+
+def _is_entry(method: Definition) -> bool:
+    plain = not method.name.startswith("_") or method.name == "__call__"
+    told = any(not _is_static_name(d) for d in method.decorator_list)
+    return plain and not told and not _ASIDE.search(method.name)
+
+
+def _is_static_name(node: ast.expr) -> bool:
+    return getattr(node, "id", getattr(node, "attr", "")) in ("staticmethod", "no_grad")
+
+
+def _leads_to_walk(method: Definition, methods: dict[str, Definition], depth: int = 4) -> bool:
+    """Whether it walks a graph, itself or by a method that it calls."""
+    if walks(method):
+        return True
+    asked = {p.attr for p in ast.walk(method) if isinstance(p, ast.Attribute)} & methods.keys()
+    others = (methods[name] for name in asked if name != method.name)
+    return depth > 0 and any(_leads_to_walk(other, methods, depth - 1) for other in others)

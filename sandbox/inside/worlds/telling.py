@@ -1,0 +1,82 @@
+"""Says what was put in the place of what a text leaves out, each once, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from typing import Any
+
+import torch
+
+from .models import Optimizer
+
+Tell = Callable[[str, str, str], None]
+_WORDS = {
+    "module": "a small model was put in its place",
+    "criterion": "a small function that gives one number was put in its place",
+    "function": "a small function of the tensors that it is given was put in its place",
+    "maker": "it was taken for something that makes what is used behind it",
+    "optimizer": "a plain gradient descent over {over} was put in its place",
+    "weights": "two small parameters were put in its place",
+    "loss": "it was taken for a loss of the models in sight",
+    "tensor": "a tensor of shape {shape} was put in its place",
+    "batches": "six batches were put in its place",
+    "number": "{value} was taken",
+    "count": "{value} was taken",
+    "list": "an empty list was taken",
+    "zero": "0 was taken",
+    "flag": "{value} was taken",
+    "device": "the CPU was taken",
+    "holder": "its attributes were made up as they are asked for",
+}
+
+
+class Telling:
+    """`tell(kind, name, text)` is told; `functions` are those of the text."""
+
+    def __init__(self, tell: Tell, functions: Container[str]) -> None:
+        self._tell = tell
+        self._functions = functions
+        self._told: set[str] = set()
+
+    def imported(self, name: str, place: str, part: str) -> None:
+        """Say that a usual import was added."""
+        line = f"from {place} import {part}" if part else f"import {place}"
+        if name not in (part, place):
+            line += f" as {name}"
+        if name == "xrange" or name == "unicode":
+            self._tell("api", name, f"`{name}` of Python 2 was taken as `{part}`.")
+        else:
+            self._tell("import", name, f"`{line}` was added.")
+
+    def note(self, path: str, kind: str, made: Any) -> None:
+        """Say what was put in the place of a name; what hangs on it is told with it."""
+        if path in self._told or not self._is_told(path):
+            return
+        self._told.add(path)
+        words = _WORDS[kind]
+        if isinstance(made, tuple):
+            words = f"{len(made)} values were put in its place"
+        shape = list(made.shape) if isinstance(made, torch.Tensor) else ""
+        said = words.format(
+            shape=shape, value=made, over=made.over if isinstance(made, Optimizer) else ""
+        )
+        home, _, name = path.rpartition(".")
+        if home in self._functions:
+            function = home.rpartition(".")[2] if "__init__" not in home else home
+            self._tell("name", name, f"`{name}` of `{function}` is not given in the text: {said}.")
+        else:
+            name = spelling(path)
+            self._tell("name", name, f"`{name}` is not in the text: {said}.")
+
+    def _is_told(self, path: str) -> bool:
+        home = path.rpartition(".")[0]
+        own = not home or home.endswith("self") or home in self._functions
+        return own and not any(mark in path for mark in "[( ")
+
+
+def spelling(path: str) -> str:
+    """A path as the text spells it: `self.opt` of `Trainer.self.opt`; `x` of `train.x`."""
+    before, found, rest = path.partition(".self.")
+    if found and "(" not in before:
+        return f"self.{rest}"
+    return path

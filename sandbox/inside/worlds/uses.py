@@ -1,0 +1,85 @@
+"""What a text does with one value, and the words in which that is read."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+SAME = frozenset(  # methods that give the value itself, moved or seen otherwise
+    {
+        *("cuda", "to", "cpu", "float", "double", "half", "long", "train", "eval", "type"),
+        *("detach", "clone", "contiguous", "requires_grad_", "squeeze", "unsqueeze", "data"),
+    }
+)
+WRAPPERS = frozenset(
+    {"Variable", "tensor", "as_tensor", "from_numpy", "FloatTensor", "tqdm", "list"}
+)
+BUILTIN = frozenset(dir(builtins))
+NUMERIC = frozenset({"range", "zeros", "ones", "randn", "rand", "full", "empty", "min", "max"})
+
+
+@dataclass
+class Use:
+    """What the text does with one value.
+
+    `asked` are the attributes read from it, `methods` those that are called; `parts` are how many
+    values a call or an unpacking wants of it; `names` are those that the text binds to it.
+    """
+
+    called: list[ast.Call] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    methods: set[str] = field(default_factory=set)
+    keys: set[str] = field(default_factory=set)
+    parts: int = 0
+    iterated: bool = False
+    indexed: bool = False
+    number: bool = False
+    data: bool = False
+    tested: bool = False
+    base: bool = False
+    context: bool = False
+    summed: bool = False
+    given_to: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+
+
+def item(key: ast.expr) -> str:
+    """How a path goes on for an index: by a constant, else as any item."""
+    if isinstance(key, ast.Constant) and isinstance(key.value, str | int):
+        return f"[{key.value!r}]"
+    return "[]"
+
+
+def last_name(node: ast.expr) -> str:
+    """`relu` of `F.relu`."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return getattr(node, "id", "")
+
+
+def bound(body: list[ast.stmt]) -> set[str]:
+    """The names that statements bind in their own scope."""
+    return {name for statement in body for name in names_of(statement)}
+
+
+def names_of(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        yield node.name
+        return
+    if isinstance(node, ast.Lambda):
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    if isinstance(node, ast.alias):
+        yield (node.asname or node.name).partition(".")[0]
+    if isinstance(node, ast.ExceptHandler) and node.name:
+        yield node.name
+    for child in ast.iter_child_nodes(node):
+        yield from names_of(child)
