@@ -12,7 +12,7 @@ rate = 0.05
 for epoch in range(30):
     guess = features @ weight + bias
     loss = torch.nn.functional.mse_loss(guess, target)
-    weight.grad = None
+    bias.grad = None
     loss.backward()
     with torch.no_grad():
         weight -= rate * weight.grad
