@@ -152,7 +152,8 @@ class Watcher:
         if memory.sockets(proc) > self._limits.sockets:
             return self._end("limit_hit", "sockets")
         allowed = self._limits.memory_mib * MIB
-        used = memory.used(proc, running, self._scratch, allowed)
+        hidden_counts = not self._limits.memory_by_engine
+        used = memory.used(proc, running, self._scratch, allowed, hidden_counts=hidden_counts)
         peak = min(used, allowed) / MIB
         self._outcome.peak_memory_mib = max(self._outcome.peak_memory_mib, round(peak, 1))
         if used > allowed:
