@@ -178,7 +178,7 @@ def test_starved_parameter(traced: Tracing) -> None:
         ),
         ("import os\nos.path.getsize('data/points.csv')", "file", "data/points.csv"),
         ("import argparse\np = argparse.ArgumentParser()\np.add_argument('--data')\n"
-         "p.parse_args(['--data'])", "argument", "expected one argument"),
+         "p.parse_args(['--data'])", "argument", "argument --data: expected one argument"),
     ],
 )  # fmt: skip
 def test_needs(traced: Tracing, script: str, kind: str, name: str) -> None:
