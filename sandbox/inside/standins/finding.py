@@ -64,7 +64,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def _maker(self, fullname: str) -> tuple[Any, str] | None:
         for name, maker in self._makers.items():
             if fullname == name or fullname.startswith(name + "."):
-                return maker, name
+                part_of_real = fullname != name and "." not in name and _is_there(name)
+                return None if part_of_real else (maker, name)
         top = fullname.partition(".")[0]
         if self._unknown is None or not _may_be_unknown(top):
             return None
