@@ -105,8 +105,14 @@ class Net(torch.nn.Module):
 @pytest.mark.parametrize(
     "traceback", ["", "RuntimeError: element 0 of tensors does not require grad"]
 )
-async def test_a_script_without_a_backward_call_shows_nothing(traceback: str) -> None:
+async def test_a_model_that_nothing_trains_is_not_called_healthy(traceback: str) -> None:
     found = await diagnosed(MODEL_ONLY, traceback)
+    assert found.verdict == "inconclusive"
+    assert "healthy" not in found.summary
+
+
+async def test_a_script_without_a_backward_call_shows_nothing() -> None:
+    found = await diagnosed("import torch\nprint(torch.ones(3).sum())\n", "")
     assert found.run is not None
     assert found.run.backward_calls == 0
     assert found.verdict == "inconclusive"
