@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.schemas import Effect
-from sandbox.records import Gradient, Parameter, Step, Trace
+from sandbox.records import NOT_FINITE, Gradient, Parameter, Step, Trace
 
 TOLERANCE = 1e-4  # relative to the gradient's norm: sums in another order differ by less
 MIN_SETTLED = 3  # steps behind the first that must agree where the first may differ
@@ -177,7 +177,8 @@ def _difference(one: Step, other: Step, number: Mapping[int, int]) -> float:
     left = {g.param: g for g in one.gradients if not g.none}
     right = {number.get(g.param, g.param): g for g in other.gradients if not g.none}
     worst = 0.0
-    scale = max((g.norm for g in (*left.values(), *right.values())), default=0.0)
+    norms = [g.norm for g in (*left.values(), *right.values())]
+    scale = max((norm for norm in norms if norm < NOT_FINITE), default=0.0)
     for param in left.keys() | right.keys():
         worst = max(worst, _distance(left.get(param), right.get(param), scale))
     return worst

@@ -7,14 +7,26 @@ the job's directory; library files keep their module path (`torch/nn/modules/rnn
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 VERSION = 1
 
 Text = Annotated[str, Field(max_length=500)]
 Count = Annotated[int, Field(ge=0, le=2**53)]
+
+NOT_FINITE = 1e300
+"""Stands for infinity and for what is not a number, which JSON cannot hold: two of them are equal,
+and far from everything else."""
+
+
+def _finite(value: object) -> object:
+    return value if not isinstance(value, float) or isfinite(value) else NOT_FINITE
+
+
+Number = Annotated[float, BeforeValidator(_finite)]
 
 
 class Record(BaseModel):
@@ -144,7 +156,7 @@ class Backward(Record):
     reach: Count = 0
     received: list[Count] = Field([], max_length=4096)
     stale: list[Stale] = Field([], max_length=16)
-    loss: float | None = None
+    loss: Number | None = None
     again: bool = False
     kept: Count | None = Field(None, description="nodes that live tensors keep, as it begins")
 
@@ -153,8 +165,8 @@ class Gradient(Record):
     """A fingerprint of one gradient: its norm and three fixed pseudo-random projections."""
 
     param: Count
-    norm: float = 0.0
-    projections: list[float] = Field([], max_length=4)
+    norm: Number = 0.0
+    projections: list[Number] = Field([], max_length=4)
     none: bool = False
 
 
@@ -318,7 +330,7 @@ class Silent(Record):
     at: Place | None = None
     holders: list[Holder] = Field([], max_length=32)
     params: list[Text] = Field([], max_length=64)
-    figures: list[float] = Field([], max_length=64)
+    figures: list[Number] = Field([], max_length=64)
     visit: Visit | None = None
     detail: Text = ""
 

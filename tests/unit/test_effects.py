@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from app.effects import Comparison, Measured, compare
@@ -56,6 +57,12 @@ def test_equal_from_the_second_step_on_is_better_than_neither() -> None:
     assert settled.rank < neither.rank
     assert "from the second step on" in settled.effect().text
     assert measured([9, 2, 3]).rank == neither.rank  # too few to say so
+
+
+def test_a_gradient_that_is_no_number_equals_only_its_like() -> None:
+    both = compare("kept", trace([math.nan, 2]), trace([math.nan, 2]))
+    assert both.whole
+    assert not compare("kept", trace([1, 2]), trace([math.nan, 2])).whole
 
 
 def test_nothing_compared_is_unknown() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import traceback
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sandbox import records as rec
 from sandbox.collect import read_trace, run_result
 from sandbox.protocol import Job
 from sandbox.stderr import last_exception
@@ -106,3 +108,9 @@ def test_numbers_of_system_calls_agree_with_the_kernels_headers(header: str, col
     checked = {name: value for name, value in ours.items() if name in told}
     assert len(checked) > 50
     assert checked == {name: told[name] for name in checked}
+
+
+def test_what_is_not_a_number_goes_over_the_wire_and_back() -> None:
+    gradient = rec.Gradient(param=1, norm=math.nan, projections=[math.inf, -1.0])
+    assert gradient.norm == rec.NOT_FINITE
+    assert rec.Gradient.model_validate_json(gradient.model_dump_json()) == gradient

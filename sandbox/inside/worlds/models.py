@@ -122,6 +122,14 @@ class Maker(Function):
         return Here.world.make(self._path + "()")
 
 
+def _hooked(step: Any) -> Any:
+    """As torch wraps the `step` of a class when the first of its objects is made: done at once,
+    so that nothing of ours changes while a script runs."""
+    wrapped: Any = torch.optim.Optimizer.profile_hook_step(step)
+    wrapped.hooked = True
+    return wrapped
+
+
 class Optimizer(torch.optim.Optimizer):
     """Gradient descent over the models that its name speaks of, or else all in sight."""
 
@@ -136,6 +144,7 @@ class Optimizer(torch.optim.Optimizer):
         self.over = ", ".join(f"`{n}`" for n in names[:3]) or "the parameters in sight"
         super().__init__(params, {"lr": 0.01})
 
+    @_hooked
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
         """Move every parameter against its gradient."""
