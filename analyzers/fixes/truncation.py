@@ -23,7 +23,7 @@ from analyzers.flow import (
     walk_scope,
 )
 from analyzers.pattern import Proposal
-from analyzers.repair.scopes import unbound_at
+from analyzers.repair.scopes import head_of_rerun, unbound_at
 from analyzers.source import Module, Project, Scope
 from analyzers.stories.passing import frames, known_below
 from analyzers.stories.shared_frame import Shared
@@ -49,7 +49,7 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
     idiom = LEAF if _begins_as_leaf(story) else idiom_for(story.reuse, project)
     plain = _assignment(story, names, idiom)
     what = " and ".join(f"`{name}`" for name in names)
-    if story.loop is None and (first := _head_of_rerun(shared, project)) is not None:
+    if story.loop is None and (first := head_of_rerun(shared, project)) is not None:
         edit = editor.insert_before(first, *plain)
         yield cut("detach-at-head", f"Detach {what} at the head of the cell", (edit,), rank)
         return
@@ -129,14 +129,6 @@ def _bound_behind(story: Story, walk: ast.stmt) -> bool:
         for statement in block[block.index(walk) + 1 :]
         for node in ast.walk(statement)
     )
-
-
-def _head_of_rerun(shared: Shared, project: Project) -> ast.stmt | None:
-    """The first statement of the notebook's cell, if it was a second run of it that failed."""
-    cell = shared.module.cell_at(shared.reached_line)
-    if cell is None or cell.label not in project.rerun or shared.freed_line not in cell:
-        return None
-    return next((s for s in shared.module.tree.body if s.lineno in cell), None)
 
 
 def _begins_as_leaf(story: Story) -> bool:

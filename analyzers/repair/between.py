@@ -12,7 +12,15 @@ from analyzers.fixes.rewrite import head_of
 from analyzers.flow import walk_scope
 from analyzers.pattern import Proposal
 from analyzers.repair.cutting import Cutting
-from analyzers.repair.scopes import covers, goes_on, guarded, is_local, unbound_at, walked_behind
+from analyzers.repair.scopes import (
+    covers,
+    goes_on,
+    guarded,
+    head_of_rerun,
+    is_local,
+    unbound_at,
+    walked_behind,
+)
 from analyzers.source import Module
 from analyzers.stories.passing import frames
 from analyzers.stories.shared_frame import Shared
@@ -41,6 +49,11 @@ def _there(cutting: Cutting, shared: Shared, chosen: list[Hop], rank: int) -> It
     after = walked_behind(shared.module, shared.freed)
     editor, step = Editor(shared.module), indentation(shared.module)
     for made in cutting.written(chosen, shared.module, shared.scope):
+        first = head_of_rerun(shared, cutting.project) if loop is None else None
+        if first is not None:
+            edit = editor.insert_before(first, *made.lines)
+            yield cutting.proposal("detach-at-head", made, "at the head of the cell", edit, rank)
+            continue
         if loop is None:
             edit = editor.insert_before(shared.reached, *made.lines)
             yield cutting.proposal("detach-before-call", made, "before the next call", edit, rank)

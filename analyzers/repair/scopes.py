@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from analyzers.evidence import Hop, Place
 from analyzers.flow import backward_calls, first_use
-from analyzers.source import FUNCTIONS, Loop, Module, Scope
+from analyzers.source import FUNCTIONS, Loop, Module, Project, Scope
+from analyzers.stories.shared_frame import Shared
 from analyzers.trees import walk
 
 
@@ -94,3 +95,11 @@ def is_seen(hop: Hop, at: Place, scope: Scope) -> bool:
         return True
     inner = at.function.startswith(f"{hop.at.function}.<locals>.")
     return (hop.at.function == "<module>" or inner) and not is_local(hop, scope)
+
+
+def head_of_rerun(shared: Shared, project: Project) -> ast.stmt | None:
+    """The first statement of the notebook's cell, if it was a second run of it that failed."""
+    cell = shared.module.cell_at(shared.reached_line)
+    if cell is None or cell.label not in project.rerun or shared.freed_line not in cell:
+        return None
+    return next((s for s in shared.module.tree.body if s.lineno in cell), None)
