@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.status import Status
 from rich.text import Text
 
+from app import wording
 from app.diagnose import diagnose
 from app.intake import check
 from app.manners.logs import configure
@@ -175,13 +176,20 @@ def show(findings: Findings, console: Console) -> None:
     for cause in findings.causes[1:]:
         console.print(f"[dim]less likely:[/] {cause.pattern}  {_where(cause)}")
     for patch in findings.patches[:1]:
-        console.print(f"\n[bold]{escape(patch.title)}[/]  [dim]gradients: {patch.gradients}[/]")
+        told = f"{wording.proof(patch)}; {wording.effect(patch)}"
+        console.print(f"\n[bold]{escape(patch.title)}[/]  [dim]{escape(told)}[/]")
         for line in patch.diff.splitlines():
             console.print(Text(line, style=DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
         for item in patch.verification.checks:
             console.print(f"  {MARKS[item.status]} {item.name}  [dim]{escape(item.detail)}[/]")
     if (more := len(findings.patches) - 1) > 0:
         console.print(f"[dim]{more} more in --json[/]")
+    for assumed in findings.world:
+        console.print(f"[dim]assumed:[/] {escape(assumed.text)}")
+    for step in findings.next[:2]:
+        console.print(f"[bold]next:[/] {escape(step.text)}")
+        if step.value:
+            console.print(f"  {escape(step.value)}", soft_wrap=True)
 
 
 def _where(cause: Cause) -> str:
