@@ -11,7 +11,7 @@ from tests.abuse.attacking import HONEST, HONEST_OUTPUT, Runs, Target
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 DESCRIPTORS_UNDER_WAY = """
-import os, socket, time
+import os, socket, select
 null = os.open("/dev/null", 0)
 keep = []
 for count in (200, 250):
@@ -19,7 +19,7 @@ for count in (200, 250):
     keep += pair
     socket.send_fds(pair[0], [b"x"], [null] * count)
 print("held", flush=True)
-time.sleep(4)
+select.select([], [], [], 4)
 """
 
 
@@ -47,13 +47,13 @@ async def test_buffers_of_sockets_cannot_be_raised(target: Target, option: str) 
 
 async def test_sockets_of_all_processes_are_counted(target: Target) -> None:
     result = await target.attack("""
-        import os, socket, time
+        import os, socket, select
         for _ in range(20):
             if os.fork() == 0:
                 keep = [socket.socketpair() for _ in range(100)]
-                time.sleep(8)
+                select.select([], [], [], 8)
                 os._exit(0)
-        time.sleep(8)
+        select.select([], [], [], 8)
     """)
     assert (result.status, result.limit) == ("limit_hit", "sockets")
 

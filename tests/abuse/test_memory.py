@@ -30,21 +30,21 @@ HOARDS = {
             hoard[-1].write(b"x" * (8 << 20))
     """,
     "many processes": """
-        import os, time
+        import os, select
         for _ in range(40):
             if os.fork() == 0:
                 hoard = b"x" * (40 << 20)
-                time.sleep(60)
-        time.sleep(60)
+                select.select([], [], [], 60)
+        select.select([], [], [], 60)
     """,
     "processes that hide their memory": """
-        import ctypes, os, time
+        import ctypes, os, select
         ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
         for _ in range(40):
             if os.fork() == 0:
                 hoard = b"x" * (40 << 20)
-                time.sleep(60)
-        time.sleep(60)
+                select.select([], [], [], 60)
+        select.select([], [], [], 60)
     """,
     "shared memory files": """
         import mmap, os
@@ -101,13 +101,13 @@ async def test_pages_shared_with_the_warm_parent_are_not_counted_twice(target: T
     """Twenty processes that share one heap need one heap, not twenty."""
     result = await target.attack(
         """
-        import os, time
+        import os, select
         heap = bytearray(100 << 20)
         heap[::4096] = b"x" * len(heap[::4096])
         for _ in range(20):
             if os.fork() == 0:
                 sum(heap[::4096])
-                time.sleep(1)
+                select.select([], [], [], 1)
                 os._exit(0)
         while True:
             try:

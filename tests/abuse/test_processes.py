@@ -31,12 +31,12 @@ while True:
 
 async def test_thread_bomb(target: Target) -> None:
     result = await target.attack("""
-        import threading, time
+        import select, threading
         while True:
             try:
-                threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+                threading.Thread(target=threading.Event().wait, daemon=True).start()
             except RuntimeError:
-                time.sleep(0.01)
+                select.select([], [], [], 0.01)
     """)
     assert (result.status, result.limit) == ("limit_hit", "processes")
 
@@ -46,7 +46,7 @@ async def test_daemon_in_a_session_of_its_own_ends_with_the_run(target: Target) 
     result = await target.attack(
         CALL_ME.format(name=name)
         + """
-import os, signal, time
+import os, signal, select
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
@@ -55,7 +55,7 @@ if os.fork() == 0:
                 signal.signal(number, signal.SIG_IGN)
             except (OSError, ValueError):
                 pass
-        time.sleep(600)
+        select.select([], [], [], 600)
 print("left a daemon behind")
 """
     )

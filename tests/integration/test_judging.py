@@ -258,8 +258,8 @@ async def test_a_run_that_could_not_be_made_says_nothing_of_a_patch(session: Ses
 async def test_a_time_limit_behind_the_failure_is_a_pass_for_what_was_seen(
     session: Session,
 ) -> None:
-    slow = RECURRENT.replace("range(6)", "range(9)").replace("torch\n", "torch, time\n", 1)
-    slow = slow.replace("    h = cell", "    time.sleep(0.5)\n    h = cell")
+    slow = RECURRENT.replace("range(6)", "range(9)").replace("torch\n", "torch, select\n", 1)
+    slow = slow.replace("    h = cell", "    select.select([], [], [], 0.5)\n    h = cell")
     patched = slow + "    h = h.detach()\n"
     texts = [{"train.py": patched}]
     (trial,) = await judge({"train.py": slow}, "train.py", texts, session, time_limit_s=3.0)

@@ -123,7 +123,7 @@ async def test_a_crash_is_told_from_an_exception(box: EmbeddedSandbox) -> None:
 
 
 async def test_results_name_backend_walls_and_measures(box: EmbeddedSandbox) -> None:
-    result = await box.run(job("import time; time.sleep(0.2); print('x')"))
+    result = await box.run(job("import select; select.select([], [], [], 0.2); print('x')"))
     assert result.backend == "jail"
     assert {"landlock", "seccomp", "no-network", "user-namespace"} <= set(result.walls)
     assert result.duration_s >= 0.2
@@ -137,7 +137,10 @@ async def test_a_traced_run_is_as_deterministic_as_the_script(box: EmbeddedSandb
 
 
 async def test_more_runs_than_places_wait_or_are_refused(box: EmbeddedSandbox) -> None:
-    jobs = [box.run(job("import time; time.sleep(0.5); print('done')")) for _ in range(6)]
+    jobs = [
+        box.run(job("import select; select.select([], [], [], 0.5); print('done')"))
+        for _ in range(6)
+    ]
     results: list[RunResult] = await asyncio.gather(*jobs)
     done = [result for result in results if result.status == "finished"]
     refused = [result for result in results if result.status == "unavailable"]

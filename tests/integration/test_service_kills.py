@@ -17,7 +17,7 @@ import pytest
 from tests.postgres import Cluster
 from tests.processes import Process, Server, alive, children, eventually, running
 
-SLOW = "import time\nfor _ in range(12):\n    time.sleep(0.1)\nprint({!r})\n"
+SLOW = "import select\nfor _ in range(12):\n    select.select([], [], [], 0.1)\nprint({!r})\n"
 QUICK_TO_NOTICE = {"lease_s": 2, "sweep_s": 0.5, "shutdown_grace_s": 0.5, "concurrency": 2}
 
 

@@ -122,7 +122,7 @@ def test_notebook_is_read(server: Server) -> None:
 
 
 def test_events_come_while_it_runs(server: Server) -> None:
-    script = "import time\nfor _ in range(4):\n    time.sleep(0.5)\n"
+    script = "import select\nfor _ in range(4):\n    select.select([], [], [], 0.5)\n"
     diagnosis = server.ask(script, wait=0)
     kinds = []
     with server.http.stream("GET", f"/v1/diagnoses/{diagnosis['id']}/events") as stream:
