@@ -79,7 +79,7 @@ class Job(BaseModel):
         0.0, ge=0, description="…but only once so many seconds of the run have passed"
     )
     follow_s: float | None = Field(
-        None, gt=0, description="end the run, successfully, once it has walked the same for so long"
+        None, gt=0, description="end the run, as finished, after so long without anything new"
     )
     time_limit_s: float = Field(20.0, gt=0, le=60)
     memory_mib: int = Field(2048, ge=64)
