@@ -91,7 +91,7 @@ def test_reading_only_from_standard_input(tmp_path: Path) -> None:
         (["binary.py"], "not UTF-8 text"),
         (["empty.py"], "is empty"),
         (["ok.py", "--traceback", "missing.txt"], "missing.txt: no such file"),
-        (["ok.py", "--file", "/etc/hostname"], "outside the script's directory"),
+        (["ok.py", "--file", "/etc/hostname"], "outside the project's directory"),
     ],
 )
 def test_unusable_files_are_named(tmp_path: Path, arguments: list[str], said: str) -> None:
