@@ -16,7 +16,7 @@ _OF_FRAGMENTS = ("NameError", "UnboundLocalError")
 
 def why(case: Case, seen: Observation) -> str:
     """One to three sentences."""
-    said = [meaning(case.traceback), _why(case, seen), _look(case)]
+    said = [meaning(case.traceback), _why(case, seen), _not_python(case), _look(case)]
     return " ".join(sentence for sentence in said if sentence)
 
 
@@ -32,6 +32,16 @@ def _look(case: Case) -> str:
     """The line that is likeliest to be behind the error."""
     hint = next((hint for hint in case.hints if hint.kind == "lines"), None)
     return f"The first place to look at: {_lowered(told(hint, case))}" if hint is not None else ""
+
+
+def _not_python(case: Case) -> str:
+    """The line at which what was sent stops being Python, where no error was given to explain: it
+    may be the fault itself."""
+    pasted = case.pasted.get(case.project.entry)
+    changed = pasted.first_changed if pasted is not None and case.traceback is None else None
+    if changed is None or "`" in changed[1]:
+        return ""
+    return f"Line {changed[0]} is not Python as it stands: `{changed[1][:80]}`."
 
 
 def _lowered(text: str) -> str:

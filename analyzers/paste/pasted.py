@@ -13,6 +13,15 @@ class Pasted:
     text: str
     sent: str
 
+    @property
+    def first_changed(self) -> tuple[int, str] | None:
+        """The first line that was not Python as it stood: its number from 1, and its text."""
+        lines = zip(self.text.splitlines(), self.sent.splitlines(), strict=False)
+        for number, (read, sent) in enumerate(lines, 1):
+            if read.strip() != sent.strip():
+                return number, sent.strip()
+        return None
+
     def back(self, patched: str) -> str:
         """A patched form of `text`, told in what was sent: lines that the patch leaves alone are
         as they were pasted, and new ones stand as far right, behind the same prompt, as those
