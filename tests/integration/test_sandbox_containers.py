@@ -21,7 +21,8 @@ from tests import engine
 from tests.integration.test_sandbox_deaths import SLEEP, named, until
 from tests.relay import relayed
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+# Beside the attacks, in one process: only one daemon at a time can use the images that are kept.
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("abuse")]
 
 HELLO = Job(files={"train.py": "import torch; print(torch.ones(2).sum())"}, mode="plain")
 REUSE = """
