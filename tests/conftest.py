@@ -20,6 +20,7 @@ hypothesis_settings.load_profile("untimed")
 UNSHARED = ("abuse", "browser")  # attacks on one machine, pages of one server
 
 
+@pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """With `-n`, tests that share fixtures stay in one process: those of a file, or of a folder
     that must not meet itself. Tests of the corpus stay together case by case."""
