@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from analyzers.edits import EditConflict, apply, leave_python
 from analyzers.evidence import Engine, Evidence, GraphReuse, How, Node, Place, Visit
-from analyzers.pattern import Boundary, Carrier, Gradients, Match, Pattern, Proposal, patterns
+from analyzers.pattern import Boundary, Carrier, Match, Pattern, Proposal, patterns
 from analyzers.recalled import confidence, explained, usual
 from analyzers.repair.cut import cuts
 from analyzers.repair.forbidden import is_forbidden
@@ -31,7 +31,6 @@ class Candidate:
     strategy: str
     title: str
     files: dict[str, str]
-    gradients: Gradients
     tradeoff: str
     confidence: float
     rank: int
@@ -142,7 +141,6 @@ def _candidates(match: Match, pattern: Pattern, project: Project) -> list[Candid
                     proposal.strategy,
                     proposal.title,
                     files,
-                    proposal.gradients,
                     proposal.tradeoff,
                     match.confidence,
                     proposal.rank,

@@ -18,8 +18,6 @@ from analyzers.edits import Edit
 from analyzers.evidence import Evidence, Place
 from analyzers.source import Project
 
-Gradients = Literal["same", "truncated", "changed", "unknown"]
-
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
@@ -57,16 +55,14 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A candidate patch, not yet run.
+    """A candidate patch, not yet run: what it does to the training is measured when it runs.
 
-    `gradients` is the effect it declares against the original's own mathematics.
     `rank` orders candidates before they have run: lower is more idiomatic.
     """
 
     strategy: str
     title: str
     edits: tuple[Edit, ...]
-    gradients: Gradients
     tradeoff: str = ""
     rank: int = 0
     last_resort: bool = False

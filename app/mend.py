@@ -154,13 +154,9 @@ def _on_top(first: Candidate, second: Candidate) -> Candidate:
         files=_over(first.files, second.files),
         title=f"{first.title}; {second.title[:1].lower()}{second.title[1:]}",
         strategy=f"{first.strategy}+{second.strategy}",
-        gradients=max(first.gradients, second.gradients, key=_LOOSENESS.index),
         tradeoff=" ".join(filter(None, dict.fromkeys((first.tradeoff, second.tradeoff)))),
         rank=first.rank + second.rank,
     )
-
-
-_LOOSENESS = ["same", "truncated", "changed", "unknown"]
 
 
 def _over(first: Mapping[str, str], second: Mapping[str, str]) -> dict[str, str]:

@@ -94,4 +94,4 @@ def clone_kept(fault: SilentFault, project: Project) -> Iterator[Proposal]:
         for node in _gradients(store.module, store.statement)
     ]
     if edits:
-        yield Proposal("clone-gradient", "Keep a copy of the gradient", joined(edits), "changed")
+        yield Proposal("clone-gradient", "Keep a copy of the gradient", joined(edits))

@@ -29,7 +29,7 @@ def anew_in_each_pass(story: Story, project: Project) -> Iterator[Proposal]:
 
 
 def _proposal(strategy: str, title: str, edits: tuple[Edit, ...], rank: int = 0) -> Proposal:
-    return Proposal(strategy, title, edits, "same", "It is computed anew in each pass.", rank)
+    return Proposal(strategy, title, edits, "It is computed anew in each pass.", rank)
 
 
 def _handed_down(story: Story) -> Iterator[Proposal]:

@@ -32,7 +32,7 @@ def detached_arrays(
     if edits:
         title = "Detach what NumPy only reads"
         tradeoff = "What NumPy computes has no gradient."
-        yield Proposal("detach-for-numpy", title, joined(edits), "same", tradeoff, rank)
+        yield Proposal("detach-for-numpy", title, joined(edits), tradeoff, rank)
 
 
 def _in_front_of_numpy(where: Spot, names: Sequence[str]) -> list[Edit]:
@@ -84,7 +84,7 @@ def said_with_torch(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     edits = torch_edits(where)
     if edits and any(_returns_value(node) for node in walk_scope(where.scope)):
         title = "Say it with torch, which keeps the graph"
-        yield Proposal("torch-functions", title, joined(edits), "same", "", rank)
+        yield Proposal("torch-functions", title, joined(edits), "", rank)
 
 
 def torch_edits(where: Spot) -> list[Edit]:

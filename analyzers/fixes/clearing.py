@@ -55,7 +55,7 @@ def clear_before_walk(where: Spot, rank: int = 0) -> Iterator[Proposal]:
             edits.append(where.editor.insert_after(where.statement, line))
         edits += [where.editor.delete(s) for s in _elsewhere(where, name)]
     title = f"Clear the gradients of `{name}` before each backward"
-    yield Proposal("zero-grad", title, joined(edits), "changed", "", rank)
+    yield Proposal("zero-grad", title, joined(edits), "", rank)
 
 
 def clear_leaves(where: Spot, leaves: Sequence[str], rank: int = 0) -> Iterator[Proposal]:
@@ -69,7 +69,7 @@ def clear_leaves(where: Spot, leaves: Sequence[str], rank: int = 0) -> Iterator[
     edits = [where.editor.insert_before(where.statement, line) for line in lines]
     whose = ", ".join(f"`{name}`" for name in [*plain, *owners])
     title = f"Clear the gradients of {whose} before each backward"
-    yield Proposal("clear-by-hand", title, joined(edits), "changed", "", rank)
+    yield Proposal("clear-by-hand", title, joined(edits), "", rank)
 
 
 def _uncalled(statement: ast.stmt, name: str) -> ast.expr | None:

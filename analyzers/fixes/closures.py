@@ -51,7 +51,7 @@ def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
         else:
             edits = copy_into(editor, chain, first)
         yield Proposal(
-            "forward-into-closure", "Forward and loss inside the closure", edits, "same", "", rank
+            "forward-into-closure", "Forward and loss inside the closure", edits, "", rank
         )
 
 
@@ -68,7 +68,7 @@ def _call_maker(
         first = next((s for s in closure.body if mentions(s, own)), closure.body[0])
         edit = Editor(module).insert_before(first, f"self.{maker.name}()")
         title = f"Make `{own}` inside the closure"
-        yield Proposal("forward-into-closure", title, (edit,), "same", "", 0)
+        yield Proposal("forward-into-closure", title, (edit,), "", 0)
 
 
 def _into_method(
@@ -89,7 +89,7 @@ def _into_method(
         first = next((s for s in closure.body if names_read(s) & made), closure.body[0])
         edits = move_into(Editor(module), chain, first)
         title = f"Forward and loss inside `{closure.name}`"
-        yield Proposal("forward-into-closure", title, edits, "same", "", rank)
+        yield Proposal("forward-into-closure", title, edits, "", rank)
 
 
 def _lambda_for_partial(
@@ -119,7 +119,6 @@ def _lambda_for_partial(
                     "forward-into-closure",
                     f"Make `{spelled(argument)}` in each call of the closure",
                     (editor.delete(made), editor.replace(call, text)),
-                    "same",
                     "",
                     0,
                 )

@@ -50,7 +50,6 @@ def one_backward(story: Story, project: Project) -> Iterator[Proposal]:
         "sum-losses",
         title,
         tuple(edits),
-        "same",
         "All backwards run before the first step." if moved else "",
         0,
     )
@@ -209,7 +208,6 @@ def _one_step_behind(
                 *(editor.insert_after(loop, text) for text in behind),
             ]
         ),
-        "changed",
         "One step for all samples, not one for each.",
         3,
     )
@@ -239,7 +237,7 @@ def _comprehension(statement: ast.stmt | None) -> ast.ListComp | None:
 
 def _sum(*edits: Edit) -> Proposal:
     return Proposal(
-        "sum-then-backward", "Add the losses up, then one backward", tuple(edits), "same", "", 0
+        "sum-then-backward", "Add the losses up, then one backward", tuple(edits), "", 0
     )
 
 
@@ -254,7 +252,6 @@ def retain_on_first(story: Story, project: Project) -> Iterator[Proposal]:
         "retain-graph",
         "Last resort: keep the graph of the first backward",
         (with_keyword(Editor(module), call, "retain_graph"),),
-        "same",
         "Last resort: the graph stays in memory until the second backward, and a step between the "
         "two would leave it with weights that have changed.",
         9,

@@ -108,7 +108,6 @@ def detach_at_use(story: Story, project: Project, rank: int = 0) -> Iterator[Pro
                 f"detach-in-{title}-loss",
                 f"Give the {title} loss a detached `{use.name}`",
                 use.edits,
-                "same",
                 "That loss no longer sends gradient through it.",
                 rank + later,
             )
@@ -126,7 +125,6 @@ def _in_target_calls(story: Story, rank: int) -> Iterator[Proposal]:
             "detach-target",
             f"Give the loss a detached `{target}`",
             edits,
-            "same",
             "The target is a constant for the loss that compares with it.",
             rank,
         )
@@ -147,7 +145,6 @@ def _in_helpers(story: Story, rank: int) -> Iterator[Proposal]:
             "detach-target",
             f"Detach `{target.parameter}` in `{target.function.name}`",
             edits,
-            "same",
             "The target is a constant for the loss that compares with it.",
             rank,
         )
@@ -174,7 +171,6 @@ def detach_at_definition(
             "detach-at-definition",
             f"Detach `{story.name}` where it is made",
             (edit,),
-            "same",
             "No loss sends gradient through it any more.",
             rank if rank is not None else 0 if outside else 2,
         )
@@ -194,7 +190,6 @@ def made_without_graph(story: Story, project: Project, rank: int = 1) -> Iterato
                 "no-grad-at-definition",
                 f"Make `{story.name}` without a graph",
                 (edit,),
-                "same",
                 "No loss sends gradient through it any more.",
                 rank,
             )

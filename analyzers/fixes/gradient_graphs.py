@@ -30,7 +30,6 @@ def keep_for_second(story: Story, project: Project) -> Iterator[Proposal]:
         "create-graph",
         "Make a graph of the gradients too",
         (with_keyword(Editor(module), call, "create_graph"),),
-        "changed",
         "" if learnt else "Only if the gradients themselves are part of the loss.",
         0 if learnt else 5,
     )
@@ -38,7 +37,6 @@ def keep_for_second(story: Story, project: Project) -> Iterator[Proposal]:
         "retain-graph",
         "Keep the graph for the second backward",
         (with_keyword(Editor(module), call, "retain_graph"),),
-        "same",
         "Only if the gradients are looked at, not learnt from." if learnt else "",
         5 if learnt else 0,
     )

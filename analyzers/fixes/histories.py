@@ -69,15 +69,15 @@ def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     numbers += [edit for store in stores for edit in _handed(store, ".item()", roots, project)]
     if numbers:
         title = f"Keep numbers in `{name}`"
-        yield Proposal("store-item", title, joined(numbers), "same", "", 0)
+        yield Proposal("store-item", title, joined(numbers), "", 0)
     tensors = [edit for store in stores for edit in _stored(store, ".detach()", None)]
     if tensors:
         title = f"Keep values without their graph in `{name}`"
-        yield Proposal("store-detached", title, joined(tensors), "same", "", 1)
+        yield Proposal("store-detached", title, joined(tensors), "", 1)
     sums = [edit for store in stores for edit in _summed(store)]
     if sums:
         title = f"Let what goes into `{name}` run on without its graph"
-        yield Proposal("sum-detached", title, joined(sums), "same", "", 2)
+        yield Proposal("sum-detached", title, joined(sums), "", 2)
 
 
 def _summed(store: Spot) -> Iterator[Edit]:

@@ -72,7 +72,7 @@ def used_instead(question: Question, rank: int = 0) -> Iterator[Proposal]:
     for source in used[:MAX_SOURCES]:
         edits = tuple(editor.replace(node, question.wanted) for node in _alike(value, source))
         title = f"Use `{question.wanted}` where `{spelled(source)}` is used"
-        yield Proposal("use-wanted", title, edits, "unknown", "", rank)
+        yield Proposal("use-wanted", title, edits, "", rank)
         rank += 1
 
 
@@ -116,7 +116,7 @@ def reached_without_cut(question: Question, project: Project, rank: int = 0) -> 
             ]
     for where, name in places:
         if any(mentions(cut, name) for cut in cuts_in(where.statement)):
-            yield from without_cut(where, "unknown", rank)
+            yield from without_cut(where, rank)
 
 
 @dataclass(frozen=True)
@@ -174,4 +174,4 @@ def read_it(unread: Unread, rank: int = 0) -> Iterator[Proposal]:
             if isinstance(after, ast.Name) and spelled(before) == after.id:
                 edit: Edit = Editor(unread.module).replace(after, unread.parameter)
                 title = f"Read `{unread.parameter}` in `{unread.function.name}`"
-                yield Proposal("read-argument", title, (edit,), "unknown", "", rank)
+                yield Proposal("read-argument", title, (edit,), "", rank)

@@ -26,11 +26,11 @@ def leaf_last(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterat
     inner = [e for node in ast.walk(value) if node is not value for e in _unset(editor, node)]
     if inner:
         edits = (*inner, *_required(editor, value))
-        yield Proposal("leaf-last", title, edits, "unknown", "", rank)
+        yield Proposal("leaf-last", title, edits, "", rank)
         rank += 1
     if "optimize" in evidence.message:
         edit = editor.append_to(value, ".detach().requires_grad_()")
-        yield Proposal("new-leaf", title, (edit,), "unknown", "", rank)
+        yield Proposal("new-leaf", title, (edit,), "", rank)
 
 
 def _wrapped_last(where: Spot, title: str, rank: int) -> Iterator[Proposal]:
@@ -48,7 +48,7 @@ def _wrapped_last(where: Spot, title: str, rank: int) -> Iterator[Proposal]:
         inside = source[start:first] + bare + source[last:end]
         flags = "".join(f", {editor.text_of(keyword)}" for keyword in call.keywords)
         edit = editor.replace(value, f"{editor.text_of(call.func)}({inside}{flags})")
-        yield Proposal("leaf-last", title, (edit,), "unknown", "", rank)
+        yield Proposal("leaf-last", title, (edit,), "", rank)
         return
 
 
@@ -82,9 +82,9 @@ def detached_instead(evidence: MissingGraph, project: Project, rank: int = 0) ->
         return
     for name, edit, in_place in _switched_off(where):
         title = f"Detach `{name}` instead of switching `requires_grad` off"
-        yield Proposal("detach-result", title, (edit,), "unknown", "", rank)
+        yield Proposal("detach-result", title, (edit,), "", rank)
         if in_place is not None:  # whatever other name the tensor has is detached with it
-            yield Proposal("detach-result", title, (in_place,), "unknown", "", rank + 1)
+            yield Proposal("detach-result", title, (in_place,), "", rank + 1)
         return
 
 
@@ -142,4 +142,4 @@ def _walk_before(reading: Spot) -> ast.stmt | None:
 
 
 def _kept(name: str, edit: Edit, rank: int) -> Proposal:
-    return Proposal("retain-grad", f"Keep the gradient of `{name}`", (edit,), "same", "", rank)
+    return Proposal("retain-grad", f"Keep the gradient of `{name}`", (edit,), "", rank)

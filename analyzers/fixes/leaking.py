@@ -61,7 +61,6 @@ def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposa
                 "detach-and-release",
                 f"Detach `{one.carrier.name}`, and free each graph after its backward",
                 joined([*edits, *_released(fault, project)]),
-                "truncated",
                 "Each pass learns on its own (truncated BPTT): nothing is learned through "
                 "earlier passes.",
                 rank,

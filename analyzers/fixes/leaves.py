@@ -101,7 +101,7 @@ def under_no_grad(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     if edit is not None:
         title = "Update the leaf under `torch.no_grad()`"
         edits = (edit, *missing_import(where.editor))
-        yield Proposal("under-no-grad", title, edits, "same", "", rank)
+        yield Proposal("under-no-grad", title, edits, "", rank)
 
 
 def leaf_out_of_place(where: Spot, names: Sequence[str], rank: int = 1) -> Iterator[Proposal]:
@@ -115,7 +115,7 @@ def leaf_out_of_place(where: Spot, names: Sequence[str], rank: int = 1) -> Itera
     if edits and not mentions(where.statement, "grad"):
         told = " and ".join(f"`{name}`" for name in sorted(wanted))
         title = f"Compute a new tensor from {told}"
-        yield Proposal("out-of-place", title, edits, "unknown", "", rank)
+        yield Proposal("out-of-place", title, edits, "", rank)
 
 
 def _under_local_name(where: Spot, write: Write) -> tuple[Edit, ...]:

@@ -44,7 +44,6 @@ def network_on_each_batch(story: Story, project: Project) -> Iterator[Proposal]:
                 "network-on-each-batch",
                 f"Run `{kept.network}` on each batch",
                 joined([*kept.edits, first]),
-                "same",
                 "The forward runs once in each pass.",
                 6,
             )

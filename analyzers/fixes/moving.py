@@ -136,7 +136,6 @@ def forward_into_loop(story: Story, project: Project, rank: int = 0) -> Iterator
                 "forward-into-loop",
                 f"Compute {what} inside the loop",
                 edits,
-                "changed" if draws else "same",
                 f"{cost} Random numbers are drawn anew each time." if draws else cost,
                 rank + place,
             )

@@ -35,7 +35,7 @@ def not_in_place(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
             names = [name for _, wanted in written for name in sorted(wanted)]
             title = f"Give {_said(names)} a new tensor instead of writing in place"
             late = 2 if _copies(edits) > 1 else 0  # one copy before the first write may do
-            yield Proposal("out-of-place", title, joined(edits), "same", "", rank + late)
+            yield Proposal("out-of-place", title, joined(edits), "", rank + late)
         rank += 1
 
 
@@ -78,7 +78,7 @@ def clone_first(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
         edits = clone_before(where.module, where.statement, stale.concerned(where).__contains__)
         if edits:
             title = f"Clone {_said(sorted(stale.concerned(where)))} before writing to it"
-            yield Proposal("clone-before-write", title, edits, "same", "One copy more.", rank)
+            yield Proposal("clone-before-write", title, edits, "One copy more.", rank)
 
 
 def clone_saved(stale: Stale, rank: int = 3) -> Iterator[Proposal]:
@@ -93,7 +93,7 @@ def clone_saved(stale: Stale, rank: int = 3) -> Iterator[Proposal]:
     )
     if edits:
         title = f"Keep a copy of {_said(stale.names[:1])} for the backward"
-        yield Proposal("clone-what-is-saved", title, edits, "same", "One copy more.", rank)
+        yield Proposal("clone-what-is-saved", title, edits, "One copy more.", rank)
 
 
 def _reads(where: Spot, statement: ast.stmt, stale: Stale) -> Iterator[ast.expr]:
@@ -132,7 +132,7 @@ def clone_reads(stale: Stale, rank: int = 2) -> Iterator[Proposal]:
                         edits[where.editor.append_to(part, ".clone()")] = None
     if edits:
         title = f"Clone what is read from {_said(stale.names[:1])}"
-        yield Proposal("clone-reads", title, tuple(edits), "same", "One copy for each read.", rank)
+        yield Proposal("clone-reads", title, tuple(edits), "One copy for each read.", rank)
 
 
 def without_flag(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
@@ -152,7 +152,7 @@ def without_flag(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
         edits = edits or dict.fromkeys(_flags_passed_on(stale))
     if edits:
         title = "Build the module without `inplace=True`"
-        yield Proposal("no-inplace-flag", title, tuple(edits), "same", "", rank)
+        yield Proposal("no-inplace-flag", title, tuple(edits), "", rank)
 
 
 def clone_given(stale: Stale, rank: int = 2) -> Iterator[Proposal]:
@@ -167,7 +167,7 @@ def clone_given(stale: Stale, rank: int = 2) -> Iterator[Proposal]:
             if isinstance(given, ast.Name | ast.Attribute) and stale.concerns(spelled(given)):
                 edit = where.editor.append_to(given, ".clone()")
                 title = f"Give `{spelled(call.func)}` a copy of `{spelled(given)}`"
-                yield Proposal("clone-argument", title, (edit,), "same", "One copy more.", rank)
+                yield Proposal("clone-argument", title, (edit,), "One copy more.", rank)
                 return
 
 

@@ -39,7 +39,7 @@ def leaf_kept(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         body = edit.text + "".join(indent + line for line in cleared)
         made = (Edit(edit.path, edit.start, edit.end, body), *missing_import(editor))
     title = f"Update {told} in place, under `no_grad`"
-    yield Proposal("update-in-place", title, joined(made), "unknown", "", rank)
+    yield Proposal("update-in-place", title, joined(made), "", rank)
 
 
 def _run(where: Spot) -> list[ast.stmt]:
@@ -69,7 +69,7 @@ def leaf_again(where: Spot, rank: int = 1) -> Iterator[Proposal]:
     )
     if edits:
         title = "Make the new tensor a leaf that requires grad"
-        yield Proposal("new-leaf", title, edits, "unknown", "", rank)
+        yield Proposal("new-leaf", title, edits, "", rank)
 
 
 def _single(value: ast.expr) -> ast.expr:

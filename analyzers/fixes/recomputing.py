@@ -55,7 +55,7 @@ def _out_of_partial(story: Story, project: Project) -> Iterator[Proposal]:
 
 
 def _proposal(strategy: str, title: str, edits: tuple[Edit, ...], rank: int = 0) -> Proposal:
-    return Proposal(strategy, title, edits, "same", "It is computed anew in each pass.", rank)
+    return Proposal(strategy, title, edits, "It is computed anew in each pass.", rank)
 
 
 def _without_guard(story: Story) -> Iterator[Proposal]:

@@ -27,7 +27,7 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
             rank += bool(_switches(parent))
             if edits:
                 title = "Record this work: without `no_grad`"
-                yield Proposal("leave-no-grad", title, edits, "same", "", rank)
+                yield Proposal("leave-no-grad", title, edits, "", rank)
                 yield from _recorded_anew(where, parent, rank + 1)
                 return
         if isinstance(parent, FUNCTIONS[:2]):
@@ -53,7 +53,7 @@ def _recorded_anew(where: Spot, block: ast.With, rank: int) -> Iterator[Proposal
         told = " and ".join(f"`{name}`" for name in sorted(names))
         title = f"Record this work, with a new tensor for {told}"
         edit = rewritten(where.editor, [block], lines)
-        yield Proposal("leave-no-grad", title, (edit,), "same", "", rank)
+        yield Proposal("leave-no-grad", title, (edit,), "", rank)
 
 
 def switched_off_at(where: Spot) -> int | None:
@@ -92,7 +92,7 @@ def _recording_where_walked(where: Spot, block: ast.With, rank: int) -> Iterator
             condition = where.editor.text_of(test)
             edit = where.editor.replace(switch.args[0], condition)
             title = f"Record where there is a backward: `{condition}`"
-            yield Proposal("record-when-walked", title, (edit,), "same", "", rank)
+            yield Proposal("record-when-walked", title, (edit,), "", rank)
             return
 
 
@@ -115,7 +115,7 @@ def _undecorated(
             end = editor.offset((decorator.end_lineno or decorator.lineno) + 1, 0)
             edit = Edit(editor.module.path, start, end, "")
             title = f"Record `{function.name}`: without `no_grad`"
-            yield Proposal("leave-no-grad", title, (edit,), "same", "", rank)
+            yield Proposal("leave-no-grad", title, (edit,), "", rank)
 
 
 def _switches_off(node: ast.expr) -> bool:
@@ -135,7 +135,7 @@ def _scoped(module: Module, switch: ast.Expr, rank: int) -> Iterator[Proposal]:
     edit = wrapped(editor, rest, no_grad_header(module)) if rest else None
     if edit is not None:
         title = "Switch recording off for this block only"
-        yield Proposal("scoped-no-grad", title, (editor.delete(switch), edit), "same", "", rank)
+        yield Proposal("scoped-no-grad", title, (editor.delete(switch), edit), "", rank)
 
 
 def walked_again(where: Spot, rank: int = 0) -> Iterator[Proposal]:
@@ -148,7 +148,7 @@ def walked_again(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     )
     if edits:
         title = "Checkpoint with `use_reentrant=False`"
-        yield Proposal("checkpoint-records", title, edits, "same", "", rank)
+        yield Proposal("checkpoint-records", title, edits, "", rank)
 
 
 def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -184,10 +184,6 @@ def _thaw(editor: Editor, loop: ast.For, rank: int) -> Iterator[Proposal]:
         lines = [line for s in new for line in editor.lines_of(s)]
         edits = (*(editor.delete(s) for s in new), editor.insert_after(loop, *lines))
         told = " and ".join(f"`{spelled(s.targets[0])}`" for s in new)
-        yield Proposal(
-            "new-part-unfrozen", f"Make {told} behind the freezing", edits, "unknown", "", rank
-        )
+        yield Proposal("new-part-unfrozen", f"Make {told} behind the freezing", edits, "", rank)
     tradeoff = "All of the model learns, where it was frozen on purpose or by mistake."
-    yield Proposal(
-        "unfreeze", "Do not freeze", (editor.delete(loop),), "changed", tradeoff, rank + 2
-    )
+    yield Proposal("unfreeze", "Do not freeze", (editor.delete(loop),), tradeoff, rank + 2)

@@ -29,7 +29,7 @@ def reduced(where: Spot) -> Iterator[Proposal]:
             tensor, f".{method}()"
         )
         tradeoff = "`mean` and `sum` differ by a factor, which the learning rate feels."
-        yield Proposal(f"reduce-{method}", title, (edit,), "unknown", tradeoff, rank)
+        yield Proposal(f"reduce-{method}", title, (edit,), tradeoff, rank)
 
 
 def _derivative(where: Spot, call: ast.Call, tensor: ast.expr) -> Iterator[Proposal]:
@@ -37,10 +37,10 @@ def _derivative(where: Spot, call: ast.Call, tensor: ast.expr) -> Iterator[Propo
     ones = f"{alias(where.module, 'torch')}.ones_like({text})"
     title = f"Ask for the derivative of `{text}.sum()`"
     edit = editor.append_to(tensor, ".sum()")
-    yield Proposal("reduce-sum", title, (edit,), "same", "", 0)
+    yield Proposal("reduce-sum", title, (edit,), "", 0)
     if isinstance(tensor, ast.Name | ast.Attribute):
         given = with_keyword(editor, call, "grad_outputs", ones)
-        yield Proposal("grad-outputs", "Pass ones as the direction", (given,), "same", "", 1)
+        yield Proposal("grad-outputs", "Pass ones as the direction", (given,), "", 1)
 
 
 def _conventions(where: Spot) -> list[str]:

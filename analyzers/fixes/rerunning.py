@@ -43,7 +43,6 @@ def forward_into_cell(story: Story, project: Project, cell: Cell) -> Iterator[Pr
             "forward-into-cell",
             f"Compute {made} in {cell.label}, which calls its backward",
             (move_into if alone else copy_into)(editor, chain, head),
-            "changed" if random else "same",
             "Each run draws its random numbers anew." if random else "",
             rank,
         )

@@ -69,7 +69,6 @@ def return_losses(story: Story, project: Project) -> Iterator[Proposal]:
         "return-losses",
         "Return the losses, one backward of their sum",
         tuple(dict.fromkeys(edits)),
-        "same",
         "The backward call moves from the helpers to their caller.",
         0,
     )

@@ -35,7 +35,7 @@ def differentiable(where: Spot, rank: int = 1) -> Iterator[Proposal]:
         title = f"Use `{spelled(soft)}` itself, which has a gradient"
         edits = (editor.replace(hard, editor.text_of(soft)),)
         tradeoff = "The loss is that of the soft value; the hard one has no gradient."
-        yield Proposal("soft-value", title, edits, "changed", tradeoff, rank)
+        yield Proposal("soft-value", title, edits, tradeoff, rank)
 
 
 def is_probability(where: Spot) -> bool:
@@ -65,7 +65,7 @@ def straight_through(where: Spot, rank: int = 2) -> Iterator[Proposal]:
         edits = (editor.replace(found[0], text if alone else f"({text})"),)
         title = f"Pass the gradient of `{spelled(found[1])}` straight through"
         tradeoff = "The gradient is that of the soft value, at the hard one."
-        yield Proposal("straight-through", title, edits, "changed", tradeoff, rank)
+        yield Proposal("straight-through", title, edits, tradeoff, rank)
 
 
 def _soft(node: ast.AST) -> ast.expr | None:
@@ -129,7 +129,7 @@ def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
             edits.append(editor.delete(where.statement))
         title = f"Cross entropy on `{spelled(scores)}` instead of a loss on chosen classes"
         tradeoff = "Another loss: the number of wrong classes has no gradient."
-        yield Proposal("cross-entropy", title, tuple(edits), "changed", tradeoff, rank)
+        yield Proposal("cross-entropy", title, tuple(edits), tradeoff, rank)
         return
 
 

@@ -36,9 +36,9 @@ def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
         own = f'{editor.text_of(optimizer.value)}.param_groups[0]["params"]'
         kept = with_keyword(editor, walk, "inputs", own)
         told = f"{title}; each backward for its own optimizer's parameters"
-        yield Proposal("steps-behind-walks", told, joined([*moved, kept]), "same", "", rank)
+        yield Proposal("steps-behind-walks", told, joined([*moved, kept]), "", rank)
         rank += 1
-    yield Proposal("steps-behind-walks", title, joined(moved), "same", "", rank)
+    yield Proposal("steps-behind-walks", title, joined(moved), "", rank)
 
 
 def all_steps_last(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
@@ -55,14 +55,14 @@ def all_steps_last(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator[
     lines = [line for s in moved for line in editor.lines_of(s)]
     edits = [*(editor.delete(s) for s in moved), editor.insert_after(schedule.walk, *lines)]
     title = "All backward calls first, then the steps"
-    yield Proposal("steps-last", title, joined(edits), "same", "", rank)
+    yield Proposal("steps-last", title, joined(edits), "", rank)
     own = next((call.func for s in block[at:] for call in steps(s)), None)
     walk = call_on_line(schedule.where.module, schedule.walk.lineno, "backward")
     if walk is not None and isinstance(own, ast.Attribute):
         given = f'{editor.text_of(own.value)}.param_groups[0]["params"]'
         kept = with_keyword(editor, walk, "inputs", given)
         told = f"{title}; the last backward for its own optimizer's parameters"
-        yield Proposal("steps-last", told, joined([*edits, kept]), "same", "", rank + 1)
+        yield Proposal("steps-last", told, joined([*edits, kept]), "", rank + 1)
 
 
 def _depends(loop: ast.For, optimizer: ast.Attribute) -> bool:

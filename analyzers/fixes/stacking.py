@@ -38,7 +38,7 @@ def list_and_stack(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
         if edits and all(_regular(where.scope, loops[0], buffer) for buffer in buffers):
             names = " and ".join(f"`{buffer.name}`" for buffer in buffers)
             title = f"Collect {names} in a list and stack it behind the loop"
-            yield Proposal("list-and-stack", title, joined(edits), "same", "", rank)
+            yield Proposal("list-and-stack", title, joined(edits), "", rank)
 
 
 def _buffers(loop: Loop) -> list[Buffer]:

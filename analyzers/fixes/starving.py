@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from analyzers.edits import Edit
 from analyzers.evidence import Place, SilentFault
@@ -243,15 +243,14 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The statement without its cut; recorded; what its function says in NumPy said in torch; a
     sample, or a value, that has a gradient."""
     if switched_off_at(cut.where) is not None:
-        for proposal in recording(cut.where, project, rank):
-            yield replace(proposal, gradients="changed")
+        yield from recording(cut.where, project, rank)
     in_torch = joined(torch_edits(cut.where))
     if in_torch:
         title = "Say it with torch, which keeps the graph"
-        yield Proposal("torch-functions", title, in_torch, "changed", "", rank)
-    for proposal in without_cut(cut.where, "changed", rank):
+        yield Proposal("torch-functions", title, in_torch, "", rank)
+    for proposal in without_cut(cut.where, rank):
         edits = (*proposal.edits, *_with_torch(cut.where))
-        yield Proposal(proposal.strategy, proposal.title, edits, "changed", "", rank)
+        yield Proposal(proposal.strategy, proposal.title, edits, "", rank)
     sampled = [
         Edit(cut.where.module.path, end - len("sample"), end, "rsample")
         for call in _samples(cut.where.statement)
@@ -263,7 +262,7 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         yield from straight_through(cut.where, FALLBACK if soft else rank)
     if sampled:
         title = "Sample with a gradient: `rsample()`"
-        yield Proposal("rsample", title, tuple(sampled), "changed", "", rank)
+        yield Proposal("rsample", title, tuple(sampled), "", rank)
 
 
 def _with_torch(where: Spot) -> Iterator[Edit]:

@@ -99,7 +99,6 @@ def fresh_forward(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[P
             "fresh-forward",
             f"Compute {told} behind the step",
             joined(edits),
-            "same",
             "The loss is computed from the weights as the step has left them.",
             rank,
         )
@@ -137,14 +136,14 @@ def steps_last(schedule: Schedule, rank: int = 1) -> Iterator[Proposal]:
     editor = schedule.where.editor
     stays = _moved(editor, [schedule.step], schedule.walk)
     title = "All backwards first, then the steps"
-    yield Proposal("steps-last", title, joined(stays), "same", "", rank)
+    yield Proposal("steps-last", title, joined(stays), "", rank)
     cleared = [s for s in between if calls_named(s, "zero_grad")]
     walks = [s for s in schedule.block[:at] if calls_named(s, "backward")]
     if cleared and walks:
         lines = [line for s in cleared for line in editor.lines_of(s)]
         first = editor.insert_before(walks[-1], *lines)
         edits = [*stays, first, *(editor.delete(s) for s in cleared)]
-        yield Proposal("steps-last", title, joined(edits), "same", "", rank + 1)
+        yield Proposal("steps-last", title, joined(edits), "", rank + 1)
 
 
 def _moved(editor: Editor, statements: Sequence[ast.stmt], behind: ast.stmt) -> list[Edit]:
@@ -223,7 +222,6 @@ def _cut(name: str, edits: Sequence[Edit], rank: int) -> Proposal:
         "detach-carried",
         f"Detach `{name}` where the next pass begins",
         joined(edits),
-        "truncated",
         "Each pass learns on its own (truncated BPTT): nothing is learned through earlier passes.",
         rank,
     )
@@ -256,7 +254,6 @@ def one_step_behind(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator
         "step-behind-loop",
         "Call backward on all losses, then one step after the loop",
         joined(edits),
-        "changed",
         "One step follows the summed gradients, where there were several.",
         rank,
     )
@@ -279,7 +276,6 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
             "forward-in-loop",
             f"Compute {told} inside the loop",
             joined([*edits, *released(stale.project, stale.evidence)]),
-            "same",
             "The forward runs once in each pass.",
             rank,
         )

@@ -28,7 +28,7 @@ def stored_detached(
     if edits:
         told = " and ".join(f"`{name}`" for name in names[:2])
         title = f"Store {told} without its graph"
-        yield Proposal("detach-when-stored", title, joined(edits), "same", "", rank)
+        yield Proposal("detach-when-stored", title, joined(edits), "", rank)
     where = spot(project, at)
     for node in walk(where.statement) if where is not None else ():
         if where is not None and isinstance(node, ast.Call) and called_name(node) == "deepcopy":
@@ -36,7 +36,7 @@ def stored_detached(
                 text = where.editor.text_of(node.args[0])
                 edit = where.editor.replace(node, f"{text}.detach().clone()")
                 title = f"Copy the value of `{text}`"
-                yield Proposal("detach-and-clone", title, (edit,), "same", "", rank)
+                yield Proposal("detach-and-clone", title, (edit,), "", rank)
 
 
 def dropped_first(
@@ -51,7 +51,7 @@ def dropped_first(
     line = f"{held}.clear()" if held != names[0] else f"{held} = None"
     title = f"Let go of what `{held}` holds before the copy"
     edit = where.editor.insert_before(where.statement, line)
-    yield Proposal("drop-before-copy", title, (edit,), "same", "", rank)
+    yield Proposal("drop-before-copy", title, (edit,), "", rank)
 
 
 def computed_anew(holders: Sequence[Holder], project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -70,7 +70,7 @@ def computed_anew(holders: Sequence[Holder], project: Project, rank: int = 0) ->
         if isinstance(maker, ast.FunctionDef) and owner is not None and _is_own(store):
             edits = _as_property(module, store, maker, owner)
             title = f"Compute `{spelled(store.targets[0])}` where it is used, as a property"
-            yield Proposal("compute-anew", title, joined(edits), "same", "", rank)
+            yield Proposal("compute-anew", title, joined(edits), "", rank)
             return
 
 

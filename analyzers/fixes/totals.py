@@ -48,7 +48,6 @@ def walk_this_loss(story: Story, project: Project) -> Iterator[Proposal]:
         "walk-this-loss",
         f"Call backward on `{name}`; keep only values in `{story.name}`",
         (*total_edits, walk),
-        "changed",
         "Each pass learns from its own loss, once.",
         2 if conditional else 0,
     )
@@ -93,7 +92,6 @@ def _begin_before_summing(story: Story) -> Iterator[Proposal]:
             "begin-total",
             f"Begin `{name}` anew before it is added up",
             (edit,),
-            "truncated",
             "The total then holds the losses of this pass only.",
             0,
         )
@@ -174,7 +172,6 @@ def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:
         "reset-total",
         f"Begin `{story.name}` anew behind its backward",
         (editor.insert_after(after, f"{story.name} = {spelled(value)}"),),
-        "truncated",
         "The total then holds the losses since the last step only.",
         rank,
     )
@@ -204,7 +201,6 @@ def backward_behind_loop(story: Story, project: Project) -> Iterator[Proposal]:
         "backward-behind-loop",
         "One backward of the total, behind the loop",
         (editor.delete(statement), editor.insert_after(story.loop, text)),
-        "changed",
         "Each loss counts once.",
         0,
     )

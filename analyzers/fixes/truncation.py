@@ -282,4 +282,4 @@ def _guarded(story: Story, names: list[str], lines: list[str]) -> list[str]:
 
 def cut(strategy: str, title: str, edits: tuple[Edit, ...], rank: int) -> Proposal:
     """A proposal that ends gradients somewhere, and says so."""
-    return Proposal(strategy, title, edits, "truncated", _TRADEOFF, rank)
+    return Proposal(strategy, title, edits, _TRADEOFF, rank)

@@ -11,7 +11,7 @@ from analyzers.fixes.arrays import torch_edits
 from analyzers.fixes.blocks import alias, joined, text_with
 from analyzers.flow import called_name, definitions, names_read
 from analyzers.origins import behind
-from analyzers.pattern import Gradients, Proposal
+from analyzers.pattern import Proposal
 from analyzers.source import Module, Project, spelled
 from analyzers.spots import Spot, names_held
 from analyzers.trees import walk
@@ -23,7 +23,7 @@ _TENSOR_MAKERS = frozenset(
 MAX_SUSPECTS = 3
 
 
-def without_cut(where: Spot, gradients: Gradients = "same", rank: int = 0) -> Iterator[Proposal]:
+def without_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     """The statement without `.item()`, `.data`, `.detach()` and the like, or a tensor made anew."""
     edits = [edit for node in cuts_in(where.statement) for edit in _uncut(where.editor, node)]
     if edits:
@@ -31,7 +31,7 @@ def without_cut(where: Spot, gradients: Gradients = "same", rank: int = 0) -> It
         title = f"Keep the graph: without {told}"
         if _says_nothing(where, edits):
             edits = [where.editor.delete(where.statement)]
-        yield Proposal("keep-graph", title, joined(edits), gradients, "", rank)
+        yield Proposal("keep-graph", title, joined(edits), "", rank)
 
 
 def _says_nothing(where: Spot, edits: Sequence[Edit]) -> bool:
@@ -49,19 +49,19 @@ def cuts_behind_loss(
     all of them, with what was said in NumPy said in torch."""
     names = set(names_held(evidence.holders)) or names_read(where.statement)
     origins = list(behind(where, names, project))
-    singles = [p for origin in origins for p in without_cut(origin, "unknown", rank)]
+    singles = [p for origin in origins for p in without_cut(origin, rank)]
     said = {id(origin.scope): torch_edits(origin) for origin in origins}
     in_torch = [edit for edits in said.values() for edit in edits]
     if in_torch:
         cut = [o for o in origins if not said[id(o.scope)]]
         rest = [edit for o in cut for p in without_cut(o) for edit in p.edits]
         title = "Say it with torch, which keeps the graph"
-        yield Proposal("torch-functions", title, joined([*in_torch, *rest]), "unknown", "", 0)
+        yield Proposal("torch-functions", title, joined([*in_torch, *rest]), "", 0)
     yield from singles[:MAX_SUSPECTS]
     if len(singles) > 1:
         edits = joined([edit for single in singles for edit in single.edits])
         title = "Keep the graph all along the way to the loss"
-        yield Proposal("keep-graph", title, edits, "unknown", "", rank + 1)
+        yield Proposal("keep-graph", title, edits, "", rank + 1)
 
 
 def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:

@@ -31,7 +31,7 @@ def zeros_for_unused(evidence: MissingGraph, project: Project, rank: int = 2) ->
     edit = with_keyword(where.editor, call, "materialize_grads")
     tradeoff = "A tensor that should have been used, and is not, goes unnoticed."
     title = "Ask for zeros where there is no gradient"
-    yield Proposal("materialize-grads", title, (edit,), "unknown", tradeoff, rank)
+    yield Proposal("materialize-grads", title, (edit,), tradeoff, rank)
 
 
 def requiring_grad(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -48,7 +48,7 @@ def requiring_grad(evidence: MissingGraph, project: Project, rank: int = 0) -> I
         line = f"{names[0]}.requires_grad_()"
         edit = where.editor.insert_before(users[0], line)
         title = f"Record what is computed from `{names[0]}`"
-        yield Proposal("require-grad", title, (edit,), "same", "", rank)
+        yield Proposal("require-grad", title, (edit,), "", rank)
 
 
 def gradless_skipped(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -64,7 +64,7 @@ def gradless_skipped(evidence: MissingGraph, project: Project, rank: int = 0) ->
     ]
     if edits:
         title = "Skip parameters that have no gradient"
-        yield Proposal("skip-gradless", title, joined(edits), "same", "", rank)
+        yield Proposal("skip-gradless", title, joined(edits), "", rank)
 
 
 def _is_scope(node: ast.AST) -> bool:

@@ -44,7 +44,7 @@ def views_out_of_place(where: Spot, names: Sequence[str], rank: int = 0) -> Iter
     if edits:
         told = " and ".join(f"`{name}`" for name in dict.fromkeys(changed))
         title = f"Give {told} a new tensor instead of writing through the view"
-        yield Proposal("out-of-place", title, joined(edits), "same", "", rank)
+        yield Proposal("out-of-place", title, joined(edits), "", rank)
 
 
 def _is_row(where: Spot, names: set[str]) -> bool:
@@ -69,7 +69,7 @@ def rows_stacked(where: Spot, names: Sequence[str], rank: int = 0) -> Iterator[P
     rebuilt = _rebuilt(where, loops[loops.index(loop) :], row)
     if edits and rebuilt:
         title = f"Collect the new `{row}` in a list and stack it"
-        yield Proposal("stack-rows", title, joined([*rebuilt, *edits]), "same", "", rank)
+        yield Proposal("stack-rows", title, joined([*rebuilt, *edits]), "", rank)
 
 
 def _row_names(loop: Loop) -> list[str]:
@@ -144,7 +144,7 @@ def record_view(
                 edits = unwrapped(owner.editor, block) if inside or helper else None
                 if edits:
                     title = "Make the view while autograd records"
-                    yield Proposal("record-view", title, edits, "same", "", rank)
+                    yield Proposal("record-view", title, edits, "", rank)
 
 
 def clone_views(where: Spot, names: Sequence[str], rank: int = 2) -> Iterator[Proposal]:
@@ -156,4 +156,4 @@ def clone_views(where: Spot, names: Sequence[str], rank: int = 2) -> Iterator[Pr
     if edits:
         told = " and ".join(f"`{name}`" for name in sorted(wanted))
         title = f"Clone {told} before writing to it"
-        yield Proposal("clone-before-write", title, edits, "same", "One copy more.", rank)
+        yield Proposal("clone-before-write", title, edits, "One copy more.", rank)

@@ -81,7 +81,6 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
                 f"drop-{which}-backward",
                 f"Take out the {which} backward of the same loss",
                 edit,
-                "changed",
                 "The original would have counted this loss twice.",
                 rank,
             )
@@ -103,7 +102,6 @@ def _anew(story: Story) -> Iterator[Proposal]:
         "walk-anew",
         f"Compute `{root.id}` anew for the second backward",
         (editor.replace(root, editor.text_of(value)),),
-        "changed",
         "The second backward learns from the weights as they are then.",
         5,
     )

@@ -116,11 +116,11 @@ class Cutting:
         module = self.project.module(edit.path)
         imports = with_imports(module, made.needs) if module is not None else ()
         title = f"{made.title} {where}"
-        return Proposal(strategy, title, (edit, *imports), "truncated", TRADEOFF, rank)
+        return Proposal(strategy, title, (edit, *imports), TRADEOFF, rank)
 
     def together(self, strategy: str, title: str, edits: Sequence[Edit], rank: int) -> Proposal:
         """Expressions cut where they stand."""
-        return Proposal(strategy, title, joined(edits), "truncated", TRADEOFF, rank)
+        return Proposal(strategy, title, joined(edits), TRADEOFF, rank)
 
 
 _LAYER = re.compile(r"(?P<owner>[\w.]+)\[\d+\]\.(?P<attribute>\w+)")
