@@ -1,11 +1,20 @@
 # Two images. `web` serves and works off diagnoses, without torch. `sandbox` holds torch: user
 # scripts run in it, and the launcher that starts them.
 ARG BASE=python:3.11-slim-bookworm
+ARG NODE=node:20-slim
+
+# The form's editor. A base without npm gives an image whose form is a plain text field.
+FROM ${NODE} AS editor
+WORKDIR /src/editor
+COPY editor ./
+RUN mkdir -p ../app/static && \
+    if command -v npm; then npm ci --no-audit --no-fund && npm run build; fi
 
 FROM ${BASE} AS web
 WORKDIR /src
 COPY pyproject.toml constraints.txt README.md ./
 COPY app app
+COPY --from=editor /src/app app
 COPY analyzers analyzers
 COPY sandbox sandbox
 RUN pip install --no-cache-dir -c constraints.txt '.[postgres]'

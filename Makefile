@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraint
 WORKERS ?= auto
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
 
-.PHONY: help serve test check format docs compose-test clean
+.PHONY: help serve editor test check format docs compose-test clean
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
 
@@ -27,17 +27,25 @@ $(VENV)/.test: $(VENV)/.serve
 	$(PIP) -e '.[sandbox,postgres,container,telemetry,test,check]'
 	@touch $@
 
+# The form's editor, where npm is installed; without it the form is a plain text field.
+EDITOR := app/static/editor.js
+$(EDITOR): editor/editor.js editor/package.json editor/package-lock.json
+	@cd editor && npm ci --silent --no-audit --no-fund && npm run --silent build \
+	|| echo "npm could not build the editor: the form is a plain text field"
+
+editor: $(EDITOR)  ## build the form's editor (needs npm)
+
 # EXTRAS=1 installs what many scripts import besides torch: pandas, DGL, transformers, ...
-serve: $(VENV)/.serve $(if $(EXTRAS),$(VENV)/.extras)  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)
+serve: $(VENV)/.serve editor $(if $(EXTRAS),$(VENV)/.extras)  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)
 	@exec $(BIN)/gradmend serve --port $(PORT)
 
-test: $(VENV)/.test  ## install what tests need and run them
+test: $(VENV)/.test editor  ## install what tests need and run them
 	$(PYTEST)
 
-compose-test: $(VENV)/.test  ## build the images, bring Compose up, have it mend a script (needs root or Docker)
+compose-test: $(VENV)/.test editor  ## build the images, bring Compose up, have it mend a script (needs root or Docker)
 	$(BIN)/python -m pytest -m docker $(PYTEST_ARGS)
 
-check: $(VENV)/.test  ## format, lint, types, import rules, tests
+check: $(VENV)/.test editor  ## format, lint, types, import rules, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -55,4 +63,4 @@ docs/settings.md: app/settings.py
 	   $(BIN)/python -m app.settings; } > $@
 
 clean:  ## remove the environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info
+	rm -rf $(VENV) $(EDITOR) editor/node_modules .pytest_cache .mypy_cache .ruff_cache *.egg-info

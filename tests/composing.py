@@ -64,7 +64,8 @@ def _wheels(directory: str) -> None:
 def build_images(address: str) -> None:
     """The images of `compose.yaml`, from the bases."""
     build_bases(address)
-    arguments = ["build", "--build-arg", f"BASE={BASE}", "--build-arg", "EXTRAS="]
+    given = {"BASE": BASE, "NODE": BASE, "EXTRAS": ""}
+    arguments = ["build", *(f"--build-arg={name}={value}" for name, value in given.items())]
     _compose(arguments, {"DOCKER_HOST": address})
 
 

@@ -38,8 +38,10 @@ def assets() -> dict[str, Asset]:
 
 
 def asset_url(name: str) -> str:
-    """The address of a file in `app/static`; it changes with the content."""
-    return f"/static/{name}?v={assets()[name].digest}"
+    """The address of a file in `app/static`, which changes with the content; empty where there is
+    no such file (the editor is built, and the form does without it)."""
+    found = assets().get(name)
+    return f"/static/{name}?v={found.digest}" if found else ""
 
 
 @router.get("/static/{name}")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import PurePath
 from shlex import join, split
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 from pydantic import ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from app.api.common import TheService
-from app.pages.examples import examples
+from app.pages.examples import Example, examples
+from app.pages.unpacked import from_its_root, unpacked
 from app.pages.view import page
 from app.problems import ProblemError, invalid, refused
 from app.schemas import DiagnosisRequest, SourceFile
@@ -117,6 +120,13 @@ def _days(days: float) -> str:
     return "a day" if days == 1 else f"{days:g} days"
 
 
+@router.get("/examples/{name}")
+async def example(name: str) -> JSONResponse:
+    """An example's texts, for a form that fills itself."""
+    found = _known(name)
+    return JSONResponse({"script": found.script, "traceback": found.traceback})
+
+
 @router.post("/")
 async def submit(http: Request, service: TheService) -> Response:
     """Take the form in and go to the result; with a mistake in it, show it again."""
@@ -150,9 +160,14 @@ def _example(form: FormData) -> Entered | None:
     name = form.get("example")
     if not name:
         return None
-    for example in examples():
-        if example.name == name:
-            return Entered(example.script, example.traceback)
+    found = _known(str(name))
+    return Entered(found.script, found.traceback)
+
+
+def _known(name: str) -> Example:
+    for known in examples():
+        if known.name == name:
+            return known
     raise ProblemError(404, "not-found", "There is no such example.")
 
 
@@ -174,11 +189,8 @@ async def _fields(form: FormData, service: Service) -> Entered:
 
 async def _take_uploads(entered: Entered, form: FormData) -> None:
     """Uploads beside a pasted script are further files; alone, one of them is the script."""
-    uploads = [
-        as_file(part.filename, await part.read())
-        for part in form.getlist("files")
-        if isinstance(part, UploadFile) and part.filename
-    ]
+    typed = bool(entered.script or entered.module)
+    uploads = [as_file(path, data) for path, data in (await _uploaded(form, typed)).items()]
     traced = form.get("trace")
     if isinstance(traced, UploadFile) and traced.filename:
         entered.trace = decoded("trace", await traced.read())
@@ -186,7 +198,7 @@ async def _take_uploads(entered: Entered, form: FormData) -> None:
     if not entered.traceback and notes:
         entered.traceback = notes[0].content
         uploads.remove(notes[0])
-    if not entered.script and not entered.module:
+    if not typed:
         main = _main_script(uploads, entered.traceback)
         if main:
             entered.script, entered.filename = main.content, main.path
@@ -195,16 +207,32 @@ async def _take_uploads(entered: Entered, form: FormData) -> None:
     entered.files = [f for f in entered.files if f.path not in sent_anew] + uploads
 
 
+async def _uploaded(form: FormData, typed: bool) -> dict[str, bytes]:
+    """What was attached, by path, zips unpacked. The folder that holds everything, the script
+    included, is the project's root; beside a script that was typed, it keeps its name."""
+    found: dict[str, bytes] = {}
+    for part in form.getlist("files"):
+        if not isinstance(part, UploadFile) or not part.filename:
+            continue
+        data = await part.read()
+        if part.filename.endswith(".zip"):
+            found |= await asyncio.to_thread(unpacked, part.filename, data)
+        else:
+            found[part.filename] = data
+    return found if typed else from_its_root(found)
+
+
 def _is_note(upload: SourceFile) -> bool:
     """Whether a text is a traceback rather than data."""
     return upload.path.endswith(NOTES) and any(word in upload.content for word in TOLD)
 
 
 def _main_script(uploads: list[SourceFile], traceback: str) -> SourceFile | None:
-    """The script among several: named by the traceback, else one that calls `backward`."""
+    """The script among several: the first that the traceback names, else one with a backward."""
     scripts = [upload for upload in uploads if upload.path.endswith(SOURCES)]
 
-    def fitness(script: SourceFile) -> tuple[bool, bool]:
-        return PurePath(script.path).name in traceback, ".backward(" in script.content
+    def unfitness(script: SourceFile) -> tuple[float, bool]:
+        at = traceback.find(PurePath(script.path).name)
+        return at if at >= 0 else inf, ".backward(" not in script.content
 
-    return max(scripts, key=fitness, default=None)
+    return min(scripts, key=unfitness, default=None)

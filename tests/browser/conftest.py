@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -9,12 +11,15 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright
 
 from tests.browser.pages import Visit
-from tests.browser.running import CHROMIUM_FLAGS, NotReadyError, chromium, running_service
+from tests.browser.running import CHROMIUM_FLAGS, ROOT, NotReadyError, chromium, running_service
 
 
 @pytest.fixture(scope="session")
 def service_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a service of its own."""
+    """The address of a service of its own, with the editor in its form."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed on this machine (Debian: apt-get install npm)")
+    subprocess.run(["make", "editor"], cwd=ROOT, check=True)
     try:
         with running_service(tmp_path_factory.mktemp("service")) as url:
             yield url

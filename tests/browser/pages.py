@@ -48,6 +48,8 @@ class Visit:
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", self._asked)
         await page.goto(path)
+        if scripts and await page.locator("[data-editor]").count():
+            await page.wait_for_selector(".cm-content")
         return page
 
     def _heard(self, message: ConsoleMessage) -> None:
@@ -74,6 +76,11 @@ async def keep(page: Page, name: str) -> None:
 async def settled(page: Page) -> None:
     """Wait until the page shows a finished result."""
     await page.wait_for_selector("#share")
+
+
+async def write(page: Page, script: str) -> None:
+    """Type a script into the form's editor."""
+    await page.fill(".cm-content", script)
 
 
 async def diagnosed(page: Page, example: str) -> None:

@@ -6,15 +6,17 @@ import asyncio
 import json
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Page, expect
 
 from app.pages.examples import examples
-from tests.browser.pages import Visit, keep, settled
+from tests.browser.pages import Visit, diagnosed, keep, settled, write
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+GAN = next(example for example in examples() if example.name == "gan")
 LSTM = next(example for example in examples() if example.name == "lstm")
 DROP = """(files) => {
   const box = new DataTransfer();
@@ -71,8 +73,78 @@ async def test_of_several_files_the_one_that_walks_is_the_script(page: Page) -> 
     await expect(page.locator("table.listing caption")).to_contain_text(["train.py", "model.py"])
 
 
+async def test_the_editor_colours_indents_and_marks_the_failing_line(page: Page) -> None:
+    await write(page, LSTM.script)
+    await page.fill("#traceback", LSTM.traceback)
+    editor = page.locator(".cm-editor")
+    await editor.locator(".cm-line").first.click()
+    await page.keyboard.press("Control+End")
+    await expect(editor.locator(".cm-failing")).to_have_text("    loss.backward()")
+    keyword = editor.get_by_text("for", exact=True).first
+    plain = editor.locator(".cm-failing").first
+    colour = "element => getComputedStyle(element).color"
+    assert await keyword.evaluate(colour) != await plain.evaluate(colour)
+    await page.keyboard.press("Tab")
+    await page.keyboard.type("x = 1")
+    await expect(page.locator("#script")).to_have_value(f"{LSTM.script}    x = 1")
+    await keep(page, "form-editor")
+
+
+async def test_diagnose_is_in_sight(page: Page) -> None:
+    await page.set_viewport_size({"width": 1440, "height": 900})
+    box = await page.locator("button.primary").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 900
+
+
+HEAD, _, REST = LSTM.script.partition("class CharModel")
+MODEL, _, TRAIN = REST.partition("def batches")
+PROJECT = {
+    "charlm/models/__init__.py": "",
+    "charlm/models/net.py": f"import torch\nfrom torch import nn\n\n\nclass CharModel{MODEL}",
+    "charlm/train.py": f"{HEAD}from models.net import CharModel\n\n\ndef batches{TRAIN}",
+    "charlm/.git/config": "[core]\n",
+}
+
+
+async def test_a_folder_keeps_its_paths(page: Page, tmp_path: Path) -> None:
+    for path, text in PROJECT.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    await page.set_input_files("#folder", tmp_path / "charlm")
+    await expect(page.locator("#filename")).to_have_value("train.py")
+    await expect(page.locator("#attached")).to_contain_text("models/net.py")
+    await expect(page.locator("#attached")).not_to_contain_text(".git")
+    await page.click("button.primary")
+    await settled(page)
+    await expect(page.locator(".badge")).to_have_text("Reproduced and fixed")
+    captions = page.locator("section.fix").first.locator("table.listing caption")
+    await expect(captions).to_contain_text(["train.py", "models/net.py"])
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "without"])
+async def test_a_zip_is_a_folder(visit: Visit, tmp_path: Path, scripts: bool) -> None:
+    page = await visit.open("/", scripts=scripts)
+    with zipfile.ZipFile(tmp_path / "charlm.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, text in PROJECT.items():
+            archive.writestr(path, text)
+    await page.set_input_files("#files", tmp_path / "charlm.zip")
+    await page.click("button.primary")
+    await settled(page)
+    await expect(page.locator(".badge")).to_have_text("Reproduced and fixed")
+    captions = page.locator("section.fix").first.locator("table.listing caption")
+    await expect(captions).to_contain_text(["train.py", "models/net.py"])
+
+
+async def test_an_example_stands_in_the_form_afterwards(page: Page) -> None:
+    await diagnosed(page, "gan")
+    await page.goto("/")
+    await expect(page.locator("#script")).to_have_value(GAN.script)
+    await expect(page.locator("#traceback")).to_have_value(GAN.traceback)
+
+
 async def test_the_text_survives_a_reload(page: Page) -> None:
-    await page.fill("#script", "import torch\n")
+    await write(page, "import torch\n")
     await page.fill("#traceback", "RuntimeError: half a traceback")
     await page.reload()
     await expect(page.locator("#script")).to_have_value("import torch\n")
@@ -86,7 +158,7 @@ async def test_an_empty_form_is_told_what_to_send(page: Page) -> None:
 
 
 async def test_the_text_survives_a_mistake(page: Page) -> None:
-    await page.fill("#script", "\nimport torch\n")
+    await write(page, "\nimport torch\n")
     await page.click("summary")
     await page.fill("#filename", "/etc/train.py")
     await page.click("button.primary")
@@ -131,7 +203,7 @@ async def test_records_of_a_run_beside_own_data(page: Page, tmp_path: Path) -> N
         subprocess.run, command, cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert "a second time" in run.stderr
-    await page.fill("#script", OWN_DATA)
+    await write(page, OWN_DATA)
     await page.set_input_files("#trace", tmp_path / "gradmend-trace.jsonl")
     await page.click("button.primary")
     await settled(page)
@@ -144,7 +216,7 @@ async def test_records_of_a_run_beside_own_data(page: Page, tmp_path: Path) -> N
 
 
 async def test_only_reading_runs_nothing(page: Page) -> None:
-    await page.fill("#script", LSTM.script)
+    await write(page, LSTM.script)
     await page.click("summary")
     await page.check("#read_only")
     await page.click("button.primary")
@@ -160,6 +232,7 @@ async def test_the_keyboard_is_enough(visit: Visit) -> None:
     await page.keyboard.press("Tab")
     assert await page.evaluate("document.activeElement.textContent") == "Skip to the content"
     for _ in range(40):
+        await page.keyboard.press("Escape")  # in the editor, Tab would indent
         await page.keyboard.press("Tab")
         if await page.evaluate("document.activeElement.value") == "healthy":
             break

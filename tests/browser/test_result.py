@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Page, Response, expect
 
 from app.pages.examples import examples
-from tests.browser.pages import Visit, diagnosed, keep
+from tests.browser.pages import Visit, diagnosed, keep, write
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 LSTM = next(example for example in examples() if example.name == "lstm")
@@ -125,7 +125,7 @@ async def test_a_deleted_result_is_gone(page: Page) -> None:
 async def test_progress_is_shown_while_it_works(page: Page) -> None:
     busy = "began = time.perf_counter()\nwhile time.perf_counter() < began + 3:\n    pass\n"
     slow = "import time\nimport torch\n" + busy + LSTM.script
-    await page.fill("#script", slow)
+    await write(page, slow)
     await page.click("button.primary")
     await expect(page.locator("#stage")).to_have_text("Running the script")
     await expect(page.locator("table.listing")).to_contain_text("import torch")

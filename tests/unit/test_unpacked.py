@@ -1,0 +1,57 @@
+"""A project as a zip: what is taken, and what is refused."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from app.intake import FILES_LIMIT
+from app.pages.unpacked import from_its_root, unpacked
+from app.problems import ProblemError
+
+
+def zipped(files: dict[str, bytes], packing: int = zipfile.ZIP_DEFLATED) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", packing) as archive:
+        for path, content in files.items():
+            archive.writestr(path, content)
+    return held.getvalue()
+
+
+def test_paths_are_kept_and_caches_left_out() -> None:
+    sent = {
+        "p/train.py": b"a",
+        "p/net/a.py": b"b",
+        "p/.git/config": b"c",
+        "p/net/__pycache__/a.pyc": b"d",
+        "__MACOSX/p/train.py": b"e",
+    }
+    assert unpacked("p.zip", zipped(sent)) == {"p/train.py": b"a", "p/net/a.py": b"b"}
+
+
+def test_the_folder_around_everything_is_the_root() -> None:
+    assert from_its_root({"p/train.py": b"", "p/net/a.py": b""}) == {
+        "train.py": b"",
+        "net/a.py": b"",
+    }
+    for apart in ({"train.py": b"", "net/a.py": b""}, {"p/a.py": b"", "q/b.py": b""}):
+        assert from_its_root(apart) == apart
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"PK\x03\x04 no zip", "no zip that can be opened"),
+        (zipped({"a.bin": bytes(FILES_LIMIT + 1)}), "holds more than"),
+        (zipped({"a.bin": bytes(FILES_LIMIT), "b.bin": b"1"}), "holds more than"),
+        (zipped({"a.py": b"x"}, zipfile.ZIP_LZMA), "packed unusually"),
+        (bytes(FILES_LIMIT + 1), "at most"),
+    ],
+    ids=["broken", "bomb", "sum", "lzma", "large"],
+)
+def test_what_cannot_be_taken_is_refused(data: bytes, why: str) -> None:
+    with pytest.raises(ProblemError) as refusal:
+        unpacked("p.zip", data)
+    assert why in refusal.value.detail
