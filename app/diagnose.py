@@ -19,6 +19,7 @@ from app.reader import Reader
 from app.reproduce import Observation, as_observed, explain, observe
 from app.sandboxes import session_of
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
+from app.verify import Trial
 from sandbox.protocol import Sandbox, Session
 
 
@@ -68,9 +69,13 @@ async def _mend(
     reader: Reader,
     progress: Progress,
 ) -> Mended:
-    """Try the candidates, telling each patch as it is settled."""
+    """Try the candidates, telling each patch that passes at once, and in the end all in order."""
+
+    async def passed(trial: Trial) -> None:
+        await progress.patch(await asyncio.to_thread(report.patch, trial, case))
+
     session = as_observed(session, case, seen)
-    mended = await mend(case, seen, causes, session, reader, progress.stage)
+    mended = await mend(case, seen, causes, session, reader, progress.stage, passed)
     for patch in await asyncio.to_thread(report.patches, case, mended):
         await progress.patch(patch)
         await asyncio.sleep(0)

@@ -15,7 +15,7 @@ from app.checks import len_backwards
 from app.original import Original
 from app.reader import Reader, ReadingLimit
 from app.reproduce import Observation, is_suspected, project_of
-from app.verify import Trial, try_out
+from app.verify import Told, Trial, try_out
 from app.witness import observed
 from sandbox.protocol import Session
 
@@ -42,8 +42,10 @@ async def mend(
     session: Session | None,
     reader: Reader,
     stage: Stage,
+    told: Told | None = None,
 ) -> Mended:
-    """Try the candidates of all causes. Where none can be run they are returned untried."""
+    """Try the candidates of all causes, telling each that passes at once. Where none can be run
+    they are returned untried."""
     candidates = _distinct(causes)
     run = seen.run
     if session is None or run is None or not seen.from_run or not candidates:
@@ -55,7 +57,7 @@ async def mend(
     project = project_of(case, seen)
     evidence: Sequence[Evidence] = seen.evidence
     for round_ in range(MAX_ROUNDS):
-        trials = await try_out(original, _by_certainty(candidates))
+        trials = await try_out(original, _by_certainty(candidates), told=told)
         mended.trials += trials
         await stage("verifying", len(trials), len(trials), f"Tried {len(mended.trials)} patches")
         if any(trial.status == "passed" for trial in trials) or round_ == MAX_ROUNDS - 1:

@@ -141,16 +141,16 @@ def patches(case: Case, mended: Mended) -> list[Patch]:
     """Patches, best first: those that passed, then those not run, then failures with their
     failure shown: alone, so that a reader sees what was tried, or behind the others."""
     tried = {status: [t for t in mended.trials if t.status == status] for status in _IN_ORDER}
-    listed = [_tried(t, case) for status in _IN_ORDER[:2] for t in tried[status]]
+    listed = [patch(t, case) for status in _IN_ORDER[:2] for t in tried[status]]
     listed += [_untried(c, case) for c in mended.untried]
     failed = tried["failed"] if listed else tried["failed"][:MAX_FAILED]
-    kept = [*listed, *(_tried(t, case) for t in failed)][:MAX_PATCHES]
-    return [patch.model_copy(update={"n": n}) for n, patch in enumerate(kept, 1)]
+    kept = [*listed, *(patch(t, case) for t in failed)][:MAX_PATCHES]
+    return [one.model_copy(update={"n": n}) for n, one in enumerate(kept, 1)]
 
 
-def _tried(trial: Trial, case: Case) -> Patch:
-    patch = _untried(trial.candidate, case)
-    return patch.model_copy(
+def patch(trial: Trial, case: Case) -> Patch:
+    """A candidate as it was tried, told in the text that was sent."""
+    return _untried(trial.candidate, case).model_copy(
         update={
             "gradients": trial.gradients,
             "effect": trial.effect,

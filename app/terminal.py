@@ -71,7 +71,8 @@ class ProgressLine:
         self._status.update(escape(f"Found {cause.pattern}, line {cause.location.line} …"))
 
     async def patch(self, patch: Patch) -> None:
-        self._status.update(escape(visible(f"Tried: {patch.title} …")))
+        told = f"{wording.proof(patch).capitalize()}: {patch.title}. Looking for a better one …"
+        self._status.update(escape(visible(told)))
 
 
 async def diagnose_here(options: Options, settings: Settings) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from analyzers.classify import Candidate
@@ -18,6 +18,9 @@ from sandbox.records import Trace
 SECOND_CHOICE = 4  # from this rank on a proposal is the second choice of its pattern
 FEW_LINES = 4  # of a patch that ends the search, if all else is as it should be
 AT_ONCE = 4  # candidates that are tried together
+
+Told = Callable[["Trial"], Awaitable[None]]
+"""Who is told of a patch as soon as it has passed its checks, before the others are through."""
 
 
 @dataclass
@@ -118,14 +121,18 @@ async def judge(
 
 
 async def try_out(
-    original: Original, groups: Sequence[Sequence[Candidate]], *, every: bool = False
+    original: Original,
+    groups: Sequence[Sequence[Candidate]],
+    *,
+    every: bool = False,
+    told: Told | None = None,
 ) -> list[Trial]:
     """Run the candidates, those of the surest cause first, as many as it takes to find one that
     leaves nothing to wish for (or `every` one); best first. The first is run once more, as the
     user will run it."""
     trials: list[Trial] = []
     in_turn = [(turn, candidate) for turn, group in enumerate(groups) for candidate in group]
-    async for some in _tried(original, in_turn):
+    async for some in _tried(original, in_turn, told):
         trials += some
         if not every and any(trial.settles for trial in some):
             break
@@ -139,12 +146,19 @@ async def try_out(
 
 
 async def _tried(
-    original: Original, candidates: Sequence[tuple[int, Candidate]]
+    original: Original, candidates: Sequence[tuple[int, Candidate]], told: Told | None
 ) -> AsyncIterator[list[Trial]]:
     """A few at a time; the launcher bounds how many run at once."""
+
+    async def one(turn: int, candidate: Candidate) -> Trial:
+        trial = await _trial(original, turn, candidate)
+        if told is not None and trial.status == "passed":
+            await told(trial)
+        return trial
+
     for start in range(0, len(candidates), AT_ONCE):
         some = candidates[start : start + AT_ONCE]
-        yield await asyncio.gather(*(_trial(original, turn, one) for turn, one in some))
+        yield await asyncio.gather(*(one(turn, candidate) for turn, candidate in some))
 
 
 async def _trial(original: Original, turn: int, candidate: Candidate) -> Trial:

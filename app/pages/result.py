@@ -69,14 +69,16 @@ async def _told(service: Service, diagnosis_id: str) -> list[str]:
 
 
 def _so_far(diagnosis: Diagnosis, sources: Mapping[str, str]) -> dict[str, Any]:
-    """The source at once, then its marks and story."""
+    """The source at once, then its marks and story, then the first fix that passes."""
     cause = diagnosis.causes[0] if diagnosis.causes else None
     told = steps(cause, family_of(cause)) if cause else []
+    passed = [patch for patch in diagnosis.patches if patch.verification.status == "passed"]
     return {
         "diagnosis": diagnosis,
         "state": wording.state(diagnosis, diagnosis.status),
         "cause": cause,
         "steps": told,
+        "fix": _fix(passed[0], cause, told, sources) if passed else None,
         "listings": listing.listings(cause, told, sources)
         if cause
         else [listing.head(file, text) for file, text in list(sources.items())[-1:]],

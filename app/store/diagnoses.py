@@ -226,7 +226,7 @@ class Store:
 
 
 async def _so_far(connection: AsyncConnection, diagnosis_id: str, attempt: int) -> Findings:
-    """What the running attempt has told."""
+    """What the running attempt has told; a patch that was told again as it was told last."""
     rows = await connection.execute(
         select(EventRow.kind, EventRow.data)
         .where(
@@ -237,9 +237,12 @@ async def _so_far(connection: AsyncConnection, diagnosis_id: str, attempt: int) 
         .order_by(EventRow.seq)
     )
     findings = Findings()
+    patches: dict[str, Patch] = {}
     for kind, data in rows:
         if kind == "cause":
             findings.causes.append(Cause.model_validate_json(data))
         else:
-            findings.patches.append(Patch.model_validate_json(data))
+            patch = Patch.model_validate_json(data)
+            patches[patch.diff] = patch
+    findings.patches = sorted(patches.values(), key=lambda patch: patch.n)
     return findings
