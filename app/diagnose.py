@@ -57,7 +57,8 @@ async def diagnose(
         for cause in causes:
             await progress.cause(report.cause(cause, case))
         with clock.stage("verify"):
-            mended = await _mend(case, seen, causes, session, reader, progress)
+            spent_s = clock.spent_s("reproduce")
+            mended = await _mend(case, seen, causes, session, reader, progress, spent_s)
     return await asyncio.to_thread(report.findings, case, seen, mended, clock)
 
 
@@ -68,6 +69,7 @@ async def _mend(
     session: Session | None,
     reader: Reader,
     progress: Progress,
+    spent_s: float,
 ) -> Mended:
     """Try the candidates, telling each patch that passes at once, and in the end all in order."""
 
@@ -75,7 +77,7 @@ async def _mend(
         await progress.patch(await asyncio.to_thread(report.patch, trial, case))
 
     session = as_observed(session, case, seen)
-    mended = await mend(case, seen, causes, session, reader, progress.stage, passed)
+    mended = await mend(case, seen, causes, session, reader, progress.stage, passed, spent_s)
     for patch in await asyncio.to_thread(report.patches, case, mended):
         await progress.patch(patch)
         await asyncio.sleep(0)

@@ -12,10 +12,11 @@ from analyzers.reread import sound
 from analyzers.source import Project
 from app.case import READING_LIMIT_S, Case
 from app.checks import len_backwards
+from app.contest import try_out
 from app.original import Original
 from app.reader import Reader, ReadingLimit
 from app.reproduce import Observation, is_suspected, project_of
-from app.verify import Told, Trial, try_out
+from app.verify import Told, Trial
 from app.witness import observed
 from sandbox.protocol import Session
 
@@ -43,16 +44,37 @@ async def mend(
     reader: Reader,
     stage: Stage,
     told: Told | None = None,
+    spent_s: float = 0.0,
 ) -> Mended:
-    """Try the candidates of all causes, telling each that passes at once. Where none can be run
-    they are returned untried."""
+    """Try the candidates of all causes, in the time that is left for runs when `spent_s` are
+    taken off, telling each that passes at once. Where none can be run they are returned untried."""
     candidates = _distinct(causes)
     run = seen.run
     if session is None or run is None or not seen.from_run or not candidates:
         return Mended(causes, untried=await _read_again(candidates, case, seen, reader))
     await stage("verifying", 0, len(candidates), f"Trying {len(candidates)} patches")
     files, entry = case.project.files, case.project.entry
-    original = Original(files, entry, run, session, case.time_limit_s)
+    original = Original(files, entry, run, session, case.time_limit_s, spent_s)
+    try:
+        mended = await _in_rounds(original, case, seen, causes, candidates, reader, stage, told)
+    finally:
+        original.close()
+    mended.trials.sort(key=lambda trial: trial.order)
+    mended.causes = _led_by_winner(mended)
+    return mended
+
+
+async def _in_rounds(
+    original: Original,
+    case: Case,
+    seen: Observation,
+    causes: list[Explained],
+    candidates: list[Candidate],
+    reader: Reader,
+    stage: Stage,
+    told: Told | None,
+) -> Mended:
+    """Try the candidates; where none passes, those of the fault that stands behind the first."""
     mended = Mended(causes)
     project = project_of(case, seen)
     evidence: Sequence[Evidence] = seen.evidence
@@ -67,8 +89,6 @@ async def mend(
             break
         further, candidates, evidence = found
         mended.causes = _with(mended.causes, further)
-    mended.trials.sort(key=lambda trial: trial.order)
-    mended.causes = _led_by_winner(mended)
     return mended
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from app import checks
 from sandbox.protocol import Job, Reference, RunResult, Session
 
-PATIENCE_S = 0.6  # a run past the failing point goes on for so long, then has shown enough
-BUDGET = 2.0  # of the time limit, for all runs of all candidates
+PATIENCE_S = 0.2  # a run past the failing point goes on for so long, then has shown enough
+BUDGET = 2.0  # of the time limit, for all runs: those of the script, then those of its patches
 
 
 class Original:
@@ -26,13 +26,14 @@ class Original:
         run: RunResult,
         session: Session,
         time_limit_s: float,
+        spent_s: float = 0.0,
     ) -> None:
         self.files = files
         self.run = run
         self._entry = entry
         self._session = session
         self._limit_s = time_limit_s
-        self._ends = asyncio.get_running_loop().time() + BUDGET * time_limit_s
+        self._ends = asyncio.get_running_loop().time() + BUDGET * time_limit_s - spent_s
         self._references: dict[Reference, asyncio.Task[RunResult]] = {}
 
     @property
@@ -45,13 +46,17 @@ class Original:
         """What is left of the time for all runs."""
         return self._ends - asyncio.get_running_loop().time()
 
-    async def held(self, reference: Reference) -> RunResult:
-        """The reference, run when it is first wanted."""
+    def expect(self, reference: Reference) -> None:
+        """Begin the run of a reference, unless it was begun: it will be wanted."""
         if reference not in self._references:
             wanted = self.job(self.files).model_copy(
                 update={"reference": reference, "patience_s": 0.0}
             )
             self._references[reference] = asyncio.create_task(self.attempt(wanted))
+
+    async def held(self, reference: Reference) -> RunResult:
+        """The reference, run when it is first wanted or expected."""
+        self.expect(reference)
         return await asyncio.shield(self._references[reference])
 
     async def reaches(self, reference: Reference) -> bool:

@@ -24,6 +24,8 @@ from sandbox.records import Plan, Reuse, Trace
 TIMES_CLEAN = 2  # after as many clean walks from a line, what reading says of it is not believed
 FOLLOWED = 10  # backward calls: graphs and steps are looked at up to the seventh
 SHORT = 0.2  # of the time limit: training that does not end is followed for so long
+LONGER = 0.5  # where an error was given that it did not show
+LONG = 0.4  # of the time limit: a run that took longer is not made again to follow a value
 
 
 @dataclass(frozen=True)
@@ -180,19 +182,24 @@ def _own(case: Case) -> tuple[Evidence, ...]:
 
 
 async def _run(case: Case, session: Session, mode: str, **more: object) -> RunResult:
-    return await session.run(
+    """A run of the script as it was sent. One that was followed for as long as anybody waits for a
+    given error has used up its time: the error may yet come."""
+    run = await session.run(
         Job.model_validate(
             {
                 "files": dict(case.project.files),
                 "entry": case.project.entry,
                 "mode": mode,
                 "gradients": True,
-                "follow_s": case.time_limit_s * SHORT if case.traceback is None else None,
+                "follow_s": case.time_limit_s * (SHORT if case.traceback is None else LONGER),
                 "time_limit_s": case.time_limit_s,
                 **more,
             }
         )
     )
+    if run.status == "stopped" and case.traceback is not None:
+        return run.model_copy(update={"status": "timed_out"})
+    return run
 
 
 async def _run_for_changes(case: Case, first: RunResult, session: Session) -> RunResult:
@@ -214,7 +221,8 @@ async def _run_for_path(case: Case, first: RunResult, reuse: Reuse, session: Ses
     tells of the failure replaces what the first told: its frames have other numbers."""
     follow = dict.fromkeys((join.old.number, join.output) for join in reuse.joins)
     known = [(number, output) for number, output in follow if number >= 0]
-    if not known or first.trace is None:
+    slow = first.duration_s > LONG * case.time_limit_s  # the time is better spent on patches
+    if not known or first.trace is None or slow:
         return first
     second = await _run(case, session, "trace", follow=known, freed=reuse.freed.n)
     if second.trace is None or second.trace.reuse is None or second.trace.path is None:

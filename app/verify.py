@@ -1,9 +1,8 @@
-"""Candidate patches compete in the sandbox, and are judged by what they were seen to do."""
+"""A candidate patch runs in the sandbox, and is judged by what it was seen to do."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from analyzers.classify import Candidate
@@ -12,12 +11,11 @@ from app.effects import Comparison, Measured, compare
 from app.original import PATIENCE_S, Original
 from app.schedule import Schedule
 from app.schemas import Check, CheckStatus, Effect
-from sandbox.protocol import Job, RunResult, Session
+from sandbox.protocol import Job, RunResult
 from sandbox.records import Trace
 
 SECOND_CHOICE = 4  # from this rank on a proposal is the second choice of its pattern
 FEW_LINES = 4  # of a patch that ends the search, if all else is as it should be
-AT_ONCE = 4  # candidates that are tried together
 
 Told = Callable[["Trial"], Awaitable[None]]
 """Who is told of a patch as soon as it has passed its checks, before the others are through."""
@@ -99,69 +97,8 @@ class Trial:
         )
 
 
-async def judge(
-    files: Mapping[str, str],
-    entry: str,
-    patched: Sequence[Mapping[str, str]],
-    session: Session,
-    time_limit_s: float = 20.0,
-) -> list[Trial]:
-    """Try repairs that somebody else wrote, all of them; best first, as they would be offered.
-
-    `patched` holds, for each repair, the files that it changes; a trial's repair is
-    `trial.candidate.files`.
-    """
-    job = Job(files=dict(files), entry=entry, gradients=True, time_limit_s=time_limit_s)
-    original = Original(files, entry, await session.run(job), session, time_limit_s)
-    given = [
-        Candidate("", f"given {n}", "A repair", dict(texts), "", 1.0, 0)
-        for n, texts in enumerate(patched, 1)
-    ]
-    return await try_out(original, [given], every=True)
-
-
-async def try_out(
-    original: Original,
-    groups: Sequence[Sequence[Candidate]],
-    *,
-    every: bool = False,
-    told: Told | None = None,
-) -> list[Trial]:
-    """Run the candidates, those of the surest cause first, as many as it takes to find one that
-    leaves nothing to wish for (or `every` one); best first. The first is run once more, as the
-    user will run it."""
-    trials: list[Trial] = []
-    in_turn = [(turn, candidate) for turn, group in enumerate(groups) for candidate in group]
-    async for some in _tried(original, in_turn, told):
-        trials += some
-        if not every and any(trial.settles for trial in some):
-            break
-    trials.sort(key=lambda trial: trial.order)
-    for trial in trials:
-        if trial.status == "passed":
-            await _run_plain(original, trial)
-            if trial.status == "passed":
-                break
-    return sorted(trials, key=lambda trial: trial.order)
-
-
-async def _tried(
-    original: Original, candidates: Sequence[tuple[int, Candidate]], told: Told | None
-) -> AsyncIterator[list[Trial]]:
-    """A few at a time; the launcher bounds how many run at once."""
-
-    async def one(turn: int, candidate: Candidate) -> Trial:
-        trial = await _trial(original, turn, candidate)
-        if told is not None and trial.status == "passed":
-            await told(trial)
-        return trial
-
-    for start in range(0, len(candidates), AT_ONCE):
-        some = candidates[start : start + AT_ONCE]
-        yield await asyncio.gather(*(one(turn, candidate) for turn, candidate in some))
-
-
-async def _trial(original: Original, turn: int, candidate: Candidate) -> Trial:
+async def trial_of(original: Original, turn: int, candidate: Candidate) -> Trial:
+    """Run a candidate as it is and, if that went well, with its parameters held still; judge it."""
     job = original.job(candidate.files)
     result = await original.attempt(job)
     minimal, lines = checks.minimal(original.files, candidate.files)
@@ -277,7 +214,7 @@ def _retains(result: RunResult) -> int:
     return len({r.visit.at.line for r in records if r.visit.retain and not r.visit.create_graph})
 
 
-async def _run_plain(original: Original, trial: Trial) -> None:
+async def run_plain(original: Original, trial: Trial) -> None:
     """A last run without the tracer: what the user will see. Nothing counts its calls, so where
     the traced run was stopped, this one gets the time that the other took."""
     job = original.job(trial.candidate.files)

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -48,7 +48,7 @@ class Timed:
     cold: float = 0.0
     whole: float = 0.0
     first: float | None = None
-    spent: Counter[str] = field(default_factory=Counter)
+    spent: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     runs: Counter[str] = field(default_factory=Counter)
 
     def row(self) -> str:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analyzers.examine import examine
-from app.verify import Trial, judge
+from app.contest import judge
+from app.verify import Trial
 from sandbox.protocol import Sandbox
 from tests.case_files import Case, strip
 

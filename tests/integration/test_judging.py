@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 import pytest_asyncio
 
-from app.verify import Trial, judge
+from app.contest import judge
+from app.verify import Trial
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, RunResult, Session
 
