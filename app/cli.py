@@ -1,4 +1,4 @@
-"""The command line: `gradmend serve`, `worker`, `sandbox` and `diagnose`."""
+"""The command line: `gradmend diagnose`, `serve`, `worker` and `sandbox`."""
 
 from __future__ import annotations
 
@@ -9,20 +9,104 @@ import sys
 from collections.abc import Coroutine
 from pathlib import Path
 from traceback import print_exc
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
-from app.settings import Settings
+from app.command.options import BadInput, Form, Options, Run
 
 T = TypeVar("T")
+
+BAD = 2  # bad input, or a diagnosis that could not tell: not 1, which says that a fault was found
 
 cli = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Diagnose autograd errors in PyTorch training scripts; settings: GRADMEND_… variables.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Diagnose autograd errors in PyTorch training scripts; settings: GRADMEND_… variables. "
+    "`gradmend train.py` is `gradmend diagnose train.py`.",
 )
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from app.version import package_version
+
+        typer.echo(f"gradmend {package_version()}")
+        raise typer.Exit
+
+
+@cli.callback()
+def gradmend(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")
+    ] = False,
+) -> None:
+    """What all commands share."""
+
+
+@cli.command()
+def diagnose(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="scripts, notebooks, folders; `-`: standard input", show_default=False),
+    ] = None,
+    traceback: Annotated[Path | None, typer.Option(help="a file with the traceback")] = None,
+    file: Annotated[
+        list[Path] | None, typer.Option(help="a further file; imports are followed anyhow")
+    ] = None,
+    module: Annotated[
+        str | None, typer.Option("--module", "-m", help="run the script as `python -m` this")
+    ] = None,
+    run: Annotated[Run, typer.Option(help="never: only read it")] = "auto",
+    time_limit: Annotated[float, typer.Option(help="seconds that one run may take")] = 20,
+    form: Annotated[Form, typer.Option("--format", "-f", help="how findings are told")] = "text",
+    json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
+    fix: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="[=N]", help="write the best fix that passed its checks, or fix N"
+        ),
+    ] = 0,
+    best: Annotated[bool, typer.Option("--apply", help="the same as --fix")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="only show what --fix would change")] = False,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="exit code 0 where it could not tell")
+    ] = False,
+) -> None:
+    """Diagnose scripts here, without a server. Behind `--`: the script's own arguments.
+
+    Exit code: 0 healthy or fixed, 1 found something, 2 could not tell or bad input.
+    """
+    from app.command.diagnosing import diagnose_here
+
+    options = Options(
+        tuple(paths or ()),
+        traceback,
+        tuple(file or ()),
+        tuple(context.obj or ()),
+        module,
+        run,
+        time_limit,
+        "json" if json else form,
+        fix or int(best),
+        chosen=bool(fix),
+        diff=diff,
+        lenient=lenient,
+    )
+    if not options.paths and not module:
+        raise typer.BadParameter("name a script, a folder, or `-` for standard input")
+    try:
+        code = _run(diagnose_here(options))
+    except BadInput as bad:
+        typer.secho(f"gradmend: {bad}", err=True)
+        code = BAD
+    except Exception:  # a fault of our own must not look like a fault found: Python exits with 1
+        print_exc()
+        code = BAD
+    raise typer.Exit(code)
 
 
 @cli.command()
@@ -32,6 +116,7 @@ def serve(
 ) -> None:
     """Serve the API and the pages."""
     from app.server import run_server
+    from app.settings import Settings
 
     given = {"host": host, "port": port}
     wanted = {name: value for name, value in given.items() if value is not None}
@@ -42,6 +127,7 @@ def serve(
 def worker() -> None:
     """Take diagnoses from the PostgreSQL queue (GRADMEND_JOBS=queue)."""
     from app.jobs.process import run_worker
+    from app.settings import Settings
 
     _run(run_worker(Settings()))
 
@@ -54,48 +140,6 @@ def sandbox(context: typer.Context) -> None:
     """Run a sandbox launcher on a socket; takes the options of `python -m sandbox.launcher`."""
     command = [sys.executable, "-m", "sandbox.launcher", *context.args]
     os.execv(sys.executable, command)
-
-
-@cli.command()
-def diagnose(
-    script: Annotated[Path, typer.Argument(help="the script or notebook; `-`: standard input")],
-    args: Annotated[
-        list[str] | None, typer.Argument(help="the script's own arguments, behind `--`")
-    ] = None,
-    traceback: Annotated[Path | None, typer.Option(help="a file with the traceback")] = None,
-    file: Annotated[
-        list[Path] | None, typer.Option(help="a further module or small data file; repeatable")
-    ] = None,
-    module: Annotated[
-        str | None, typer.Option("--module", "-m", help="run the script as `python -m` this")
-    ] = None,
-    run: Annotated[Literal["auto", "never"], typer.Option(help="never: only read it")] = "auto",
-    time_limit: Annotated[float, typer.Option(help="seconds that one run may take")] = 20,
-    json: Annotated[bool, typer.Option("--json", help="print the findings as JSON")] = False,
-    apply: Annotated[
-        bool, typer.Option("--apply", help="write the best patch that passed its checks")
-    ] = False,
-) -> None:
-    """Diagnose a script here, without a server. Exit code: 0 healthy, 1 found, 2 could not tell."""
-    from app.terminal import COULD_NOT_TELL, Options, diagnose_here
-
-    options = Options(
-        script,
-        traceback,
-        tuple(file or ()),
-        tuple(args or ()),
-        module,
-        run,
-        time_limit,
-        json,
-        apply,
-    )
-    try:
-        code = _run(diagnose_here(options, Settings()))
-    except Exception:  # a fault of our own must not look like a fault found: Python exits with 1
-        print_exc()
-        code = COULD_NOT_TELL
-    raise typer.Exit(code)
 
 
 def _run(main: Coroutine[Any, Any, T]) -> T:
@@ -115,6 +159,21 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
         raise SystemExit(128 + signal.SIGTERM) from None
 
 
-def main() -> None:
+def _words(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """The command's own words, and behind `--` the script's. A script that stands where a command
+    should is to be diagnosed; `--fix` without a number is the first one that passed."""
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    own, theirs = arguments[:at], arguments[at + 1 :]
+    first = next(iter(own), "")
+    if first == "-" or Path(first).suffix in (".py", ".ipynb"):
+        own = ["diagnose", *own]
+    if own[:1] == ["diagnose"]:
+        own = ["--apply" if word == "--fix" else word for word in own]
+        return own, theirs
+    return arguments, []
+
+
+def main(arguments: list[str] | None = None) -> None:
     """The console command."""
-    cli()
+    own, theirs = _words(sys.argv[1:] if arguments is None else arguments)
+    cli(own, obj=theirs)

@@ -55,7 +55,7 @@ def with_entry(request: DiagnosisRequest) -> DiagnosisRequest:
         return request
     if not all(part.isidentifier() for part in module.split(".")):
         raise refused("module", f"{module[:80]!r} is no module's name; use `package.train`")
-    paths = list(_paths(module))
+    paths = list(paths_of(module))
     if request.script.strip():
         return _named(request, paths)
     for file in request.files:
@@ -87,7 +87,7 @@ def _place(paths: list[str], files: Iterable[SourceFile]) -> str:
     return next((path for path in paths if path.rpartition("/")[0] in beside), paths[0])
 
 
-def _paths(module: str) -> Iterable[str]:
+def paths_of(module: str) -> Iterable[str]:
     """Where a module may lie in a project, `src/` layouts included."""
     inner = module.replace(".", "/")
     for root in ("", "src/"):

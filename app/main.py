@@ -11,9 +11,8 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from app import api, pages, problems, reference
+from app import api, handlers, pages, reference
 from app.api import document
-from app.api.document import package_version
 from app.jobs import Diagnose
 from app.manners.access import Access
 from app.manners.clients import Keys, RateLimit
@@ -24,6 +23,7 @@ from app.manners.sizes import BodyLimit
 from app.manners.telemetry import instrument
 from app.service import TOKEN_HEADER, Service
 from app.settings import Settings, listed
+from app.version import package_version
 
 COMPRESSED_FROM = 1024  # bytes; event streams are never held back to be compressed
 DESCRIPTION = """Diagnoses autograd errors in PyTorch training scripts: the tensor that kept
@@ -56,7 +56,7 @@ def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None 
     )
     app.state.service = service
     app.state.desk = service
-    problems.install(app, pages.problem_page)
+    handlers.install(app, pages.problem_page)
     document.install(app)
     for router in (api.router, pages.router, reference.router):
         app.include_router(router)

@@ -7,12 +7,13 @@ import gc
 import logging
 import multiprocessing
 import resource
+import signal
 import sys
 import traceback
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, TimeoutError
 from concurrent.futures.process import BrokenProcessPool
-from typing import ParamSpec, TypeVar
+from typing import Literal, ParamSpec, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
@@ -38,8 +39,9 @@ class Reader:
     """A few warm workers. A worker that meets a limit is replaced; the others go on.
 
     `memory_bytes` bounds each worker's address space. Workers start from a clean interpreter, so
-    they are safe beside a running event loop, and hold nothing of the server's. `prepare` is what
-    a worker does before its first call.
+    they are safe beside a running event loop, and hold nothing of the server's; with
+    `context="fork"` they start at once, as copies of a process that does nothing else. `prepare`
+    is what a worker does before its first call.
     """
 
     def __init__(
@@ -47,10 +49,12 @@ class Reader:
         workers: int = 2,
         memory_bytes: int = MEMORY_BYTES,
         prepare: Callable[[], None] | None = None,
+        context: Literal["forkserver", "fork"] = "forkserver",
     ) -> None:
         self._workers = workers
         self._memory_bytes = memory_bytes
         self._prepare = prepare or import_analyzers
+        self._context = context
         self._pool = self._new_pool()
 
     async def call(
@@ -99,7 +103,7 @@ class Reader:
             max_tasks=CALLS_PER_WORKER,
             initializer=_start,
             initargs=(self._memory_bytes, self._prepare),
-            context=multiprocessing.get_context("forkserver"),
+            context=multiprocessing.get_context(self._context),
         )
 
     def _schedule(
@@ -121,6 +125,8 @@ def _start(memory_bytes: int, prepare: Callable[[], None]) -> None:
     """Runs in each worker before its first call. An error here would end the whole pool, so a
     worker that cannot be prepared stays, and says why to whoever calls."""
     global _unprepared
+    signal.set_wakeup_fd(-1)  # a copy would wake its parent's event loop with its own signals
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     sys.setrecursionlimit(RECURSION_DEPTH)

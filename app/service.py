@@ -14,10 +14,10 @@ from fastapi import Request
 from pydantic import BaseModel
 
 from app.diagnose import Progress, diagnose
-from app.intake import check
 from app.jobs import Diagnose, Jobs, QueueFullError, Runner
 from app.jobs.embedded import EmbeddedJobs
 from app.jobs.known import digest_of
+from app.limits import check
 from app.manners.clients import sender_of
 from app.manners.metrics import Metrics
 from app.problems import ProblemError

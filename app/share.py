@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from app import wording
-from app.schemas import Cause, Diagnosis, Event, Patch
+from app.schemas import Cause, Diagnosis, Event, Findings, Patch
 
 LONGEST_CHANGE = 7
 """Changed lines that fit into the short form."""
@@ -16,12 +16,21 @@ _TICKS = re.compile(r"`{3,}")
 
 def as_markdown(diagnosis: Diagnosis) -> str:
     """One sentence, the cause, the patch with its checks, and the address."""
-    parts = [f"**{wording.headline(diagnosis)}.** {diagnosis.summary}"]
-    for cause in diagnosis.causes[:1]:
+    found = _as_markdown(diagnosis, wording.headline(diagnosis))
+    return f"{found}\nDiagnosed by [Gradmend]({diagnosis.url}).\n"
+
+
+def findings_as_markdown(found: Findings) -> str:
+    """The same of findings that have no address."""
+    return _as_markdown(found, wording.state(found).words)
+
+
+def _as_markdown(found: Findings, headline: str) -> str:
+    parts = [f"**{headline}.** {found.summary}"]
+    for cause in found.causes[:1]:
         parts += [cause.explanation.strip(), "\n".join(_places(cause))]
-    for patch in diagnosis.patches[:1]:
+    for patch in found.patches[:1]:
         parts += _patch(patch)
-    parts.append(f"Diagnosed by [Gradmend]({diagnosis.url}).")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

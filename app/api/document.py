@@ -3,7 +3,6 @@ clients take it whole."""
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from fastapi import FastAPI
@@ -42,14 +41,6 @@ class PatchEvent(Patch):
 
 
 EXTRA = (DiagnosisRequest, StatusEvent, ProgressEvent, CauseEvent, PatchEvent)
-
-
-def package_version() -> str:
-    """The installed package's version."""
-    try:
-        return version("gradmend")
-    except PackageNotFoundError:  # run from a checkout that was never installed
-        return "0"
 
 
 def install(app: FastAPI) -> None:

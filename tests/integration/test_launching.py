@@ -8,7 +8,7 @@ from io import BytesIO
 
 import numpy as np
 
-from app.intake import check
+from app.limits import check
 from app.schemas import DiagnosisRequest, Findings, SourceFile
 from benchmarks.asking import RUNNING, ask
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from sarif_pydantic import Level, Sarif  # type: ignore[import-untyped]
 
 from tests.case_files import ROOT, strip
 from tests.processes import COMMAND, Process, alive, children, eventually
@@ -15,6 +18,44 @@ from tests.processes import COMMAND, Process, alive, children, eventually
 FAILING = strip(ROOT / "recurrent_state" / "char_lm.py")
 RERUN = strip(ROOT / "notebook_rerun" / "one_step_at_a_time.ipynb")
 HEALTHY = strip(ROOT / "recurrent_state" / "ok_detached_each_batch.py")
+READING_ONLY = """\
+import sys, app.cli, app.command.diagnosing
+SLOW = ("fastapi", "starlette", "uvicorn", "sqlalchemy", "structlog", "jinja2", "torch", "numpy")"""
+PROJECT = {
+    "rows.csv": "0.5,0.25\n" * 8,
+    "src/nets/__init__.py": "",
+    "src/nets/memory.py": """\
+import torch
+from torch import nn
+
+class Memory(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(1, 4)
+        self.head = nn.Linear(4, 1)
+        self.state = torch.zeros(1, 4)
+
+    def forward(self, x):
+        self.state = self.cell(x, self.state)
+        return self.head(self.state)
+""",
+    "scripts/train.py": """\
+import argparse
+import torch
+from nets.memory import Memory
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--rows", required=True)
+rows = [line.split(",") for line in open(parser.parse_args().rows)]
+net = Memory()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for x, y in rows:
+    loss = (net(torch.tensor([[float(x)]])) - float(y)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+}
 
 
 def gradmend(directory: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -28,11 +69,11 @@ def gradmend(directory: Path, *arguments: str, stdin: str = "") -> subprocess.Co
     )
 
 
-def test_found_applied_and_then_healthy(tmp_path: Path) -> None:
+def test_found_fixed_and_then_healthy(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(FAILING)
-    found = gradmend(tmp_path, "train.py", "--apply")
-    assert found.returncode == 1, found.stderr
+    found = gradmend(tmp_path, "train.py", "--fix")
+    assert found.returncode == 0, found.stderr
     for told in ("confirmed", "recurrent-state", "--- a/train.py", "✓ reproduced", "✓ learns"):
         assert told in found.stdout
     assert "Changed train.py." in found.stderr
@@ -45,7 +86,7 @@ def test_a_patch_is_applied_to_a_notebook(tmp_path: Path) -> None:
     script = tmp_path / "train.ipynb"
     script.write_text(RERUN)
     found = gradmend(tmp_path, "train.ipynb", "--apply")
-    assert found.returncode == 1, found.stderr
+    assert found.returncode == 0, found.stderr
     assert "Changed train.ipynb." in found.stderr
     before, after = json.loads(RERUN), json.loads(script.read_text())
     changed = [
@@ -87,7 +128,10 @@ def test_reading_only_from_standard_input(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["missing.py"], "missing.py: no such file"),
-        (["."], "is a directory"),
+        (["."], "calls `backward()`; name the script"),
+        (["-m", "pkg.train"], "no module pkg.train here"),
+        (["ok.py", "--time-limit", "90"], "less than or equal to 60"),
+        ([], "name a script, a folder, or `-`"),
         (["binary.py"], "not UTF-8 text"),
         (["empty.py"], "is empty"),
         (["ok.py", "--traceback", "missing.txt"], "missing.txt: no such file"),
@@ -102,6 +146,82 @@ def test_unusable_files_are_named(tmp_path: Path, arguments: list[str], said: st
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_project_is_followed_started_and_fixed(tmp_path: Path) -> None:
+    for path, text in PROJECT.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    done = gradmend(tmp_path, "scripts/train.py", "--fix", "--", "--rows", "rows.csv")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr.startswith("Changed ")
+    plain = [sys.executable, "scripts/train.py", "--rows", "rows.csv"]
+    again = subprocess.run(plain, cwd=tmp_path, env={**os.environ, "PYTHONPATH": "src"})
+    assert again.returncode == 0
+
+
+def test_several_scripts_are_told_each(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text(FAILING)
+    (tmp_path / "good.py").write_text(HEALTHY)
+    done = gradmend(tmp_path, ".", "--run", "never", "--format", "json")
+    assert done.returncode == 1
+    verdicts = {each["path"]: each["verdict"] for each in json.loads(done.stdout)}
+    assert verdicts == {"bad.py": "likely", "good.py": "inconclusive"}
+    lenient = gradmend(tmp_path, "good.py", "--run", "never", "--lenient")
+    assert lenient.returncode == 0
+
+
+def test_a_fix_is_shown_or_chosen_by_its_number(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(FAILING)
+    shown = gradmend(tmp_path, "train.py", "--run", "never", "--diff", "--fix=2")
+    assert shown.stdout.startswith("--- a/train.py\n+++ b/train.py\n@@")
+    untested = gradmend(tmp_path, "train.py", "--run", "never", "--fix")
+    assert "no fix passed its checks; --fix=1 writes the first" in untested.stderr
+    many = gradmend(tmp_path, "train.py", "--run", "never", "--fix=40")
+    assert (many.returncode, "40 is not one of them" in many.stderr) == (2, True)
+    assert script.read_text() == FAILING
+    chosen = gradmend(tmp_path, "train.py", "--run", "never", "--fix=2")
+    assert (chosen.returncode, "not tested" in chosen.stderr) == (1, True)
+    assert script.read_text() != FAILING
+
+
+def test_annotations_name_file_and_line(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(FAILING)
+    done = gradmend(tmp_path, "train.py", "--run", "never", "--format", "github")
+    first = done.stdout.splitlines()
+    assert len(first) == 1
+    assert first[0].startswith("::warning file=train.py,line=")
+    assert "%0A--- a/train.py%0A+++ b/train.py%0A" in first[0]
+
+
+def test_sarif_is_sarif(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(FAILING)
+    done = gradmend(tmp_path, "train.py", "--run", "never", "--format", "sarif")
+    run = Sarif.model_validate_json(done.stdout, strict=False).runs[0]
+    assert run.results is not None
+    (result,) = run.results
+    assert (result.rule_id, result.level) == ("recurrent-state", Level.WARNING)
+    assert result.fixes is not None
+    (change,) = result.fixes[0].artifact_changes
+    lines = FAILING.splitlines(keepends=True)
+    for replacement in reversed(change.replacements):
+        region, content = replacement.deleted_region, replacement.inserted_content
+        assert region.start_line is not None
+        assert region.end_line is not None
+        assert content is not None
+        lines[region.start_line - 1 : region.end_line - 1] = [content.text or ""]
+    compile("".join(lines), "train.py", "exec")
+    assert "detach()" in "".join(lines)
+
+
+def test_nothing_of_the_service_is_imported_to_read_a_script() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", f"{READING_ONLY}\nprint(*(m for m in SLOW if m in sys.modules))"],
+        capture_output=True,
+        text=True,
+    )
+    assert (told.stdout.strip(), told.stderr) == ("", "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -1,0 +1,36 @@
+"""What was asked for on the command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Run = Literal["auto", "never"]
+Form = Literal["text", "json", "markdown", "sarif", "github"]
+STANDARD_INPUT = Path("-")
+
+
+class BadInput(Exception):
+    """What was asked for cannot be done; the message says what to give instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`fix` is the number of the fix to write, 0 for none; with `diff` it is only shown.
+
+    `chosen`: the number was given, not assumed. `lenient`: could not tell counts as no finding.
+    """
+
+    paths: tuple[Path, ...]
+    traceback: Path | None = None
+    files: tuple[Path, ...] = ()
+    args: tuple[str, ...] = ()
+    module: str | None = None
+    run: Run = "auto"
+    time_limit_s: float = 20
+    form: Form = "text"
+    fix: int = 0
+    chosen: bool = False
+    diff: bool = False
+    lenient: bool = False

@@ -1,0 +1,106 @@
+"""What is diagnosed: a script on the disk, or from standard input, with what goes along."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.command.gathering import Gathered, gather
+from app.command.options import STANDARD_INPUT, BadInput, Options
+from app.launch import paths_of
+from app.limits import check
+from app.problems import ProblemError
+from app.schemas import DiagnosisRequest, Patch
+from app.uploads import as_file
+
+
+@dataclass(frozen=True)
+class Target:
+    """A request, and where its files are; `path` is None for standard input."""
+
+    request: DiagnosisRequest
+    path: Path | None
+    gathered: Gathered
+
+    def changed(self, patch: Patch) -> Iterator[tuple[Path, str]]:
+        """The files that a patch changes, on the disk, with their new texts."""
+        if self.path is not None:
+            yield self.path, patch.script
+        for file in patch.files:
+            if file.path != self.request.filename:
+                yield self.gathered.origin[file.path], file.content
+
+
+def target_of(path: Path, options: Options) -> Target:
+    """Read a script and its project. Raises `BadInput` for what cannot be read or sent."""
+    given = path == STANDARD_INPUT
+    root = _root(path, options)
+    try:
+        text = sys.stdin.read() if given else _text(path)
+        script = root / "train.py" if given else path
+        gathered = gather(script, text, root, args=options.args, data=options.run == "auto")
+        for file in options.files:
+            name = _relative(file, root)
+            gathered.files[name] = as_file(name, _bytes(file))
+            gathered.origin[name] = file
+        request = DiagnosisRequest(
+            script=text,
+            filename=_relative(script, root),
+            files=list(gathered.files.values()),
+            args=list(options.args),
+            module=options.module,
+            traceback=_text(options.traceback) if options.traceback else "",
+            run=options.run,
+            time_limit_s=options.time_limit_s,
+        )
+        return Target(check(request), None if given else path, gathered)
+    except ProblemError as problem:
+        raise BadInput(problem.detail) from None
+    except ValueError as error:  # pydantic: a number or a text beyond its limit
+        raise BadInput(str(error)) from None
+
+
+def module_file(module: str) -> Path:
+    """The file of a module that is started by `-m`, seen from the working directory."""
+    for place in paths_of(module):
+        if Path(place).is_file():
+            return Path(place)
+    raise BadInput(f"There is no module {module} here; start from the project's directory.")
+
+
+def _root(path: Path, options: Options) -> Path:
+    """The directory that the script is started in: the working directory, where it holds the
+    script; a notebook starts in its own."""
+    here = Path.cwd()
+    if path == STANDARD_INPUT or options.module is not None:
+        return here
+    home = path.resolve().parent
+    return here if home.is_relative_to(here) and path.suffix != ".ipynb" else home
+
+
+def _relative(path: Path, root: Path) -> str:
+    """A file as the project knows it: relative to the project's directory."""
+    for spelled in (path.absolute(), path.resolve()):
+        if spelled.is_relative_to(root):
+            return spelled.relative_to(root).as_posix()
+    raise BadInput(
+        f"{path} lies outside the project's directory {root}; start from a directory that holds "
+        "all of it."
+    )
+
+
+def _text(path: Path) -> str:
+    """A file's text with its line ends as they are."""
+    try:
+        return _bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} is not UTF-8 text (byte {error.start}).") from None
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path}: {(error.strerror or 'cannot be read').lower()}.") from None

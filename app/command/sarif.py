@@ -1,0 +1,115 @@
+"""Findings as a SARIF 2.1.0 log: what code scanning and editors read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from analyzers.linediff import opcodes
+from app.schemas import Cause, DiagnosisRequest, Event, Findings, Patch, Spot
+from app.uploads import texts_of
+from app.version import package_version
+
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+LEVELS = {"confirmed": "error", "likely": "warning"}
+
+Json = dict[str, Any]
+
+
+def sarif_log(found: Sequence[tuple[DiagnosisRequest, Findings]]) -> Json:
+    """One run of the tool over some scripts: a result for each script's first cause, with the best
+    fix as replacements, unless it failed a check."""
+    rules: dict[str, Json] = {}
+    results: list[Json] = []
+    for request, findings in found:
+        for cause in findings.causes[:1]:
+            rules.setdefault(cause.pattern, _rule(cause))
+            results.append(_result(cause, findings, request, list(rules).index(cause.pattern)))
+    driver = {"name": "Gradmend", "version": package_version(), "rules": list(rules.values())}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(cause: Cause) -> Json:
+    return {"id": cause.pattern, "shortDescription": {"text": cause.title}}
+
+
+def _result(cause: Cause, findings: Findings, request: DiagnosisRequest, rule: int) -> Json:
+    result: Json = {
+        "ruleId": cause.pattern,
+        "ruleIndex": rule,
+        "level": LEVELS.get(findings.verdict or "", "note"),
+        "message": {"text": findings.summary, "markdown": cause.explanation},
+        "locations": [_location(cause.location)],
+        "rank": round(cause.confidence * 100, 1),
+        "properties": {"verdict": findings.verdict, "basis": findings.basis},
+    }
+    related = [
+        _location(event, id=n, message={"text": told})
+        for n, (event, told) in enumerate(_events(cause))
+    ]
+    if related:
+        result["relatedLocations"] = related
+    fixes = [patch for patch in findings.patches[:1] if patch.verification.status != "failed"]
+    if fixes and not request.filename.endswith(".ipynb"):
+        result["fixes"] = [_fix(patch, request) for patch in fixes]
+    return result
+
+
+def _events(cause: Cause) -> Iterator[tuple[Event, str]]:
+    for event, told in (
+        (cause.created, "built here"),
+        (cause.freed_by, "used up here"),
+        (cause.reached_again_by, "needed again here"),
+    ):
+        if event is not None and event.line > 0:
+            yield event, told
+
+
+def _location(spot: Spot, **more: Any) -> Json:
+    region: Json = {"startLine": max(spot.line, 1)}
+    if spot.end_line is not None and spot.end_line >= spot.line:
+        region["endLine"] = spot.end_line
+    if spot.code:
+        region["snippet"] = {"text": spot.code}
+    return {
+        "physicalLocation": {"artifactLocation": _artifact(spot.file), "region": region},
+        **more,
+    }
+
+
+def _artifact(path: str) -> Json:
+    return {"uri": quote(path)}
+
+
+def _fix(patch: Patch, request: DiagnosisRequest) -> Json:
+    """A patch as replacements of whole lines, file by file."""
+    before = {**texts_of(request.files), request.filename: request.script}
+    after = {request.filename: patch.script, **{file.path: file.content for file in patch.files}}
+    changes = [
+        {
+            "artifactLocation": _artifact(path),
+            "replacements": list(_replacements(before.get(path, ""), text)),
+        }
+        for path, text in after.items()
+        if before.get(path) != text
+    ]
+    return {"description": {"text": patch.title}, "artifactChanges": changes}
+
+
+def _replacements(before: str, after: str) -> Iterator[Json]:
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    for kind, start, end, first, last in opcodes(old, new):
+        if kind != "equal":
+            yield {
+                "deletedRegion": {
+                    "startLine": start + 1,
+                    "startColumn": 1,
+                    "endLine": end + 1,
+                    "endColumn": 1,
+                },
+                "insertedContent": {"text": "".join(new[first:last])},
+            }

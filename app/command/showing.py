@@ -1,0 +1,62 @@
+"""Findings for people, in a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.markup import escape
+from rich.text import Text
+
+from app import wording
+from app.schemas import Cause, Findings, Patch
+from app.visible import all_visible
+
+MARKS = {"passed": "[green]✓[/]", "failed": "[red]✗[/]", "not_run": "[yellow]–[/]"}
+DIFF_STYLES = {"+": "green", "-": "red", "@": "dim"}
+
+
+def show(findings: Findings, console: Console) -> None:
+    """Verdict, causes, and the best patch with its checks; nothing in them acts on a terminal."""
+    findings = Findings.model_validate(all_visible(findings.model_dump()))
+    console.print(f"[bold]{findings.verdict or 'no verdict'}[/]  {escape(findings.summary)}")
+    for cause in findings.causes[:1]:
+        console.print(f"\n[bold]{cause.pattern}[/]  {escape(cause.title)}  {_where(cause)}")
+        console.print(Markdown(cause.explanation, inline_code_theme="default"))
+    for cause in findings.causes[1:]:
+        console.print(f"[dim]less likely:[/] {cause.pattern}  {_where(cause)}")
+    for patch in findings.patches[:1]:
+        _show_patch(patch, console)
+    if others := len(findings.patches) - 1:
+        _offer(others, console)
+    for assumed in findings.world:
+        console.print(f"[dim]assumed:[/] {escape(assumed.text)}")
+    for step in findings.next[:2]:
+        console.print(f"[bold]next:[/] {escape(step.text)}")
+        if step.value:
+            console.print(f"  {escape(step.value)}", soft_wrap=True)
+
+
+def show_diff(diff: str, console: Console) -> None:
+    """A unified diff, in its usual colours."""
+    for line in diff.splitlines():
+        console.print(Text(line, style=DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
+
+
+def _show_patch(patch: Patch, console: Console) -> None:
+    told = f"{wording.proof(patch)}; {wording.effect(patch)}"
+    console.print(f"\n[bold]{escape(patch.title)}[/]  [dim]{escape(told)}[/]")
+    show_diff(patch.diff, console)
+    for item in patch.verification.checks:
+        console.print(f"  {MARKS[item.status]} {item.name}  [dim]{escape(item.detail)}[/]")
+
+
+def _offer(others: int, console: Console) -> None:
+    if others == 1:
+        console.print("[dim]one more fix: --diff --fix=2 shows it[/]")
+    elif others > 1:
+        console.print(f"[dim]{others} more fixes: --diff --fix=2 … --fix={others + 1} show them[/]")
+
+
+def _where(cause: Cause) -> str:
+    place = f"{cause.location.file}:{cause.location.line}"
+    return f"[dim]{escape(place)}  {cause.confidence:.0%}[/]"
