@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
-from app.intake import FILES_LIMIT
+from app.limits import FILES_LIMIT
 from app.problems import refused
 
 PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

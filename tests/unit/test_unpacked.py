@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from app.intake import FILES_LIMIT
+from app.limits import FILES_LIMIT
 from app.pages.unpacked import from_its_root, unpacked
 from app.problems import ProblemError
 
