@@ -13,11 +13,12 @@ RUN mkdir -p ../app/static && \
 FROM ${BASE} AS web
 WORKDIR /src
 COPY pyproject.toml constraints.txt README.md ./
+COPY gradmend gradmend
 COPY app app
 COPY --from=editor /src/app app
 COPY analyzers analyzers
 COPY sandbox sandbox
-RUN pip install --no-cache-dir -c constraints.txt '.[postgres]'
+RUN pip install --no-cache-dir -c constraints.txt '.[server,postgres]'
 # The directories of volumes are made here, so that these start with the right owner.
 RUN install -d -m 0770 -o 65534 -g 65534 /var/lib/gradmend /run/gradmend
 USER 65534:65534
@@ -34,5 +35,7 @@ ARG TORCH_INDEX=
 ARG EXTRAS=,extras
 RUN cd /src && pip install --no-cache-dir -c constraints.txt \
     ${TORCH_INDEX:+--extra-index-url ${TORCH_INDEX}} ".[sandbox,container${EXTRAS}]"
+# What runs in a container of its own is started as `python -m sandbox...`.
+ENV PYTHONPATH=/src
 USER 65534:65534
 CMD ["gradmend", "sandbox", "--socket", "/run/gradmend/sandbox.sock"]

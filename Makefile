@@ -16,15 +16,15 @@ help:  ## list the commands
 
 $(VENV)/.serve: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -e '.[sandbox]'
+	$(PIP) -e '.[server,sandbox]'
 	@touch $@
 
 $(VENV)/.extras: $(VENV)/.serve
-	$(PIP) -e '.[sandbox,extras]'
+	$(PIP) -e '.[server,sandbox,extras]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.serve
-	$(PIP) -e '.[sandbox,postgres,container,telemetry,test,check]'
+	$(PIP) -e '.[server,sandbox,postgres,container,telemetry,test,check]'
 	@touch $@
 
 # The form's editor, where npm is installed; without it the form is a plain text field.

@@ -25,7 +25,8 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Diagnose autograd errors in PyTorch training scripts; settings: GRADMEND_… variables. "
-    "`gradmend train.py` is `gradmend diagnose train.py`.",
+    "`gradmend train.py` is `gradmend diagnose train.py`. Beside your own data and packages: "
+    "`gradmend run -- python train.py`; see `gradmend run --help`.",
 )
 
 
@@ -138,8 +139,10 @@ def worker() -> None:
 )
 def sandbox(context: typer.Context) -> None:
     """Run a sandbox launcher on a socket; takes the options of `python -m sandbox.launcher`."""
-    command = [sys.executable, "-m", "sandbox.launcher", *context.args]
-    os.execv(sys.executable, command)
+    from gradmend import parts
+
+    command = [sys.executable, "-P", "-m", "sandbox.launcher", *context.args]
+    os.execve(sys.executable, command, parts.environment())
 
 
 def _run(main: Coroutine[Any, Any, T]) -> T:

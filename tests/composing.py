@@ -21,7 +21,7 @@ from tests.processes import free_port
 ROOT = Path(__file__).parent.parent
 BASE = "gradmend-base-under-test"
 POSTGRES = "gradmend-postgres-under-test"
-_PARTS = ".[postgres,sandbox,container]"
+_PARTS = ".[server,postgres,sandbox,container]"
 _WITH_WHEELS = f"""
 FROM {engine.BASE}
 COPY . /wheels
@@ -58,7 +58,7 @@ def build_bases(address: str) -> None:
 def _wheels(directory: str) -> None:
     """Wheels of everything that the images install, and of what builds the service's own."""
     wheel = [sys.executable, "-m", "pip", "wheel", "-q", "-c", "constraints.txt", "-w", directory]
-    subprocess.run([*wheel, "setuptools>=77", "wheel", _PARTS], cwd=ROOT, check=True)
+    subprocess.run([*wheel, "hatchling", _PARTS], cwd=ROOT, check=True)
 
 
 def build_images(address: str) -> None:

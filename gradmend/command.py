@@ -1,0 +1,37 @@
+"""The console command: words that need nothing but this package, and those of `app.cli`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+
+from gradmend import parts
+
+# What each of these words is done by: a function that takes the words behind it.
+OWN: dict[str, str] = {}
+NEEDS_SERVER = ("serve", "worker")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Do what the first word asks for; leaves with its exit code."""
+    words = sys.argv[1:] if arguments is None else arguments
+    parts.join()
+    if words and words[0] in OWN:
+        module, _, function = OWN[words[0]].partition(":")
+        run: Callable[[list[str]], int] = getattr(import_module(module), function)
+        sys.exit(run(words[1:]))
+    try:
+        cli: Callable[[], None] = import_module("app.cli").main
+        cli()
+    except ModuleNotFoundError as error:
+        sys.exit(_lacking(words[0] if words else "", error))
+
+
+def _lacking(word: str, error: ModuleNotFoundError) -> str:
+    """What to install for a word whose packages are not there."""
+    wanted = "gradmend[server]" if word in NEEDS_SERVER else "gradmend"
+    return (
+        f"gradmend {word} needs the package {error.name!r}, which is not installed here: "
+        f"pip install '{wanted}'"
+    )
