@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from analyzers.certainty import Basis, Certainty, confidence
 from analyzers.edits import EditConflict, apply, leave_python
 from analyzers.evidence import Engine, Evidence, GraphReuse, How, Node, Place, Visit
 from analyzers.pattern import Boundary, Carrier, Match, Pattern, Proposal, patterns
-from analyzers.recalled import confidence, explained, usual
+from analyzers.ranking import in_turns
+from analyzers.recalled import explained, is_vague, usual
 from analyzers.repair.cut import cuts
 from analyzers.repair.forbidden import is_forbidden
 from analyzers.source import Project
@@ -25,15 +27,16 @@ SECOND_CHOICE = 5
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A patched project, not yet run; `files` holds the files that changed."""
+    """A patched project, not yet run; `files` holds the files that changed. `turn` is that of its
+    cause, the surest first."""
 
     pattern: str
     strategy: str
     title: str
     files: dict[str, str]
     tradeoff: str
-    confidence: float
     rank: int
+    turn: int = 0
     last_resort: bool = False
 
 
@@ -54,7 +57,8 @@ class Explained:
     pattern: str
     family: str
     title: str
-    confidence: float
+    certainty: Certainty
+    basis: Basis
     how: How
     engine: Engine
     location: Place
@@ -67,23 +71,30 @@ class Explained:
     explanation: str
     candidates: list[Candidate] = field(default_factory=list)
 
+    @property
+    def confidence(self) -> float:
+        """How sure it is, from 0 to 1."""
+        return confidence(self.certainty, self.basis)
+
 
 def classify(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
     """The causes behind the evidence, the surest first."""
-    found: list[tuple[Match, Pattern]] = []
-    for piece in evidence:
-        for pattern in patterns().values():
-            match = pattern.match(piece, project)
-            if match is not None:
-                found.append((match, pattern))
-        if not found and project.recalled:
-            found += [(match, patterns()[match.pattern]) for match in usual(piece)]
-    found.sort(key=lambda pair: -pair[0].confidence)
-    return [_explained(match, pattern, project) for match, pattern in found[:MAX_CAUSES]]
+    found = [matches_of(piece, project) for piece in evidence]
+    if project.recalled and not any(found):
+        found = [usual(piece) for piece in evidence]
+    turns = enumerate(in_turns(found))
+    ordered = [(turn, match) for turn, matches in turns for match in matches]
+    return [_explained(match, turn, project) for turn, match in ordered[:MAX_CAUSES]]
 
 
-def _explained(match: Match, pattern: Pattern, project: Project) -> Explained:
-    evidence = match.evidence
+def matches_of(piece: Evidence, project: Project) -> list[Match]:
+    """Every pattern that recognises itself in a piece of evidence."""
+    found = (pattern.match(piece, project) for pattern in patterns().values())
+    return [match for match in found if match is not None]
+
+
+def _explained(match: Match, turn: int, project: Project) -> Explained:
+    evidence, pattern = match.evidence, patterns()[match.pattern]
     created, freed, reached = _happenings(evidence, project)
     if project.recalled:
         return _recalled(match, pattern, project)
@@ -91,7 +102,8 @@ def _explained(match: Match, pattern: Pattern, project: Project) -> Explained:
         pattern=match.pattern,
         family=pattern.FAMILY,
         title=pattern.TITLE,
-        confidence=match.confidence,
+        certainty=match.certainty,
+        basis="read" if evidence.how == "predicted" else "seen",
         how=evidence.how,
         engine=evidence.engine if isinstance(evidence, GraphReuse) else "torch",
         location=match.location,
@@ -102,7 +114,7 @@ def _explained(match: Match, pattern: Pattern, project: Project) -> Explained:
         freed_by=freed,
         reached_again_by=reached,
         explanation=pattern.explain(match, project),
-        candidates=_candidates(match, pattern, project),
+        candidates=_candidates(match, turn, project),
     )
 
 
@@ -113,7 +125,8 @@ def _recalled(match: Match, pattern: Pattern, project: Project) -> Explained:
         pattern=match.pattern,
         family=pattern.FAMILY,
         title=pattern.TITLE,
-        confidence=confidence(match.confidence, match.evidence, match.carrier is not None),
+        certainty=Certainty.USUAL if is_vague(match) else match.certainty,
+        basis="told",
         how=match.evidence.how,
         engine=match.evidence.engine if isinstance(match.evidence, GraphReuse) else "torch",
         location=match.location,
@@ -127,10 +140,10 @@ def _recalled(match: Match, pattern: Pattern, project: Project) -> Explained:
     )
 
 
-def _candidates(match: Match, pattern: Pattern, project: Project) -> list[Candidate]:
+def _candidates(match: Match, turn: int, project: Project) -> list[Candidate]:
     """The pattern's proposals as patched files; those that cannot be made are left out."""
     found: list[Candidate] = []
-    for proposal in _proposals(match, pattern, project):
+    for proposal in _proposals(match, patterns()[match.pattern], project):
         if is_forbidden(proposal, match.evidence, project):
             continue
         files = patched(project, proposal)
@@ -142,8 +155,8 @@ def _candidates(match: Match, pattern: Pattern, project: Project) -> list[Candid
                     proposal.title,
                     files,
                     proposal.tradeoff,
-                    match.confidence,
                     proposal.rank,
+                    turn,
                     proposal.last_resort,
                 )
             )

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from analyzers.certainty import Basis
+
 How = Literal["predicted", "observed", "confirmed"]
 Engine = Literal["torch", "custom"]
 
@@ -197,13 +199,13 @@ Evidence = GraphReuse | InplaceChange | MissingGraph | SilentFault
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What reading found. `incomplete` lists what was not followed, and why. `suspected`:
-    what would explain the error that was given, where nothing in `evidence` does, and `trust`
-    (0..1) how far it goes beyond what the traceback says itself. `sources`: what
-    walks reach that learns, as the script calls it: models, layers, leaves."""
+    what would explain the error that was given, where nothing in `evidence` does. `basis`: how
+    what was found is known. `sources`: what walks reach that learns, as the script calls it:
+    models, layers, leaves."""
 
     evidence: tuple[Evidence, ...] = ()
     incomplete: tuple[str, ...] = ()
     backward_lines: tuple[Place, ...] = ()
     suspected: tuple[Evidence, ...] = ()
-    trust: float = 1.0
+    basis: Basis = "read"
     sources: frozenset[str] = frozenset()

@@ -26,9 +26,6 @@ from analyzers.recalled import beside_sources, evidence_of, files_of
 from analyzers.source import Project
 from analyzers.tracebacks import Frame, ParsedTraceback, parse
 
-TRUST_IN_SUSPICION = 0.7
-TRUST_IN_MESSAGE = 0.4
-
 
 @dataclass(frozen=True, slots=True)
 class Examined:
@@ -177,13 +174,13 @@ def _read(
     if error is None or error.family not in EXPLAINED_BY:
         return reading
     if agreed := agreeing(reading.evidence, error, project):
-        return replace(reading, evidence=agreed)
+        return replace(reading, evidence=agreed, basis="bound")
     reading = replace(reading, evidence=())
     reached = tuple(frame.function for frame in own_frames(error, project))
     may_happen = read(project, again, suspecting=error.family, reached=reached).evidence
     if suspected := agreeing(may_happen, error, project):
-        return replace(reading, suspected=suspected, trust=TRUST_IN_SUSPICION)
-    return replace(reading, suspected=_told_by(error, project), trust=TRUST_IN_MESSAGE)
+        return replace(reading, suspected=suspected, basis="explains")
+    return replace(reading, suspected=_told_by(error, project), basis="told")
 
 
 def _told_by(error: ParsedTraceback, project: Project) -> tuple[Evidence, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Literal
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, Place
 from analyzers.fixes.blocks import run_around
 from analyzers.fixes.leaves import rebinds
@@ -89,7 +90,7 @@ def _element_of(statement: ast.Assign, held: set[str]) -> bool:
 def matched(
     pattern: str,
     evidence: MissingGraph,
-    confidence: float,
+    certainty: Certainty,
     place: Place | None = None,
     carrier: Carrier | None = None,
 ) -> Match | None:
@@ -98,7 +99,7 @@ def matched(
     if at is None:
         return None
     named = carrier or carrier_of(evidence.holders, at)
-    return Match(pattern, confidence, evidence, at, named if named.name else None)
+    return Match(pattern, certainty, evidence, at, named if named.name else None)
 
 
 def lost_name(evidence: MissingGraph, project: Project) -> Carrier | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal, Protocol, cast
 
+from analyzers.certainty import Certainty
 from analyzers.edits import Edit
 from analyzers.evidence import Evidence, Place
 from analyzers.source import Project
@@ -40,12 +41,12 @@ class Boundary:
 class Match:
     """A pattern recognised in a piece of evidence.
 
-    `confidence` (0..1) is the pattern's own; `location` is the line to look at first.
+    `certainty` is the pattern's own level; `location` is the line to look at first.
     `facts` holds what the pattern found on the way and its fixes need.
     """
 
     pattern: str
-    confidence: float
+    certainty: Certainty
     evidence: Evidence
     location: Place
     carrier: Carrier | None = None
@@ -96,3 +97,16 @@ def patterns() -> dict[str, Pattern]:
         if hasattr(module, "NAME"):
             found[module.NAME] = cast(Pattern, module)
     return found
+
+
+@cache
+def usually() -> tuple[str, ...]:
+    """The patterns that are behind most errors of a second walk (`USUAL` in their files)."""
+    return tuple(name for name, pattern in patterns().items() if getattr(pattern, "USUAL", False))
+
+
+@cache
+def before(name: str) -> frozenset[str]:
+    """The patterns that this one comes before where both fit: it is the more specific reading of
+    the same evidence (`BEFORE` in its file)."""
+    return frozenset(getattr(patterns()[name], "BEFORE", ()))

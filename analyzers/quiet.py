@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place, SilentFault
 from analyzers.pattern import Carrier, Match
 from analyzers.spots import carrier_of
-
-_HOW_SURE = {"predicted": 0.6, "observed": 0.85, "confirmed": 0.9}
 
 
 def silent(evidence: Evidence, pattern: str) -> SilentFault | None:
@@ -24,4 +23,4 @@ def matched(
     if at is None:
         return None
     named = carrier or carrier_of(fault.holders, at)
-    return Match(fault.kind, _HOW_SURE[fault.how], fault, at, named if named.name else None)
+    return Match(fault.kind, Certainty.LIKELY, fault, at, named if named.name else None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import (
     Evidence,
     GraphReuse,
@@ -17,15 +18,12 @@ from analyzers.evidence import (
     Visit,
 )
 from analyzers.flow import names_read
-from analyzers.pattern import Match
+from analyzers.pattern import Match, usually
 from analyzers.source import assigned, spelled
 from analyzers.tracebacks import Frame, ParsedTraceback
 from analyzers.writes import writes
 
 MAX_LINE = 20_000
-CONFIDENCE = 0.4
-UNNAMED_CONFIDENCE = 0.25
-_USUAL = {"recurrent-state": 0.25, "undetached-target": 0.15, "stored-graph": 0.1}
 _WALKS = ("backward", "_backward", "backprop", "backpropagate")
 _INPLACE_KINDS = {"inplace-leaf": "leaf", "inplace-view": "view"}
 
@@ -114,10 +112,9 @@ def _asked_for(frame: Frame) -> tuple[Holder, ...]:
     return tuple(Holder(name, frame.function) for name in dict.fromkeys(named))[:1]
 
 
-def confidence(own: float, evidence: Evidence, named: bool) -> float:
-    """At most 0..1: a message about a second walk fits many causes while no name is known."""
-    vague = isinstance(evidence, GraphReuse) and not named
-    return min(own, UNNAMED_CONFIDENCE if vague else CONFIDENCE)
+def is_vague(match: Match) -> bool:
+    """Whether the traceback fits many causes: it tells of a second walk, and no name is known."""
+    return isinstance(match.evidence, GraphReuse) and match.carrier is None
 
 
 def explained(title: str, at: Place, code: str) -> str:
@@ -144,7 +141,7 @@ def usual(evidence: Evidence) -> list[Match]:
     if not isinstance(evidence, GraphReuse) or evidence.joins:
         return []
     at = evidence.reached.at
-    return [Match(name, share, evidence, at) for name, share in _USUAL.items()]
+    return [Match(name, Certainty.USUAL, evidence, at) for name in usually()]
 
 
 def _own(frames: Iterable[Frame]) -> list[Frame]:

@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 from typing import Literal
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Change, InplaceChange, Place
 from analyzers.fixes.rewrite import steps
 from analyzers.flow import bindings, walk_scope
@@ -125,7 +126,7 @@ class Stale:
         ]
         return bool(binders) and not any(id(node) in inside for node in binders)
 
-    def matched(self, pattern: str, confidence: float) -> Match:
+    def matched(self, pattern: str, certainty: Certainty) -> Match:
         """A match, located at the first line that changed the tensor."""
         evidence = self.evidence
         reached = evidence.reached.at if evidence.reached is not None else evidence.at
@@ -137,7 +138,7 @@ class Stale:
             for name in sorted(self.concerned(where)) or _called(where)
         ]
         carrier = Carrier(names[0], saved or place) if names else None
-        return Match(pattern, confidence, evidence, place, carrier, facts={"stale": self})
+        return Match(pattern, certainty, evidence, place, carrier, facts={"stale": self})
 
 
 def _writing(where: Spot) -> Spot:

@@ -30,7 +30,7 @@ async def judge(
     job = Job(files=dict(files), entry=entry, gradients=True, time_limit_s=time_limit_s)
     original = Original(files, entry, await session.run(job), session, time_limit_s)
     given = [
-        Candidate("", f"given {n}", "A repair", dict(texts), "", 1.0, 0)
+        Candidate("", f"given {n}", "A repair", dict(texts), "", 0)
         for n, texts in enumerate(patched, 1)
     ]
     try:

@@ -22,7 +22,6 @@ from sandbox.protocol import Session
 
 MAX_ROUNDS = 3
 MAX_CANDIDATES = 8
-DOUBT_LEFT = 0.4  # of the doubt about a cause, once its patch has been run and checked
 
 Stage = Callable[[str, int, int, str], Awaitable[None]]
 
@@ -79,7 +78,7 @@ async def _in_rounds(
     project = project_of(case, seen)
     evidence: Sequence[Evidence] = seen.evidence
     for round_ in range(MAX_ROUNDS):
-        trials = await try_out(original, _by_certainty(candidates), told=told)
+        trials = await try_out(original, _in_turns(candidates), told=told)
         mended.trials += trials
         await stage("verifying", len(trials), len(trials), f"Tried {len(mended.trials)} patches")
         if any(trial.status == "passed" for trial in trials) or round_ == MAX_ROUNDS - 1:
@@ -117,16 +116,16 @@ def _distinct(causes: list[Explained]) -> list[Candidate]:
         for candidate in cause.candidates:
             if all(candidate.files != other.files for other in chosen):
                 chosen.append(candidate)
-    chosen.sort(key=lambda c: (c.last_resort, -c.confidence, c.rank))
+    chosen.sort(key=lambda c: (c.last_resort, c.turn, c.rank))
     return chosen[:MAX_CANDIDATES]
 
 
-def _by_certainty(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
-    """The candidates of the surest causes first; of causes that are about as sure, together."""
-    groups: dict[float, list[Candidate]] = {}
+def _in_turns(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+    """The candidates of the surest causes first; of causes that are as sure, together."""
+    groups: dict[int, list[Candidate]] = {}
     for candidate in candidates:
-        groups.setdefault(round(candidate.confidence, 1), []).append(candidate)
-    return [group for _, group in sorted(groups.items(), reverse=True)]
+        groups.setdefault(candidate.turn, []).append(candidate)
+    return [groups[turn] for turn in sorted(groups)]
 
 
 async def _behind(
@@ -193,12 +192,11 @@ def _with(causes: list[Explained], further: list[Explained]) -> list[Explained]:
 
 
 def _led_by_winner(mended: Mended) -> list[Explained]:
-    """The cause whose patch passed comes before one that was a little surer and whose patches
-    failed, or passed as a last resort only."""
+    """The cause whose patch passed comes before surer ones whose patches failed, or passed as a
+    last resort only."""
     winner = next((t for t in mended.trials if t.status == "passed"), None)
     if winner is None or winner.candidate.last_resort:
         return mended.causes
     won = [c for c in mended.causes if c.pattern == winner.candidate.pattern]
     rest = [c for c in mended.causes if c.pattern != winner.candidate.pattern]
-    surer = [replace(c, confidence=1 - (1 - c.confidence) * DOUBT_LEFT) for c in won]
-    return sorted([*surer, *rest], key=lambda c: -c.confidence - (0.4 if c in surer else 0.0))
+    return [*(replace(c, basis="mended") for c in won), *rest]

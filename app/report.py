@@ -85,7 +85,7 @@ def cause(explained: Explained, case: Case) -> Cause:
         pattern=explained.pattern,
         title=explained.title,
         engine=explained.engine,
-        confidence=round(min(explained.confidence, 0.99), 2),
+        confidence=explained.confidence,
         source={"predicted": "reading", "observed": "trace", "confirmed": "both"}[explained.how],
         location=Spot(
             file=place.file,

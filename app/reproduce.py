@@ -268,9 +268,7 @@ async def explain(case: Case, seen: Observation, reader: Reader) -> list[Explain
         return []
     if not causes and not seen.from_run:
         return list(case.told)
-    if not is_suspected(case, seen):
-        return causes
-    return [replace(cause, confidence=cause.confidence * case.reading.trust) for cause in causes]
+    return [c if c.basis != "read" else replace(c, basis=case.reading.basis) for c in causes]
 
 
 def is_suspected(case: Case, seen: Observation) -> bool:

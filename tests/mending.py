@@ -6,8 +6,9 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
-from analyzers.classify import patched
+from analyzers.classify import matches_of, patched
 from analyzers.pattern import Match, Pattern, Proposal, patterns
+from analyzers.ranking import in_turns
 from analyzers.source import Project
 from app.witness import observed
 from tests.probe import Record, run
@@ -34,15 +35,11 @@ def recognise(traced: Tracing, script: str, **files: str) -> Recognised | None:
     texts = {f"{name}.py": textwrap.dedent(text) for name, text in files.items()}
     project = Project({"train.py": textwrap.dedent(script), **texts}, "train.py")
     trace = traced(script, mode="inplace", files=texts).trace
-    found = [
-        (match, pattern)
-        for evidence in observed(trace)
-        for pattern in patterns().values()
-        if (match := pattern.match(evidence, project)) is not None
-    ]
-    if not found:
+    turns = in_turns(matches_of(evidence, project) for evidence in observed(trace))
+    if not turns:
         return None
-    match, pattern = max(found, key=lambda pair: pair[0].confidence)
+    match = turns[0][0]
+    pattern = patterns()[match.pattern]
     proposals = sorted(pattern.fixes(match, project), key=lambda p: p.rank)
     return Recognised(project, match, pattern, [p for p in proposals if patched(project, p)])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.edits import Editor
 from analyzers.fixes.blocks import alias, wrapped
 from analyzers.fixes.detaching import idiom_for
@@ -23,26 +24,25 @@ from analyzers.stories.targets import helper_targets, maker_called_inside, targe
 from analyzers.trees import walk
 
 
-def meant_as_constant(story: Story) -> float:
-    """How surely one of the walks only meant to read the carrier; 0 where nothing says so."""
+def meant_as_constant(story: Story) -> Certainty | None:
+    """How surely one of the walks only meant to read the carrier; None where nothing says so."""
     shared = story.shared
     if shared is None:
-        return 0.0
+        return None
     if not story.same_pass:
         if story.reuse.remade and not story.bound_inside and not story.cached:
-            return 0.85
+            return Certainty.LIKELY
         if maker_called_inside(story) and not story.bound_inside:
-            return 0.88
+            return Certainty.LIKELY
         if (target_calls(story) or helper_targets(story)) and not story.self_fed:
-            return 0.55 if _kept_for_later(story) else 0.88
-        return 0.82 if story.same_consumer and not story.bound_inside else 0.0
+            return Certainty.POSSIBLE if _kept_for_later(story) else Certainty.LIKELY
+        reads_alike = story.same_consumer and not story.bound_inside
+        return Certainty.LIKELY if reads_alike else None
     if target_calls(story) or helper_targets(story):
-        return 0.88
+        return Certainty.LIKELY
     if _weighs_log_probability(story):
-        return 0.86
-    if story.same_consumer:
-        return 0.86 if _steps_between(story) else 0.72
-    return 0.7 if _steps_between(story) else 0.4
+        return Certainty.LIKELY
+    return Certainty.LIKELY if _steps_between(story) else Certainty.POSSIBLE
 
 
 def stale_beside_fresh(story: Story) -> bool:

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.fixes.totals import backward_behind_loop, walk_this_loss
 from analyzers.fixes.truncation import detach_at_boundary
@@ -52,7 +53,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.same_pass or story.reuse.same_root or not story.summed:
         return None
-    return matched(story, NAME, 0.92)
+    return matched(story, NAME, Certainty.LIKELY)
 
 
 def explain(match: Match, project: Project) -> str:

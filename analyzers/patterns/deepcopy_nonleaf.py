@@ -38,6 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.fixes.storing import computed_anew, dropped_first, stored_detached
 from analyzers.graphless import kind_of, matched
@@ -54,7 +55,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """`deepcopy` refused a tensor that is the result of an operation."""
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "deepcopy":
         return None
-    return matched(NAME, evidence, 0.95, evidence.at)
+    return matched(NAME, evidence, Certainty.CERTAIN, evidence.at)
 
 
 def explain(match: Match, project: Project) -> str:

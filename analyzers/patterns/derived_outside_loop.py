@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.fixes.loading import network_on_each_batch
 from analyzers.fixes.moving import built_by_a_module, forward_into_loop
@@ -45,6 +46,7 @@ from analyzers.stories.telling import account, matched, story_in
 NAME = "derived-outside-loop"
 FAMILY = "graph-reuse"
 TITLE = "A tensor derived from parameters is computed once and used in every iteration"
+BEFORE = ("shared-subgraph",)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -57,8 +59,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if (story.bound_inside and story.binders) or story.each_of_many:
         return None
     kept = bool(story.attribute) or (story.holder is not None and story.holder.kind == "closure")
-    confidence = 0.9 if kept else 0.5 if built_by_a_module(story) else 0.85
-    return matched(story, NAME, confidence)
+    if kept:
+        return matched(story, NAME, Certainty.CERTAIN)
+    by_a_module = built_by_a_module(story)
+    return matched(story, NAME, Certainty.POSSIBLE if by_a_module else Certainty.LIKELY)
 
 
 def explain(match: Match, project: Project) -> str:

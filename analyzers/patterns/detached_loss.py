@@ -41,6 +41,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.fixes.recording import recording, switched_off_at, thawed, walked_again
 from analyzers.fixes.softening import class_scores, differentiable
@@ -71,11 +72,11 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """A walk found a tensor without a graph."""
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "detached":
         return None
-    confidence = 0.9 if evidence.ended_at is not None else 0.7
+    certainty = Certainty.CERTAIN if evidence.ended_at is not None else Certainty.LIKELY
     where = spot(project, evidence.ended_at)
     off = switched_off_at(where) if where is not None and evidence.lost_by == "no_grad" else None
     place = replace(evidence.ended_at, line=off) if off and evidence.ended_at else None
-    return matched(NAME, evidence, confidence, place, lost_name(evidence, project))
+    return matched(NAME, evidence, certainty, place, lost_name(evidence, project))
 
 
 def explain(match: Match, project: Project) -> str:

@@ -38,6 +38,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import Evidence, Visit
 from analyzers.flow import backward_calls, definitions, value_of, walked
@@ -58,12 +59,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if story is None or story.from_grad or story.in_closure:
         return None
     if story.same_pass and (story.sums_walked or story.walked_within):
-        return matched(story, NAME, 0.93, story.reuse.reached.at)
+        return matched(story, NAME, Certainty.CERTAIN, story.reuse.reached.at)
     if not story.reuse.same_root:
         return None
     repeated = story.same_line and bool(story.shared and story.shared.loops)
-    confidence = 0.45 if repeated or story.sliced else 0.95
-    return matched(story, NAME, confidence, story.reuse.reached.at)
+    certainty = Certainty.POSSIBLE if repeated or story.sliced else Certainty.CERTAIN
+    return matched(story, NAME, certainty, story.reuse.reached.at)
 
 
 def explain(match: Match, project: Project) -> str:

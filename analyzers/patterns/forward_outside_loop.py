@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.fixes.constants import detach_at_definition
 from analyzers.fixes.loading import network_on_each_batch
@@ -46,6 +47,7 @@ from analyzers.stories.telling import account, matched, story_in
 NAME = "forward-outside-loop"
 FAMILY = "graph-reuse"
 TITLE = "The forward ran once, before the loop that calls backward"
+BEFORE = ("derived-outside-loop",)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -58,9 +60,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if (story.bound_inside and story.binders) or story.each_of_many:
         return None
     if story.reuse.same_root:
-        return matched(story, NAME, 0.85 if not story.sliced else 0.5)
-    confidence = 0.8 if built_by_a_module(story) else 0.5
-    return matched(story, NAME, confidence if story.steps_inside else confidence - 0.2)
+        sure = not story.sliced
+    else:
+        sure = built_by_a_module(story) and story.steps_inside
+    return matched(story, NAME, Certainty.LIKELY if sure else Certainty.POSSIBLE)
 
 
 def explain(match: Match, project: Project) -> str:

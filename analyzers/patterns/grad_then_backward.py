@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.fixes.gradient_graphs import keep_for_second
 from analyzers.pattern import Match, Proposal
@@ -39,6 +40,7 @@ from analyzers.stories.telling import account, matched, story_in
 NAME = "grad-then-backward"
 FAMILY = "graph-reuse"
 TITLE = "autograd.grad freed the graph that a later backward needs"
+BEFORE = ("recurrent-state",)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -47,7 +49,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if story is None or not story.from_grad:
         return None
     carried = not story.same_pass and story.reuse.remade
-    return matched(story, NAME, 0.55 if carried else 0.92, story.reuse.freed.at)
+    return matched(
+        story, NAME, Certainty.POSSIBLE if carried else Certainty.CERTAIN, story.reuse.freed.at
+    )
 
 
 def explain(match: Match, project: Project) -> str:

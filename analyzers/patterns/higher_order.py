@@ -32,6 +32,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place
 from analyzers.fixes.combining import one_backward, retain_on_first, sum_behind_loop
 from analyzers.fixes.gradient_graphs import keep_for_second
@@ -45,6 +46,7 @@ from analyzers.trees import walk
 NAME = "higher-order"
 FAMILY = "graph-reuse"
 TITLE = "An inner loop's graph is needed by more than one outer backward"
+BEFORE = ("derived-outside-loop", "grad-then-backward")
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -52,7 +54,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.reuse.same_root or not _through_gradients(story):
         return None
-    return matched(story, NAME, 0.93, story.reuse.freed.at if story.from_grad else None)
+    return matched(
+        story, NAME, Certainty.CERTAIN, story.reuse.freed.at if story.from_grad else None
+    )
 
 
 def _through_gradients(story: Story) -> bool:

@@ -39,6 +39,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, InplaceChange
 from analyzers.fixes.overwriting import (
     clone_first,
@@ -64,7 +65,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     stale = Stale(evidence, project)
     if stale.nature != "activation":
         return None
-    return stale.matched(NAME, 0.9 if stale.changes else 0.6)
+    return stale.matched(NAME, Certainty.CERTAIN if stale.changes else Certainty.POSSIBLE)
 
 
 def explain(match: Match, project: Project) -> str:

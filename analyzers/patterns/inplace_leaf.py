@@ -39,6 +39,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, InplaceChange
 from analyzers.fixes.leaves import is_made_by_hand, leaf_out_of_place, under_no_grad
 from analyzers.naming import changed
@@ -56,7 +57,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if not isinstance(evidence, InplaceChange) or evidence.kind != "leaf" or evidence.at is None:
         return None
     carrier = carrier_of(evidence.holders, evidence.at, evidence.at.function)
-    return Match(NAME, 0.95, evidence, evidence.at, carrier if carrier.name else None)
+    return Match(NAME, Certainty.CERTAIN, evidence, evidence.at, carrier if carrier.name else None)
 
 
 def explain(match: Match, project: Project) -> str:

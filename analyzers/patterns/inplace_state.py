@@ -42,6 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, InplaceChange
 from analyzers.fixes.overwriting import clone_first, clone_reads, clone_saved, not_in_place
 from analyzers.fixes.stacking import list_and_stack
@@ -60,7 +61,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if not isinstance(evidence, InplaceChange) or evidence.kind != "saved":
         return None
     stale = Stale(evidence, project)
-    return stale.matched(NAME, 0.9) if stale.nature == "state" else None
+    return stale.matched(NAME, Certainty.CERTAIN) if stale.nature == "state" else None
 
 
 def explain(match: Match, project: Project) -> str:

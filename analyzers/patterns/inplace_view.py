@@ -40,6 +40,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, InplaceChange
 from analyzers.fixes.leaves import under_no_grad
 from analyzers.fixes.viewing import clone_views, record_view, rows_stacked, views_out_of_place
@@ -58,7 +59,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if not isinstance(evidence, InplaceChange) or evidence.kind != "view" or evidence.at is None:
         return None
     carrier = carrier_of(evidence.holders, evidence.at, evidence.at.function)
-    return Match(NAME, 0.95, evidence, evidence.at, carrier if carrier.name else None)
+    return Match(NAME, Certainty.CERTAIN, evidence, evidence.at, carrier if carrier.name else None)
 
 
 def explain(match: Match, project: Project) -> str:

@@ -38,6 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.fixes.closures import forward_into_closure
 from analyzers.pattern import Match, Proposal
@@ -55,7 +56,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or not story.in_closure or story.from_grad:
         return None
-    return matched(story, NAME, 0.95)
+    return matched(story, NAME, Certainty.CERTAIN)
 
 
 def explain(match: Match, project: Project) -> str:

@@ -42,6 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.fixes.rebinding import leaf_again, leaf_kept
 from analyzers.graphless import kind_of, lost_name, matched, rebinding
@@ -59,7 +60,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """The gradient, or the graph, is missing from a name that an update had rebound."""
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "rebound":
         return None
-    return matched(NAME, evidence, 0.93, carrier=lost_name(evidence, project))
+    return matched(NAME, evidence, Certainty.CERTAIN, carrier=lost_name(evidence, project))
 
 
 def explain(match: Match, project: Project) -> str:

@@ -35,6 +35,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.fixes.combining import retain_on_first
 from analyzers.fixes.kept_values import detach_where_stored
@@ -52,6 +53,7 @@ from analyzers.trees import walk
 NAME = "manual-tbptt"
 FAMILY = "graph-reuse"
 TITLE = "A hand-written truncated BPTT goes through the same steps twice"
+BEFORE = ("duplicate-backward", "recurrent-state", "stored-graph")
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -60,14 +62,14 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if story is None or story.from_grad or not story.name:
         return None
     if story.reuse.engine == "torch" and _hands_on_gradients(story):
-        return matched(story, NAME, 0.94, story.reuse.reached.at)
+        return matched(story, NAME, Certainty.CERTAIN, story.reuse.reached.at)
     if story.summed and not story.same_pass and _windowed(story) and _has_state(story):
-        return matched(story, NAME, 0.94)
+        return matched(story, NAME, Certainty.CERTAIN)
     listed = story.holder is not None and story.holder.container.startswith(("list", "deque"))
     if listed and story.self_fed and not story.same_pass and _windowed(story):
-        return matched(story, NAME, 0.88)
+        return matched(story, NAME, Certainty.LIKELY)
     if story.self_fed and not story.same_pass and _windowed(story) and story.stored:
-        return matched(story, NAME, 0.8)
+        return matched(story, NAME, Certainty.LIKELY)
     return None
 
 

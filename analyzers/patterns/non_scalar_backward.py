@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.fixes.reducing import reduced
 from analyzers.graphless import kind_of, matched
@@ -53,7 +54,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """A walk was asked of a tensor that is no single number."""
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "non-scalar":
         return None
-    return matched(NAME, evidence, 0.95, evidence.at)
+    return matched(NAME, evidence, Certainty.CERTAIN, evidence.at)
 
 
 def explain(match: Match, project: Project) -> str:

@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.fixes.leafhood import detached_instead, keep_gradient, leaf_last
 from analyzers.graphless import kind_of, matched
@@ -53,7 +54,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "nonleaf":
         return None
     switched = "requires_grad flags" in evidence.message
-    return matched(NAME, evidence, 0.9, evidence.at if switched else None)
+    return matched(NAME, evidence, Certainty.CERTAIN, evidence.at if switched else None)
 
 
 def explain(match: Match, project: Project) -> str:

@@ -50,6 +50,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place
 from analyzers.fixes.rerunning import forward_into_cell, statements_in
 from analyzers.notebooks.cells import Cell
@@ -62,6 +63,7 @@ from analyzers.stories.telling import account, matched, story_in
 NAME = "notebook-rerun"
 FAMILY = "graph-reuse"
 TITLE = "A cell ran again without the cell that builds its loss"
+BEFORE = ("duplicate-backward",)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -80,7 +82,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         again = _stands_twice(shared, freed, reached)
     if not again:
         return None
-    found = matched(story, NAME, 0.97, story.reuse.reached.at, freed=freed, reached=reached)
+    found = matched(
+        story, NAME, Certainty.CERTAIN, story.reuse.reached.at, freed=freed, reached=reached
+    )
     place = Place(shared.module.path, reached.first, shared.function)
     return replace(found, boundary=Boundary("cell", place))
 

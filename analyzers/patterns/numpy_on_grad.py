@@ -40,6 +40,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.fixes.arrays import detached_arrays, said_with_torch
 from analyzers.flow import bindings, mentions
@@ -58,7 +59,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """PyTorch refused to give the tensor's memory to NumPy."""
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "numpy":
         return None
-    return matched(NAME, evidence, 0.95, evidence.at, _given(evidence, project))
+    return matched(NAME, evidence, Certainty.CERTAIN, evidence.at, _given(evidence, project))
 
 
 def _given(evidence: MissingGraph, project: Project) -> Carrier | None:

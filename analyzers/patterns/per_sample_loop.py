@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.fixes.combining import retain_on_first, sum_behind_loop
 from analyzers.fixes.constants import stale_beside_fresh
@@ -48,6 +49,7 @@ from analyzers.stories.telling import account, matched, story_in
 NAME = "per-sample-loop"
 FAMILY = "graph-reuse"
 TITLE = "One forward over the batch, a backward for each sample"
+BEFORE = ("forward-outside-loop",)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -57,7 +59,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if not story.sliced or stale_beside_fresh(story):
         return None
-    return matched(story, NAME, 0.9)
+    return matched(story, NAME, Certainty.LIKELY)
 
 
 def explain(match: Match, project: Project) -> str:

@@ -41,6 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.fixes.kept_values import detach_where_stored
 from analyzers.fixes.truncation import detach_at_boundary
@@ -53,6 +54,7 @@ from analyzers.stories.telling import account, matched, story_in
 NAME = "recurrent-state"
 FAMILY = "graph-reuse"
 TITLE = "A recurrent state still points into the previous pass's graph"
+USUAL = True
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -65,10 +67,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if story.reuse.same_root or story.summed:
         return None
     if story.averaged:
-        return matched(story, NAME, 0.4)
+        return matched(story, NAME, Certainty.POSSIBLE)
     if story.self_fed:
-        return matched(story, NAME, 0.75 if story.stored else 0.9)
-    return matched(story, NAME, 0.5 if story.bound_inside else 0.3)
+        return matched(story, NAME, Certainty.LIKELY)
+    return matched(story, NAME, Certainty.POSSIBLE)
 
 
 def explain(match: Match, project: Project) -> str:

@@ -61,7 +61,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if found is None or first is None:
         return found
     return Match(
-        NAME, found.confidence, fault, found.location, found.carrier, Boundary("loop", first.place)
+        NAME, found.certainty, fault, found.location, found.carrier, Boundary("loop", first.place)
     )
 
 

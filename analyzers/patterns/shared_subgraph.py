@@ -37,6 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.fixes.combining import one_backward, retain_on_first, sum_behind_loop
 from analyzers.fixes.returning import return_losses
@@ -56,12 +57,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if story is None or story.reuse.same_root or story.from_grad or story.in_closure:
         return None
     if story.same_pass:
-        return matched(story, NAME, 0.75, story.reuse.reached.at)
+        return matched(story, NAME, Certainty.LIKELY, story.reuse.reached.at)
     if story.each_of_many and not story.sliced and not story.steps_inside:
-        return matched(story, NAME, 0.85, story.reuse.reached.at)
+        return matched(story, NAME, Certainty.CERTAIN, story.reuse.reached.at)
     if story.bound_inside or story.reuse.remade or story.steps_inside or story.sliced:
         return None
-    return matched(story, NAME, 0.7, story.reuse.reached.at)
+    return matched(story, NAME, Certainty.LIKELY, story.reuse.reached.at)
 
 
 def explain(match: Match, project: Project) -> str:

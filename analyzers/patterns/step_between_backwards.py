@@ -49,6 +49,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, InplaceChange, Place
 from analyzers.fixes.carrying import carried_names
 from analyzers.fixes.splitting import all_steps_last, steps_behind_walks
@@ -81,7 +82,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if stale.nature != "step":
         return None
     schedule = schedule_of(stale)
-    found = stale.matched(NAME, 0.92 if stale.changes else 0.7)
+    found = stale.matched(NAME, Certainty.CERTAIN if stale.changes else Certainty.LIKELY)
     return replace(
         found,
         carrier=_carrier(stale, schedule),

@@ -38,6 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.fixes.anew import computed_for_next_pass
 from analyzers.fixes.kept_values import detach_where_stored
@@ -52,6 +53,8 @@ from analyzers.stories.telling import account, line, matched, story_in
 NAME = "stored-graph"
 FAMILY = "graph-reuse"
 TITLE = "A stored tensor keeps the graph that made it"
+BEFORE = ("recurrent-state", "grad-then-backward")
+USUAL = True
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -62,10 +65,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if not story.bound_inside or story.reuse.same_root or story.summed:
         return None
     if story.averaged:
-        return matched(story, NAME, 0.9)
+        return matched(story, NAME, Certainty.LIKELY)
     if story.stored:
-        return matched(story, NAME, 0.7 if story.self_fed else 0.9)
-    return matched(story, NAME, 0.35 if story.self_fed else 0.6)
+        return matched(story, NAME, Certainty.POSSIBLE if story.self_fed else Certainty.LIKELY)
+    return matched(story, NAME, Certainty.POSSIBLE)
 
 
 def explain(match: Match, project: Project) -> str:

@@ -51,6 +51,8 @@ from analyzers.stories.telling import account, matched, story_in
 NAME = "undetached-target"
 FAMILY = "graph-reuse"
 TITLE = "A value meant as a constant keeps its graph"
+BEFORE = ("shared-subgraph", "derived-outside-loop", "forward-outside-loop")
+USUAL = True
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -60,8 +62,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if not story.name or (story.sliced and not stale_beside_fresh(story)):
         return None
-    confidence = meant_as_constant(story)
-    return matched(story, NAME, confidence) if confidence else None
+    certainty = meant_as_constant(story)
+    return matched(story, NAME, certainty) if certainty is not None else None
 
 
 def explain(match: Match, project: Project) -> str:

@@ -38,6 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.fixes.ignored import (
     question_of,
@@ -63,7 +64,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if kind_of(evidence, project) not in ("unused", "flat-input"):
         return None
-    return matched(NAME, evidence, 0.9, evidence.at)
+    return matched(NAME, evidence, Certainty.CERTAIN, evidence.at)
 
 
 def explain(match: Match, project: Project) -> str:

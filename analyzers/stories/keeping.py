@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from math import isclose
 
 from analyzers.flow import called_name, names_read, own_expressions, value_of
 from analyzers.source import spelled
@@ -139,7 +140,7 @@ def is_average(value: ast.AST, is_carrier: Callable[[str], bool]) -> bool:
     first, second = (f for f in factors if f is not None)
     if isinstance(first, ast.Constant) and isinstance(second, ast.Constant):
         pair = (first.value, second.value)
-        return all(isinstance(v, float | int) for v in pair) and abs(sum(pair) - 1) < 1e-6  # type: ignore[arg-type]
+        return all(isinstance(v, float | int) for v in pair) and isclose(sum(pair), 1)  # type: ignore[arg-type]
     texts = {spelled(first), spelled(second)}
     return any(f"1 - {t}" in texts or f"1.0 - {t}" in texts for t in texts)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import GraphReuse, Place, Visit
 from analyzers.pattern import Match
 from analyzers.source import Project
@@ -14,7 +15,7 @@ from analyzers.stories.story import Story
 def matched(
     story: Story,
     pattern: str,
-    confidence: float,
+    certainty: Certainty,
     location: Place | None = None,
     **facts: object,
 ) -> Match:
@@ -24,7 +25,7 @@ def matched(
         carrier = replace(carrier, place=taken)
     place = location or (carrier.place if carrier else None) or story.reuse.reached.at
     return Match(
-        pattern, confidence, story.reuse, place, carrier, story.boundary, {"story": story, **facts}
+        pattern, certainty, story.reuse, place, carrier, story.boundary, {"story": story, **facts}
     )
 
 
