@@ -83,7 +83,7 @@ async def contest(session: Session, script: str, *groups: list[Candidate]) -> tu
 
 
 def candidate(title: str, text: str, rank: int = 0, *, last_resort: bool = False) -> Candidate:
-    return Candidate("", title, title, {"train.py": text}, "", 1.0, rank, last_resort=last_resort)
+    return Candidate("", title, title, {"train.py": text}, "", rank, last_resort=last_resort)
 
 
 async def test_nothing_more_is_tried_behind_a_repair_that_leaves_nothing_to_wish_for(
