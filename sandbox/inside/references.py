@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from .engine import Call, Observer
 from .graph import Node, walk
-from .stamps import Clock
+from .stamps import Clock, next_number
 
-_WALKED = "walked_when"  # metadata: whether a walk freed the node, and the steps taken until then
+_WALKED = "walked_when"  # metadata: the last `_Walked` of a node
+
+
+class _Walked(NamedTuple):
+    """When a node was walked: after so many steps, before the node of that number was made."""
+
+    freed: bool  # by this walk or an earlier one
+    steps: int
+    number: int
 
 
 def copied(tensor: torch.Tensor) -> torch.Tensor:
@@ -21,8 +29,9 @@ def copied(tensor: torch.Tensor) -> torch.Tensor:
 class Truncation(Observer):
     """Counts as zero what enters a node that belongs to the past.
 
-    That is a node which an earlier walk has freed, or has walked before the last optimizer step:
-    the gradient of a script that carries values on, and no history.
+    That is a node which was walked before the last optimizer step, or was freed before the loss was
+    made: the gradient of a script that carries values on, and no history. A loss that stood beside
+    the one that freed the node shares it, and gets its whole gradient.
     """
 
     def __init__(self) -> None:
@@ -30,16 +39,20 @@ class Truncation(Observer):
 
     def before(self, call: Call) -> None:
         """Cut the graph that is about to be walked from its past."""
+        youngest = _youngest(call)
         for node in walk(call.roots).nodes:
-            if _is_past(node):
+            if _is_past(node, youngest):
                 self._cut.append(node.register_prehook(_zeros))
 
     def after(self, call: Call) -> None:
-        """Take the cuts away, and mark what was walked."""
+        """Take the cuts away, and mark what was walked for the sake of this pass."""
         self._mend()
+        youngest, now = _youngest(call), next_number()
         for node in call.walk.nodes:
-            freed, _ = node.metadata.get(_WALKED, (False, 0))
-            node.metadata[_WALKED] = freed or call.frees, Clock.steps
+            if not _is_past(node, youngest):
+                before: _Walked | None = node.metadata.get(_WALKED)
+                freed = call.frees or (before is not None and before.freed)
+                node.metadata[_WALKED] = _Walked(freed, Clock.steps, now)
 
     def failed(self, call: Call, error: Exception) -> None:
         """Take the cuts away."""
@@ -51,9 +64,16 @@ class Truncation(Observer):
         self._cut.clear()
 
 
-def _is_past(node: Node) -> bool:
-    known = node.metadata.get(_WALKED)
-    return known is not None and (known[0] or known[1] < Clock.steps)
+def _youngest(call: Call) -> int:
+    return max((int(node._sequence_nr()) for node, _ in call.roots), default=0)
+
+
+def _is_past(node: Node, youngest: int) -> bool:
+    """Whether it is, for a walk whose last root has that number."""
+    known: _Walked | None = node.metadata.get(_WALKED)
+    if known is None:
+        return False
+    return known.steps < Clock.steps or (known.freed and youngest >= known.number)
 
 
 def _zeros(gradients: tuple[torch.Tensor | None, ...]) -> tuple[torch.Tensor | None, ...]:

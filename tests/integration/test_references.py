@@ -57,6 +57,29 @@ def test_within_one_step_a_kept_graph_is_no_past(traced: Tracing) -> None:
     assert truncated == kept
 
 
+def test_losses_that_share_a_graph_are_no_past_of_each_other(traced: Tracing) -> None:
+    """Neither call keeps the graph, which the state carries into the next pass besides."""
+    script = """\
+        import torch
+        net, one, two = (torch.nn.Linear(3, 3) for _ in range(3))
+        optimizer = torch.optim.SGD([*net.parameters(), *one.parameters()], lr=0.1)
+        h = torch.ones(2, 3)
+        for _ in range(3):
+            h = net(h).tanh()
+            first, second = one(h).sum(), two(h).square().sum()
+            optimizer.zero_grad()
+            CALLS
+            optimizer.step()
+            CUT
+        """
+    apart, cut = "first.backward(); second.backward()", "h = h.detach()"
+    written = script.replace("CALLS", "(first + second).backward()").replace("CUT", cut)
+    meant = norms(traced(written, gradients=True, frozen_steps=True))
+    truncated = script.replace("CALLS", apart).replace("CUT", "pass")
+    assert len(meant) == 3
+    assert norms(traced(truncated, reference="truncated")) == meant
+
+
 def test_saved_tensors_are_those_of_their_time(traced: Tracing) -> None:
     """A slot memory: what is saved is a view of what is written into later."""
     memory = """\
