@@ -1,4 +1,4 @@
-"""The command line: `gradmend diagnose`, `serve`, `worker` and `sandbox`."""
+"""The command line: `gradmend diagnose`, `mcp`, `serve`, `worker` and `sandbox`."""
 
 from __future__ import annotations
 
@@ -122,6 +122,14 @@ def serve(
     given = {"host": host, "port": port}
     wanted = {name: value for name, value in given.items() if value is not None}
     run_server(Settings().model_copy(update=wanted))
+
+
+@cli.command()
+def mcp() -> None:
+    """Serve agents here by the Model Context Protocol, over standard input and output."""
+    from app.agents.local import serve as answer
+
+    answer()
 
 
 @cli.command()

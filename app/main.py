@@ -12,6 +12,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app import api, handlers, pages, reference
+from app.agents import mounted as agents
 from app.api import document
 from app.jobs import Diagnose
 from app.manners.access import Access
@@ -41,7 +42,8 @@ def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None 
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await service.start()
         try:
-            yield
+            async with agents.running(server):
+                yield
         finally:
             await service.stop()
 
@@ -54,6 +56,7 @@ def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None 
         redoc_url=None,
         redirect_slashes=False,
     )
+    server = agents.mount(app, service)
     app.state.service = service
     app.state.desk = service
     handlers.install(app, pages.problem_page)

@@ -57,7 +57,7 @@ async def diagnose_here(options: Options) -> int:
         messages.print(f"[yellow]left out:[/] {escape(name)} (no more fits into one request)")
     found: list[tuple[Target, Findings]] = []
     codes: list[int] = []
-    async with _tools(options) as (sandbox, reader):
+    async with tools(options) as (sandbox, reader):
         for target in targets:
             with _progress(messages) as progress:
                 findings = await diagnose(
@@ -97,7 +97,7 @@ def _worst(codes: list[int]) -> int:
 
 
 @asynccontextmanager
-async def _tools(options: Options) -> AsyncIterator[tuple[Sandbox | None, Reader]]:
+async def tools(options: Options) -> AsyncIterator[tuple[Sandbox | None, Reader]]:
     """What diagnoses share: a sandbox, unless nothing is run, and a process that reads."""
     sandbox = None
     if options.run == "auto":

@@ -11,7 +11,7 @@ Form = Literal["text", "json", "markdown", "sarif", "github"]
 STANDARD_INPUT = Path("-")
 
 
-class BadInput(Exception):
+class BadInput(ValueError):
     """What was asked for cannot be done; the message says what to give instead."""
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from app.command.gathering import Gathered, gather
 from app.command.options import STANDARD_INPUT, BadInput, Options
 from app.launch import paths_of
@@ -33,13 +35,21 @@ class Target:
                 yield self.gathered.origin[file.path], file.content
 
 
-def target_of(path: Path, options: Options) -> Target:
+def target_of(path: Path, options: Options, traceback: str = "") -> Target:
     """Read a script and its project. Raises `BadInput` for what cannot be read or sent."""
-    given = path == STANDARD_INPUT
-    root = _root(path, options)
+    if path == STANDARD_INPUT:
+        return pasted(sys.stdin.read(), options, traceback)
+    return _target(path, _text(path), _root(path, options), options, traceback)
+
+
+def pasted(text: str, options: Options, traceback: str = "") -> Target:
+    """The same for a script that has no file; what it imports lies in the working directory."""
+    return _target(None, text, Path.cwd(), options, traceback)
+
+
+def _target(path: Path | None, text: str, root: Path, options: Options, traceback: str) -> Target:
+    script = path or root / "train.py"
     try:
-        text = sys.stdin.read() if given else _text(path)
-        script = root / "train.py" if given else path
         gathered = gather(script, text, root, args=options.args, data=options.run == "auto")
         for file in options.files:
             name = _relative(file, root)
@@ -51,15 +61,16 @@ def target_of(path: Path, options: Options) -> Target:
             files=list(gathered.files.values()),
             args=list(options.args),
             module=options.module,
-            traceback=_text(options.traceback) if options.traceback else "",
+            traceback=traceback or (_text(options.traceback) if options.traceback else ""),
             run=options.run,
             time_limit_s=options.time_limit_s,
         )
-        return Target(check(request), None if given else path, gathered)
+        return Target(check(request), path, gathered)
     except ProblemError as problem:
         raise BadInput(problem.detail) from None
-    except ValueError as error:  # pydantic: a number or a text beyond its limit
-        raise BadInput(str(error)) from None
+    except ValidationError as error:
+        told = ((each["loc"], each["msg"]) for each in error.errors())
+        raise BadInput("; ".join(f"{'.'.join(map(str, at))}: {why}" for at, why in told)) from None
 
 
 def module_file(module: str) -> Path:
@@ -74,7 +85,7 @@ def _root(path: Path, options: Options) -> Path:
     """The directory that the script is started in: the working directory, where it holds the
     script; a notebook starts in its own."""
     here = Path.cwd()
-    if path == STANDARD_INPUT or options.module is not None:
+    if options.module is not None:
         return here
     home = path.resolve().parent
     return here if home.is_relative_to(here) and path.suffix != ".ipynb" else home

@@ -20,7 +20,7 @@ from app.manners.metrics import Metrics
 from app.problems import ProblemError
 from app.settings import Settings, listed
 
-CREATING = ("/", "/v1/diagnoses")
+CREATING = ("/", "/v1/diagnoses", "/mcp")
 
 
 def key_of(connection: HTTPConnection) -> str:

@@ -1,0 +1,105 @@
+"""The tools on the user's own machine, over standard input and output: `gradmend mcp`."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from mcp.server.mcpserver import Context, MCPServer
+from pydantic import Field
+
+from app.agents.answers import Applied, Diagnosed, applied, diagnosed
+from app.agents.tools import refusals, server_of
+from app.command.diagnosing import tools
+from app.command.fixing import chosen, written
+from app.command.options import BadInput, Options
+from app.command.project import Target, pasted, target_of
+from app.diagnose import diagnose
+from app.schemas import Cause, Findings, Patch
+
+REMEMBERED = 32
+
+
+class Reporting:
+    """Progress, told to the agent's host."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._told = 0
+
+    async def stage(self, stage: str, done: int, total: int, message: str) -> None:
+        self._told += 1
+        await self._context.report_progress(self._told, None, message)
+
+    async def cause(self, cause: Cause) -> None: ...
+
+    async def patch(self, patch: Patch) -> None: ...
+
+
+@dataclass
+class LocalDesk:
+    """Diagnoses files of this machine in an embedded sandbox; remembers the last few, to apply."""
+
+    known: OrderedDict[str, tuple[Target, Findings]] = field(default_factory=OrderedDict)
+
+    async def diagnose(self, target: Target, options: Options, context: Context) -> Diagnosed:
+        """Diagnose a script, and remember it under a number."""
+        async with tools(options) as (sandbox, reader):
+            findings = await diagnose(
+                target.request, sandbox=sandbox, reader=reader, progress=Reporting(context)
+            )
+        name = str(int(next(reversed(self.known), "0")) + 1)
+        self.known[name] = (target, findings)
+        while len(self.known) > REMEMBERED:
+            self.known.popitem(last=False)
+        return diagnosed(name, findings)
+
+    async def apply(self, name: str, n: int, context: Context) -> Applied:
+        """Write a fix; one that failed a check is not written."""
+        if name not in self.known:
+            raise BadInput(f"There is no diagnosis {name!r} any more; call diagnose again.")
+        target, findings = self.known[name]
+        options = Options((), fix=n, chosen=True)
+        patch = chosen(findings, options)
+        if target.path is None and patch is not None:
+            return applied("The code came without a file: apply this diff.", patch.diff)
+        return applied(written(findings, patch, target))
+
+
+def local_server() -> MCPServer:
+    """The server of `gradmend mcp`."""
+    desk = LocalDesk()
+    server = server_of(desk)
+
+    @server.tool()
+    async def diagnose(
+        context: Context,
+        path: Annotated[
+            str, Field(description="the script or notebook; its imports are followed")
+        ] = "",
+        code: Annotated[str, Field(description="instead of a path: the code itself")] = "",
+        traceback: Annotated[str, Field(description="the error as it was printed")] = "",
+        args: Annotated[list[str] | None, Field(description="the script's arguments")] = None,
+        run: Annotated[Literal["auto", "never"], Field(description="never: only read")] = "auto",
+    ) -> Diagnosed:
+        """Find the cause of an autograd error, with a fix that was run in a sandbox."""
+        with refusals():
+            script = Path(path)
+            options = Options((script,), args=tuple(args or ()), run=run)
+            if path:
+                target = target_of(script, options, traceback)
+            else:
+                target = pasted(code, options, traceback)
+            return await desk.diagnose(target, options, context)
+
+    return server
+
+
+def serve() -> None:
+    """Answer on standard output until standard input ends; logs go to standard error."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    local_server().run("stdio")

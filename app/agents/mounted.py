@@ -1,0 +1,75 @@
+"""The tools over HTTP, in the service: `/mcp`. What a diagnosis is allowed, it is allowed here."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+
+from fastapi import FastAPI, Request
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
+
+from app.agents.answers import Applied, Diagnosed, applied, diagnosed
+from app.agents.tools import add_diagnose, server_of
+from app.api.common import found, with_address
+from app.problems import not_found
+from app.schemas import DiagnosisRequest
+from app.service import Service
+
+PATH = "/mcp"
+WAIT_S = 55
+
+
+class ServiceDesk:
+    """Takes requests through the service's own door: its limits, queue and store."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def diagnose(self, request: DiagnosisRequest, context: Context) -> Diagnosed:
+        """Accept, wait, and tell; what takes longer has an address."""
+        name = await self._service.accept(_http(context), request)
+        await self._service.wait(name, WAIT_S)
+        diagnosis = with_address(_http(context), self._service, await found(self._service, name))
+        answer = diagnosed(name, diagnosis)
+        if diagnosis.verdict is None:
+            answer.next = f"Still at work; the result will be at {diagnosis.url}"
+        return answer
+
+    async def apply(self, name: str, n: int, context: Context) -> Applied:
+        """The diff of a fix; a long one has an address."""
+        diagnosis = with_address(_http(context), self._service, await found(self._service, name))
+        if n > len(diagnosis.patches):
+            raise not_found(f"fix {n} of this diagnosis")
+        base = diagnosis.url.rpartition("/d/")[0]
+        where = f"{base}/v1/diagnoses/{name}/patches/{n}.diff"
+        return applied(f"Apply this diff: curl {where} | git apply", diagnosis.patches[n - 1].diff)
+
+
+def _http(context: Context) -> Request:
+    """The HTTP request that carries a call."""
+    request = context.request_context.request
+    assert isinstance(request, Request)
+    return request
+
+
+def mount(app: FastAPI, service: Service) -> MCPServer:
+    """Serve the tools at `/mcp`, behind everything that stands before the API. Each call is on its
+    own: no sessions are held."""
+    desk = ServiceDesk(service)
+    server = server_of(desk)
+    add_diagnose(server, desk)
+    inner = server.streamable_http_app(
+        streamable_http_path=PATH,
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=service.settings.max_body_bytes,
+        # Hosts and origins are the service's own guards' matter, by its settings.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    app.router.routes.extend(inner.routes)
+    return server
+
+
+def running(server: MCPServer) -> AbstractAsyncContextManager[None]:
+    """While this is open, `/mcp` answers."""
+    return server.session_manager.run()
