@@ -10,7 +10,7 @@ from gradmend import parts
 
 # What each of these words is done by: a function that takes the words behind it.
 OWN: dict[str, str] = {}
-NEEDS_SERVER = ("serve", "worker")
+NEEDS = {"serve": "gradmend[server]", "worker": "gradmend[server]", "mcp": "gradmend[mcp]"}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _lacking(word: str, error: ModuleNotFoundError) -> str:
     """What to install for a word whose packages are not there."""
-    wanted = "gradmend[server]" if word in NEEDS_SERVER else "gradmend"
+    wanted = NEEDS.get(word, "gradmend")
     return (
         f"gradmend {word} needs the package {error.name!r}, which is not installed here: "
         f"pip install '{wanted}'"
