@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request
 from mcp.server.mcpserver import Context, MCPServer
@@ -70,6 +72,21 @@ def mount(app: FastAPI, service: Service) -> MCPServer:
     return server
 
 
-def running(server: MCPServer) -> AbstractAsyncContextManager[None]:
-    """While this is open, `/mcp` answers."""
-    return server.session_manager.run()
+@asynccontextmanager
+async def running(server: MCPServer) -> AsyncIterator[None]:
+    """While this is open, `/mcp` answers. The SDK wants to be closed by the task that opened it,
+    which whoever closes an application need not be: so it gets a task of its own."""
+    open_now, over = asyncio.Event(), asyncio.Event()
+
+    async def answer() -> None:
+        async with server.session_manager.run():
+            open_now.set()
+            await over.wait()
+
+    task = asyncio.create_task(answer())
+    await open_now.wait()
+    try:
+        yield
+    finally:
+        over.set()
+        await task
