@@ -29,7 +29,8 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """`broken` and `mended` are Python, empty where the docstring has none."""
+    """`broken` and `mended` are Python, empty where the docstring has none. `adds_up`: what such a
+    fault lets grow from pass to pass, `graphs` or `gradients`; empty for any other."""
 
     name: str
     family: str
@@ -38,6 +39,7 @@ class Guide:
     sections: tuple[Section, ...]
     broken: str
     mended: str
+    adds_up: str = ""
 
 
 @cache
@@ -58,6 +60,7 @@ def _guide(pattern: Pattern) -> Guide:
         tuple(_section(paragraph) for paragraph in paragraphs),
         blocks.get("Broken", ""),
         blocks.get("Mended", ""),
+        getattr(pattern, "ADDS_UP", ""),
     )
 
 

@@ -1,6 +1,7 @@
 """The picture of graph lifetimes: an SVG that needs no script and follows light and dark.
 
-`app/static/graph.css` colours it. A page links that file; a picture that stands alone carries it.
+It is as narrow as a phone and read from top to bottom. `app/static/graph.css` colours it. A page
+links that file; a picture that stands alone carries it.
 """
 
 from __future__ import annotations
@@ -8,22 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 
 from markupsafe import Markup
 
 from app.guide import guides
-from app.scene import Lane, Scene, healthy_scene, scene_of
+from app.scene import MEANINGS, Link, LinkKind, Mark, Node, Scene, healthy_scene, scene_of
 from app.schemas import Cause, Diagnosis
 
-WIDTH = 680
-TALL, LOW = 104, 80  # a lane with text below its chain, and one without
-GAP = 36
-LEGEND = 34
-BUS = 160  # x of the carrier's line, which runs down from the origin
-ENTRY = 236  # x of the node where a later graph takes the carrier in
-LOSS = 604
-STEPS = (328, 420, 512)  # x of the nodes between
-TEXT = 12  # font size; the widths below are in characters of it
+WIDTH = 376
+CHAIN = 74  # x of the nodes
+WORDS = 94  # x of what is written beside them
+HEAD, ROW, GAP = 26, 46, 30  # heights: of a lane's title, of a node, between lanes
+KEY = 20  # of a line of the legend
+WORDS_LONGEST, CODE_LONGEST = 36, 39
+ARROWS: tuple[LinkKind, ...] = ("held", "changes", "frees", "fails", "clean")
+RAILS: dict[LinkKind, int] = {"fails": 18, "held": 36, "changes": 52, "frees": 54, "clean": 54}
+"""x of the line by which a link goes up or down, beside the nodes."""
+ASIDE: dict[LinkKind, int] = {"fails": -7, "held": 0, "changes": 7, "frees": 7, "clean": 0}
+"""How far above or below a node's middle a link meets it, so that none lies on another."""
 
 
 def graph_svg(diagnosis: Diagnosis, sources: Mapping[str, str] | None = None) -> str:
@@ -46,21 +50,24 @@ def diagnosis_scene(diagnosis: Diagnosis, sources: Mapping[str, str]) -> Scene |
 
 
 def family_of(cause: Cause) -> str:
-    """The family of a cause's pattern; the largest one where the pattern is unknown."""
+    """How a cause is told and drawn: as its pattern's family, or as what adds up; as the largest
+    family where the pattern is unknown."""
     known = guides().get(cause.pattern)
-    return known.family if known else "graph-reuse"
+    return known.adds_up or known.family if known else "graph-reuse"
 
 
 def draw(scene: Scene, style: str = "") -> Markup:
     """The scene as an `<svg>` element; `style` is CSS to carry along."""
-    tops = _tops(scene.lanes)
-    height = tops[-1] + _height(scene.lanes[-1]) + LEGEND if tops else 60
+    places, lanes, y = _places(scene)
+    legend, height = _legend(scene, y)
+    nodes = [node for lane in scene.lanes for node in lane.nodes]
     body = Markup("").join(
         [
-            *(_lane(scene, lane, top) for lane, top in zip(scene.lanes, tops, strict=True)),
-            _carrier(scene, tops),
-            *(_walk(scene, i, tops) for i in range(len(tops))),
-            _legend(scene, height - 12) if tops else _text(16, 34, scene.title),
+            *lanes,
+            *(_line(link, places) for link in scene.links if link.kind not in ARROWS),
+            *(_node(node, places[node.key]) for node in nodes),
+            *(_arrow(link, places) for link in scene.links if link.kind in ARROWS),
+            legend if scene.lanes else _text(16, 34, scene.title),
         ]
     )
     sheet = Markup("<style>{}</style>").format(Markup(style)) if style else ""
@@ -81,16 +88,28 @@ def _nothing(diagnosis: Diagnosis) -> Scene:
     return Scene("No picture: too little is known about the graphs.", why, ())
 
 
-def _tops(lanes: tuple[Lane, ...]) -> list[int]:
-    tops, y = [], 8
-    for lane in lanes:
-        tops.append(y)
-        y += _height(lane) + GAP
-    return tops
-
-
-def _height(lane: Lane) -> int:
-    return TALL if lane.origin else LOW
+def _places(scene: Scene) -> tuple[dict[str, int], list[Markup], int]:
+    """The y of every node by its key, the lanes drawn, and the y below them."""
+    places: dict[str, int] = {}
+    drawn, y = [], 4
+    for before, lane in pairwise((None, *scene.lanes)):
+        assert lane is not None
+        y += GAP if before else 0
+        height = HEAD + ROW * len(lane.nodes)
+        drawn.append(
+            Markup('<rect class="lane" x="4" y="{}" width="{}" height="{}" rx="10"/>').format(
+                y, WIDTH - 8, height
+            )
+            + _text(WIDTH - 16, y + 19, lane.title, "name", end=True)
+        )
+        if lane.skipped:
+            drawn.append(
+                _text(WIDTH - 16, y - 11, f"{lane.skipped} more in between", "aside", True)
+            )
+        for at, node in enumerate(lane.nodes):
+            places[node.key] = y + HEAD + ROW * at + 8
+        y += height
+    return places, drawn, y
 
 
 def _text(x: int, y: int, text: str, kind: str = "", end: bool = False) -> Markup:
@@ -102,133 +121,81 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def _lane(scene: Scene, lane: Lane, top: int) -> Markup:
+def _node(node: Node, y: int) -> Markup:
+    op = _cut(node.op, 18)
     parts = [
-        Markup('<rect class="lane" x="4" y="{}" width="{}" height="{}" rx="10"/>').format(
-            top, WIDTH - 8, _height(lane)
-        ),
-        _text(20, top + 26, lane.title, "name"),
+        _mark(node.mark, y),
+        _text(WORDS, y + 4, _cut(node.text, WORDS_LONGEST), f"{node.mark}-text"),
+        _text(WORDS, y + 21, _cut(node.code, CODE_LONGEST), "code"),
     ]
-    if lane.skipped:
-        told = f"{lane.skipped} more in between"
-        parts.append(_text(WIDTH - 20, top - GAP // 2 + 4, told, "aside", True))
-    y = top + 56
-    if lane.forward:
-        parts.append(_chain(lane, y, bool(scene.carrier or lane.walk == "fails")))
-    if lane.origin:
-        label = lane.origin_text or "built on a line that is not known"
-        parts.append(_text(BUS + 16, top + 88, _cut(label, 66), "code made-text"))
-    if lane.walk in ("frees", "fails", "clean"):
-        text = _cut(lane.walk_text, 58)
-        parts.append(_text(WIDTH - 20, top + 26, text, f"code {lane.walk}-text", True))
+    fits = len(node.text) + len(op) < WORDS_LONGEST + 4
+    if op and fits:
+        parts.append(_text(WIDTH - 16, y + 4, op, "code aside", True))
     return Markup("").join(parts)
 
 
-def _chain(lane: Lane, y: int, carried: bool) -> Markup:
-    """The lane's own graph: edges, then nodes; dashed where a walk has freed it."""
-    freed = " freed" if lane.walk == "frees" else ""
-    start = BUS if lane.origin else ENTRY if carried else STEPS[0] - 96
-    nodes = [x for x in (ENTRY, *STEPS, LOSS) if x >= start]
-    edge = Markup('<path class="edge{}" d="M{} {}H{}"/>').format(freed, start, y, LOSS)
-    dots = Markup("").join(
-        Markup('<circle class="node{}" cx="{}" cy="{}" r="{}"/>').format(
-            freed, x, y, 8 if x == LOSS else 6
-        )
-        for x in nodes
-    )
-    return edge + dots + _text(LOSS + 16, y + 4, "loss", "aside")
+def _mark(mark: Mark, y: int) -> Markup:
+    match mark:
+        case "change":
+            d = f"M{CHAIN} {y - 10}l10 10l-10 10l-10 -10z"
+        case "cut":
+            d = f"M{CHAIN - 9} {y - 4}h18M{CHAIN - 9} {y + 4}h18"
+        case "backward":
+            d = f"M{CHAIN - 8} {y - 8}h16v16h-16z"
+        case _:
+            size = 9 if mark in ("loss", "origin", "freed") else 6
+            return Markup('<circle class="node {}" cx="{}" cy="{}" r="{}"/>').format(
+                mark, CHAIN, y, size
+            )
+    return Markup('<path class="node {}" d="{}"/>').format(mark, d)
 
 
-def _change(lane: Lane, y: int) -> Markup:
-    return Markup(
-        '<path class="backward changes" d="M{} {}h-22"/>'
-        '<circle class="bolt" cx="{}" cy="{}" r="9"/>{}'
-    ).format(
-        BUS + 40, y, BUS, y, _text(BUS + 50, y + 4, _cut(lane.walk_text, 58), "code changes-text")
-    )
-
-
-def _carrier(scene: Scene, tops: list[int]) -> Markup:
-    """The line by which later lanes hold the origin, with the carrier's name on it."""
-    origin = next((i for i, lane in enumerate(scene.lanes) if lane.origin), None)
-    if origin is None:
-        return Markup("")
-    top = tops[origin] + 56
-    parts = [
-        Markup('<path class="held" d="M{} {}V{}"/>').format(BUS, top, tops[i] + 40)
-        for i, lane in enumerate(scene.lanes)
-        if lane.walk == "changes"
-    ]
-    parts += [
-        Markup('<path class="held" d="M{} {}V{}H{}"/>').format(BUS, top, tops[i] + 56, ENTRY - 12)
-        + _tip("held", ENTRY - 7, tops[i] + 56, -1)
-        for i, lane in enumerate(scene.lanes)
-        if i > origin and lane.forward
-    ]
-    gone = " freed" if any(lane.walk == "frees" for lane in scene.lanes) else ""
-    parts.append(Markup('<circle class="origin{}" cx="{}" cy="{}" r="9"/>').format(gone, BUS, top))
-    if scene.carrier and len(tops) > origin + 1:
-        parts.append(_pill(_cut(scene.carrier, 28), tops[origin] + TALL + GAP // 2))
-    return Markup("").join(parts)
-
-
-def _pill(name: str, y: int) -> Markup:
-    width = int(len(name) * TEXT * 0.61) + 18
-    return Markup('<rect class="pill" x="{}" y="{}" width="{}" height="22" rx="11"/>{}').format(
-        BUS - 12, y - 11, width, _text(BUS - 3, y + 4, name, "code pill-text")
+def _line(link: Link, places: Mapping[str, int]) -> Markup:
+    """An edge of a graph, straight down; dashed where a backward has freed it."""
+    return Markup('<path class="edge {}" d="M{} {}V{}"/>').format(
+        link.kind, CHAIN, places[link.start], places[link.end]
     )
 
 
-def _walk(scene: Scene, index: int, tops: list[int]) -> Markup:
-    """A backward: from its loss back along its own graph, and up into the origin's."""
-    lane, y = scene.lanes[index], tops[index] + 56
-    if lane.walk == "changes":
-        return _change(lane, y - 16)
-    if lane.walk == "none":
-        return Markup("")
-    origin = next((i for i, other in enumerate(scene.lanes) if other.origin), None)
-    if origin is None or lane.origin:
-        end = BUS if lane.origin else STEPS[0] - 96
-        path = Markup('<path class="backward {}" d="M{} {}H{}"/>').format(
-            lane.walk, LOSS, y - 15, end + 8
-        )
-        if lane.walk == "fails":
-            return path + _cross(end, y)
-        return path + _tip(lane.walk, end, y - 15)
-    fails, end = lane.walk == "fails", tops[origin] + 56
-    side, entry = (BUS - 28, end - 4) if fails else (BUS - 17, end + 8)
-    path = Markup('<path class="backward {}" d="M{} {}H{}Q{} {} {} {}V{}Q{} {} {} {}"/>').format(
-        lane.walk, LOSS, y - 15, side + 14, side, y - 15, side, y - 29, entry + 14,
-        side, entry, BUS - (18 if fails else 8), entry,
+def _arrow(link: Link, places: Mapping[str, int]) -> Markup:
+    """From a node to its rail, along it, and into another node; a cross where it fails."""
+    start, end = places[link.start], places[link.end] + ASIDE[link.kind]
+    rail, turn = RAILS[link.kind], 8 if end > start else -8
+    left = CHAIN - 13
+    drawn = Markup('<path class="arrow {}" d="M{} {}H{}Q{} {} {} {}V{}Q{} {} {} {}H{}"/>').format(
+        link.kind, left, start, rail + 8, rail, start, rail, start + turn, end - turn,
+        rail, end, rail + 8, end, left - 4,
     )  # fmt: skip
-    return path + _cross(BUS, end) if fails else path
-
-
-def _tip(kind: str, x: int, y: int, turn: int = 1) -> Markup:
-    """An arrow's head at the end of a walk: to the left, or with `turn` -1 to the right."""
-    return Markup('<path class="tip {}-tip" d="M{} {}l{} -5v10z"/>').format(kind, x, y, 9 * turn)
+    drawn += Markup('<path class="tip {}-tip" d="M{} {}l-9 -5v10z"/>').format(
+        link.kind, left + 2, end
+    )
+    if link.kind == "fails":
+        drawn += _cross(CHAIN, places[link.end])
+    return drawn + (_pill(link, start, end) if link.name else "")
 
 
 def _cross(x: int, y: int) -> Markup:
     return Markup('<path class="cross" d="M{} {}l14 14m0 -14l-14 14"/>').format(x - 7, y - 7)
 
 
-def _legend(scene: Scene, y: int) -> Markup:
-    walks = {lane.walk for lane in scene.lanes}
-    held = "the value that was changed" if "changes" in walks else "what still points to it"
-    keys = [
-        (style, text)
-        for style, text, shown in (
-            ("backward fails", "the backward that fails", "fails" in walks),
-            ("backward frees", "a backward; it frees its graph", "frees" in walks),
-            ("backward clean", "a backward without an error", "clean" in walks),
-            ("held", held, any(lane.origin for lane in scene.lanes)),
-        )
-        if shown
-    ]
-    x, parts = 20, []
-    for kind, text in keys:
-        parts.append(Markup('<path class="{}" d="M{} {}h26"/>').format(kind, x, y - 4))
-        parts.append(_text(x + 34, y, text, "aside"))
-        x += 34 + int(len(text) * 6.4) + 20
-    return Markup("").join(parts)
+def _pill(link: Link, start: int, end: int) -> Markup:
+    """The name of what a link stands for, in the gap above the lower lane."""
+    name = _cut(link.name, 26)
+    width, y = int(len(name) * 7.4) + 18, max(start, end) - HEAD - 8 - GAP // 2 + 7
+    x = max(8, RAILS[link.kind] - 12)
+    return Markup('<rect class="pill" x="{}" y="{}" width="{}" height="22" rx="11"/>{}').format(
+        x, y - 15, width, _text(x + 9, y, name, "code pill-text")
+    )
+
+
+def _legend(scene: Scene, y: int) -> tuple[Markup, int]:
+    """What the arrows mean, one below the other; and the picture's height."""
+    kinds = dict.fromkeys(link.kind for link in scene.links if link.kind in MEANINGS)
+    drawn = Markup("")
+    for kind in kinds:
+        y += KEY
+        meaning = scene.meanings.get(kind, MEANINGS[kind])
+        drawn += Markup('<path class="arrow {}" d="M16 {}h24"/>').format(kind, y)
+        drawn += Markup('<path class="tip {}-tip" d="M48 {}l-9 -5v10z"/>').format(kind, y)
+        drawn += _text(58, y + 4, meaning, "aside")
+    return drawn, y + 12 if scene.lanes else 60

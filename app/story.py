@@ -59,6 +59,18 @@ WORDS: dict[str, _Words] = {
         carried=("has no graph behind it", "has no graph"),
         reached=("needs a graph, and there is none: the error", "needs a graph: error"),
     ),
+    "graphs": _Words(
+        made=("makes the value", "makes the value"),
+        freed=("is where it is lost", "lost here"),
+        carried=("keeps the graph of every pass", "keeps every graph"),
+        reached=("adds one more graph in every pass", "one more graph each pass"),
+    ),
+    "gradients": _Words(
+        made=("makes the value", "makes the value"),
+        freed=("is where it is lost", "lost here"),
+        carried=("never clears its gradients", "never clears gradients"),
+        reached=("uses the sum of all passes so far", "uses the sum of all passes"),
+    ),
     "silent": _Words(
         made=("makes the value", "makes the value"),
         freed=("is where it is lost", "lost here"),
@@ -68,9 +80,19 @@ WORDS: dict[str, _Words] = {
 }
 
 
+NOT_CUT = {
+    "nonleaf": ("computes it: no leaf", "is no leaf", "reads a gradient that is not kept"),
+    "rebound": ("computes it anew: no leaf", "is no leaf any more", "needs a leaf"),
+    "non_scalar": ("gives many numbers, not one", "is not one number", "needs one number: error"),
+    "numpy": ("gives it a graph", "has a graph", "cannot take a graph: error"),
+    "unused": ("makes it; the loss does not use it", "is not used", "finds no way to it: error"),
+}
+"""Where the graph was never cut: what a line does, what the value is, what fails, by operation."""
+
+
 def steps(cause: Cause, family: str) -> list[Step]:
     """The events of a cause in the order in which they happened, numbered from 1."""
-    words = WORDS.get(family, WORDS["graph-reuse"])
+    words = _words(cause, family)
     told = [
         (kind, spot, *texts)
         for kind, spot, texts in _events(cause, words)
@@ -82,6 +104,16 @@ def steps(cause: Cause, family: str) -> list[Step]:
         Step(n, kind, spot.file, spot.line, text, note)
         for n, (kind, spot, text, note) in enumerate(told[: len(CIRCLED)], 1)
     ]
+
+
+def _words(cause: Cause, family: str) -> _Words:
+    """The family's words; where a graph is missing, by what left the value without one."""
+    words = WORDS.get(family, WORDS["graph-reuse"])
+    op = cause.freed_by.op if cause.freed_by else None
+    if family != "no-grad" or op not in NOT_CUT:
+        return words
+    freed, carried, reached = NOT_CUT[op]
+    return _Words(words.made, (freed, freed), (carried, carried), (reached, reached))
 
 
 def numbers(told: Iterable[Step]) -> dict[str, str]:

@@ -55,6 +55,7 @@ from analyzers.source import Project
 
 NAME = "growing-history"
 FAMILY = "silent"
+ADDS_UP = "graphs"
 TITLE = "A kept value holds the graph of every pass"
 
 

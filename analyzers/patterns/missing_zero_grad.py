@@ -55,6 +55,7 @@ from analyzers.spots import spot
 
 NAME = "missing-zero-grad"
 FAMILY = "silent"
+ADDS_UP = "gradients"
 TITLE = "Gradients of earlier steps are never cleared"
 
 

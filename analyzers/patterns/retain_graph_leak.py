@@ -48,6 +48,7 @@ from analyzers.source import Project
 
 NAME = "retain-graph-leak"
 FAMILY = "silent"
+ADDS_UP = "graphs"
 TITLE = "retain_graph hides a state that is never detached"
 
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from app.picture import graph_svg
-from app.scene import healthy_scene, scene_of
+from app.scene import Scene, healthy_scene, scene_of
 from app.schemas import Cause, Diagnosis, Event
 from tests.unit.test_pages_parts import cause
 
@@ -21,6 +21,12 @@ def diagnosis(*causes: Cause, verdict: str = "confirmed") -> Diagnosis:
     return Diagnosis.model_validate({**state, "verdict": verdict, "causes": causes})
 
 
+def links(scene: Scene) -> dict[str, str]:
+    """Where each arrow leads, by where it starts."""
+    edges = ("edge", "freed")
+    return {link.start: link.end for link in scene.links if link.kind not in edges}
+
+
 def words(svg: str) -> str:
     root = ElementTree.fromstring(svg)
     return " ".join(element.text or "" for element in root.iter(f"{SVG}text"))
@@ -30,7 +36,7 @@ def test_the_graph_made_in_the_first_pass_has_no_lane_of_its_own() -> None:
     scene = scene_of(cause(), "graph-reuse", {})
     assert scene is not None
     assert [lane.title for lane in scene.lanes] == ["iteration 1", "iteration 2"]
-    assert [lane.walk for lane in scene.lanes] == ["frees", "fails"]
+    assert links(scene) == {"freed": "made", "made": "again", "reached": "made"}
 
 
 def test_the_graph_made_before_has_one() -> None:
@@ -52,10 +58,45 @@ def test_passes_in_between_are_counted() -> None:
     assert "3 more in between" in words(graph_svg(diagnosis(cause(reached_again_by=late))))
 
 
-def test_an_inplace_change_is_one_graph_and_what_happened_meanwhile() -> None:
+def test_a_change_in_place_hits_what_the_forward_has_saved() -> None:
     scene = scene_of(cause(), "inplace", {})
     assert scene is not None
-    assert [lane.walk for lane in scene.lanes] == ["fails", "changes"]
+    assert [lane.title for lane in scene.lanes] == ["forward", "meanwhile", "backward"]
+    assert links(scene) == {"freed": "made", "reached": "made"}
+
+
+@pytest.mark.parametrize(("op", "edges"), [("tensor", 1), ("nonleaf", 0)])
+def test_a_missing_graph_is_drawn_as_cut_only_where_it_was_cut(op: str, edges: int) -> None:
+    ended = Event(file="train.py", line=50, op=op, code="loss = f(x)")
+    scene = scene_of(cause(created=None, freed_by=ended), "no-grad", {})
+    assert scene is not None
+    assert links(scene) == {"reached": "freed"}
+    assert sum(link.kind == "edge" for link in scene.links) == edges
+
+
+@pytest.mark.parametrize(("family", "what"), [("graphs", "3 graphs"), ("gradients", "3 gradients")])
+def test_what_adds_up_is_drawn_pass_by_pass(family: str, what: str) -> None:
+    scene = scene_of(cause(created=None, freed_by=None), family, {})
+    assert scene is not None
+    assert [lane.title for lane in scene.lanes] == ["pass 1", "pass 2", "pass 3"]
+    assert what in scene.lanes[-1].nodes[0].text
+    assert links(scene) == {"pass 2": "pass 1", "pass 3": "pass 2"}
+
+
+def test_nodes_carry_op_line_and_the_number_of_the_story() -> None:
+    made = Event(file="train.py", line=10, iteration=1, code="h = cell(h)", op="cell")
+    told = words(graph_svg(diagnosis(cause(created=made))))
+    assert "① builds the graph" in told
+    assert "line 10  h = cell(h)" in told
+    assert " cell " in told
+
+
+def test_each_arrow_has_a_head_and_a_word_in_the_legend() -> None:
+    root = ElementTree.fromstring(graph_svg(diagnosis(cause())))
+    kinds = [element.get("class", "") for element in root.iter(f"{SVG}path")]
+    arrows = sorted(kind.removeprefix("arrow ") for kind in kinds if kind.startswith("arrow"))
+    tips = sorted(kind[4:].removesuffix("-tip") for kind in kinds if kind.startswith("tip"))
+    assert arrows == tips == ["fails", "fails", "frees", "frees", "held", "held"]
 
 
 def test_lines_without_text_are_quoted_from_the_source() -> None:
