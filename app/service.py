@@ -210,6 +210,15 @@ class Service(Core):
         await self.jobs.cancel(diagnosis_id)
         return found
 
+    async def keep(self, http: Request, diagnosis_id: str) -> None:
+        """Keep a diagnosis until it is deleted. Raises `ProblemError` where somebody else sent it,
+        or where this service keeps nothing for good."""
+        if not self.settings.keep_on_request:
+            raise ProblemError(403, "not-kept", "This service keeps no result for good.")
+        if not await self.may_delete(http, diagnosis_id):
+            raise ProblemError(403, "not-the-sender", "Only its sender may have a result kept.")
+        await self.store.keep(diagnosis_id)
+
     async def wait(self, diagnosis_id: str, seconds: float) -> bool:
         """Wait for the result, so long at most; whether it is there."""
         until = time.monotonic() + seconds

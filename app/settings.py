@@ -35,6 +35,9 @@ class Settings(BaseSettings):
     )
     sweep_s: float = Field(5, gt=0, description="how often abandoned and expired work is sought")
     retention_days: float = Field(7, gt=0, description="how long a diagnosis is kept")
+    keep_on_request: bool = Field(
+        True, description="let senders keep a result until they delete it"
+    )
     reuse_results: bool = Field(
         True, description="answer a request from the kept result of the very same one"
     )

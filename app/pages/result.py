@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
 
 from analyzers.notebooks.notebook import is_notebook
 from app import share, wording
@@ -22,6 +23,7 @@ from app.picture import diagnosis_scene, draw, family_of
 from app.problems import ProblemError
 from app.schemas import Cause, Diagnosis, DiagnosisRequest, Patch
 from app.service import Service
+from app.store.diagnoses import NEVER
 from app.story import Step, steps
 
 PRINTED = 4000
@@ -45,7 +47,8 @@ async def show(diagnosis_id: DiagnosisId, http: Request, service: TheService) ->
     if diagnosis.status in ("queued", "running"):
         told = await _told(service, diagnosis_id)
         return await asyncio.to_thread(_working, diagnosis, sources, told, mine)
-    return await asyncio.to_thread(_filled, diagnosis, request, sources, mine)
+    may_keep = mine and service.settings.keep_on_request and diagnosis.expires_at < NEVER
+    return await asyncio.to_thread(_filled, diagnosis, request, sources, mine, may_keep)
 
 
 # Threads make the pages: colours take a while.
@@ -56,9 +59,15 @@ def _working(
 
 
 def _filled(
-    diagnosis: Diagnosis, request: DiagnosisRequest, sources: Mapping[str, str], mine: bool
+    diagnosis: Diagnosis,
+    request: DiagnosisRequest,
+    sources: Mapping[str, str],
+    mine: bool,
+    may_keep: bool,
 ) -> Response:
-    return page("result.html", mine=mine, **_context(diagnosis, request, sources))
+    context = _context(diagnosis, request, sources)
+    kept = diagnosis.expires_at >= NEVER
+    return page("result.html", mine=mine, may_keep=may_keep, kept=kept, **context)
 
 
 async def _told(service: Service, diagnosis_id: str) -> list[str]:
@@ -164,6 +173,14 @@ async def source(
     told = steps(diagnosis.causes[0], family_of(diagnosis.causes[0])) if diagnosis.causes else []
     shown = listing.whole(file, sources[file], told)
     return page("source.html", id=diagnosis_id, listing=shown)
+
+
+@router.post("/{diagnosis_id}/keep")
+async def keep(diagnosis_id: DiagnosisId, http: Request, service: TheService) -> Response:
+    """Keep the result until its sender deletes it."""
+    await found(service, diagnosis_id)
+    await service.keep(http, diagnosis_id)
+    return RedirectResponse(f"/d/{diagnosis_id}#share", 303)
 
 
 @router.post("/{diagnosis_id}/delete")

@@ -1,5 +1,6 @@
 // The form, made quicker: an editor, files and folders by drop, Ctrl+Enter, text kept over a reload.
 import { chosen, dropped } from "./dropped.js";
+import { forget, results } from "./history.js";
 import { byId, enhance } from "./keep.js";
 
 const form = byId("diagnose");
@@ -23,7 +24,22 @@ for (const field of [files, folder]) {
 }
 for (const kind of ["dragover", "dragleave", "drop"]) form.addEventListener(kind, drag);
 byId("examples-form").addEventListener("submit", show);
+list();
+byId("history").querySelector("button").addEventListener("click", () => (forget(), list()));
 if (script.dataset.editor) import(script.dataset.editor).then(({ edit }) => colour(edit(script)));
+
+/** The results of this browser, with the day of each. */
+function list() {
+  const section = byId("history");
+  const items = results().map(({ id, words, at }) => {
+    const link = Object.assign(document.createElement("a"), { href: `/d/${id}`, textContent: words });
+    const item = document.createElement("li");
+    item.append(link, ` ${new Date(at).toLocaleDateString()}`);
+    return item;
+  });
+  section.querySelector("ul").replaceChildren(...items);
+  section.hidden = !items.length;
+}
 
 /** The editor marks the line at which the traceback ends, whichever of the two changes. */
 function colour(editor) {

@@ -1,7 +1,14 @@
 // A result: what can be copied is copied by a button.
+import { forget, remember } from "./history.js";
 import { byId, enhance } from "./keep.js";
 
 enhance();
+const mine = byId("mine");
+if (mine) {
+  const { id, at, until } = mine.dataset;
+  remember({ id, at, until, words: mine.querySelector("h1").textContent });
+  byId("delete").addEventListener("submit", () => forget(id));
+}
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", () => copy(button));
 }

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import and_, delete, func, insert, or_, select
+from sqlalchemy import and_, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -15,6 +15,9 @@ from app.schemas import Cause, Diagnosis, DiagnosisRequest, Findings, Patch
 from app.store.attempts import StatusEvent, add_event
 from app.store.database import Database
 from app.store.tables import DiagnosisRow, EventRow, KeyRow
+
+NEVER = datetime(9999, 1, 1, tzinfo=UTC)
+"""When a diagnosis expires that is kept for good."""
 
 Enqueue = Callable[[AsyncConnection, str], Awaitable[None]]
 
@@ -195,6 +198,13 @@ class Store:
             )
         await self._database.forget()
         return done.rowcount == 1
+
+    async def keep(self, diagnosis_id: str) -> None:
+        """Never let a diagnosis expire."""
+        async with self._database.changing(diagnosis_id) as connection:
+            await connection.execute(
+                update(DiagnosisRow).where(DiagnosisRow.id == diagnosis_id).values(expires_at=NEVER)
+            )
 
     async def purge(self) -> int:
         """Forget what has expired; how many that were."""
