@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Page, Response, expect
 
 from app.pages.examples import examples
-from tests.browser.pages import Visit, diagnosed, keep, write
+from tests.browser.pages import Visit, diagnosed, keep, settled, write
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 LSTM = next(example for example in examples() if example.name == "lstm")
@@ -114,12 +114,43 @@ async def test_a_result_weighs_little(visit: Visit) -> None:
 async def test_a_deleted_result_is_gone(page: Page) -> None:
     await diagnosed(page, "healthy")
     address = page.url
+    await expect(page.get_by_text("Delete for good")).to_be_hidden()
     await page.click("text=Delete this result")
+    await page.click("text=Delete for good")
     await expect(page.locator("h1")).to_have_text("Deleted")
     answer = await page.goto(address)
     assert answer is not None
     assert answer.status == 404
     await expect(page.locator("h1")).to_have_text("This result does not exist")
+
+
+async def test_a_result_is_kept_on_request(page: Page) -> None:
+    await diagnosed(page, "healthy")
+    await page.get_by_role("button", name="Keep it for good").click()
+    await settled(page)
+    await expect(page.locator("#share + p")).to_contain_text("until its sender deletes it")
+    await expect(page.get_by_role("button", name="Keep it for good")).to_have_count(0)
+
+
+async def test_own_results_are_listed_in_this_browser(page: Page) -> None:
+    await diagnosed(page, "healthy")
+    headline = await page.locator("h1").inner_text()
+    address = page.url
+    await page.goto("/")
+    await expect(page.locator("#history a")).to_have_text(headline)
+    await page.click("#history a")
+    await settled(page)
+    assert page.url == address
+    await page.click("text=Delete this result")
+    await page.click("text=Delete for good")
+    await page.goto("/")
+    await expect(page.locator("#history")).to_be_hidden()
+
+
+async def test_a_preview_tells_the_headline(page: Page) -> None:
+    await diagnosed(page, "lstm")
+    title = await page.locator("meta[property='og:title']").get_attribute("content")
+    assert title == await page.locator("h1").inner_text()
 
 
 async def test_progress_is_shown_while_it_works(page: Page) -> None:
