@@ -4,7 +4,7 @@ PORT ?= 8000
 VENV := .venv
 BIN := $(VENV)/bin
 # TORCH_INDEX=URL adds PyTorch's index of CPU builds, which are much smaller than the default ones.
-PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt \
+PIP := $(BIN)/python -m pip --disable-pip-version-check install -c constraints.txt \
 	$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 # One process a core (WORKERS=0: all in one); tests that share something expensive stay together.
 WORKERS ?= auto
@@ -15,6 +15,7 @@ help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
 
 $(VENV)/.serve: pyproject.toml constraints.txt
+	@echo "Installing PyTorch and the rest: some gigabytes; with TORCH_INDEX=URL of CPU builds, far less"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) -e '.[server,sandbox]'
 	@touch $@

@@ -126,7 +126,7 @@ class _Facts:
         lines = self._lines.get(event.file, [])
         if not code and 0 < event.line <= len(lines):
             code = lines[event.line - 1].strip()
-        return f"line {event.line}  {code}".rstrip()
+        return f"{event.cell or f'line {event.line}'}  {code}".rstrip()
 
     def node(self, kind: str, text: str, event: Event | None, mark: Mark) -> Node:
         """An event as a node whose key is its kind."""

@@ -125,6 +125,11 @@ class Service(Core):
 
         return QueueJobs(self.database, self.store, self.settings)
 
+    async def _warm_up(self) -> None:
+        await super()._warm_up()
+        host = "127.0.0.1" if self.settings.host in ("0.0.0.0", "::") else self.settings.host
+        log.info(f"Open http://{host}:{self.settings.port}")
+
     async def start(self) -> None:
         """Open everything and take up what an earlier process left."""
         await self.open(diagnosing=self.settings.jobs == "embedded")

@@ -133,11 +133,18 @@ def _events(cause: Cause, words: _Words) -> Iterator[tuple[StepKind, Spot | None
         spot = Spot(file=cause.carrier.file, line=cause.carrier.line)
         text, note = words.carried
         name = f"`{_short(cause.carrier.name)}`"
-        yield "carried", spot, (f"{name} {text} (line {spot.line}).", f"{name} {note}")
+        yield "carried", spot, (f"{name} {text} ({_where(cause, spot)}).", f"{name} {note}")
     if cause.reached_again_by:
         text, note = words.reached
         event = cause.reached_again_by
         yield "reached", event, (f"{_line(event)} {text}.", note + _when(event))
+
+
+def _where(cause: Cause, spot: Spot) -> str:
+    """A line as its reader counts it: in its cell, where another event tells which that is."""
+    told = (cause.location, cause.created, cause.freed_by, cause.reached_again_by)
+    cells = [other.cell for other in told if other and other.cell and other.line == spot.line]
+    return cells[0] if cells else f"line {spot.line}"
 
 
 def _line(spot: Spot) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from markupsafe import Markup, escape
 
@@ -37,9 +37,19 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
+class Cell:
+    """The head of a notebook's cell; the lines below it are counted from its first."""
+
+    cell: int
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
+    """`title` is what its reader calls the file."""
+
     file: str
-    rows: tuple[Line | Gap, ...]
+    rows: tuple[Line | Gap | Cell, ...]
+    title: str = ""
 
     @property
     def cut(self) -> bool:
@@ -87,6 +97,38 @@ def whole(file: str, text: str, steps: Sequence[Step]) -> Listing:
         for number, html in lines.items()
     )
     return Listing(file, tuple(rows))
+
+
+def in_cells(found: Listing, script: str) -> Listing:
+    """A listing of a notebook's script as its cells. The script begins with a cell's marker."""
+    lines = lines_of(script)
+    mark = lines[0].rstrip("0123456789")
+    if mark in ("", lines[0]):  # it could not be converted
+        return found
+    places: dict[int, tuple[int, int]] = {}
+    cell = first = 0
+    for number, line in enumerate(lines, 1):
+        if line.startswith(mark) and line[len(mark) :].isdecimal():
+            cell, first = int(line[len(mark) :]), number
+        places[number] = cell, number - first
+    title = f"{found.file.removesuffix('.py')}.ipynb"
+    return Listing(found.file, tuple(_by_cells(found.rows, places)), title)
+
+
+def _by_cells(
+    rows: Iterable[Line | Gap | Cell], places: Mapping[int, tuple[int, int]]
+) -> Iterator[Line | Gap | Cell]:
+    current = 0
+    for row in rows:
+        if not isinstance(row, Line) or row.number is None:
+            yield row
+            continue
+        cell, inner = places[row.number]
+        if cell != current:
+            yield Cell(cell)
+        current = cell
+        if inner:  # the marker itself is told by the cell's head
+            yield replace(row, number=inner)
 
 
 def head(file: str, text: str) -> Listing:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -99,8 +99,13 @@ def _context(
 ) -> dict[str, Any]:
     cause = diagnosis.causes[0] if diagnosis.causes else None
     told = steps(cause, family_of(cause)) if cause else []
+    notebook = is_notebook(request.script)
     scene = diagnosis_scene(diagnosis, sources)
     fixes = [_fix(patch, cause, told, sources) for patch in diagnosis.patches] if cause else []
+    shown = listing.listings(cause, told, sources) if cause else []
+    if notebook:
+        shown = _in_cells(shown, sources)
+        fixes = [replace(fix, listings=_in_cells(fix.listings, sources)) for fix in fixes]
     return {
         "diagnosis": diagnosis,
         "request": request,
@@ -109,11 +114,11 @@ def _context(
         "steps": told,
         "fixes": fixes,
         "fixed": bool(fixes) and fixes[0].patch.verification.status == "passed",
-        "listings": listing.listings(cause, told, sources) if cause else [],
+        "listings": shown,
         "picture": draw(scene) if scene else None,
         "caption": scene.description if scene else "",
         "retain_graph": _is_about_retain_graph(diagnosis),
-        "notebook": is_notebook(request.script),
+        "notebook": notebook,
         "shared": [
             (
                 "As short Markdown, for an issue",
@@ -147,6 +152,14 @@ def _fix(
     return Fix(patch, found, shown, merged)
 
 
+def _in_cells(
+    shown: Sequence[listing.Listing], sources: Mapping[str, str]
+) -> list[listing.Listing]:
+    """A notebook's own listing as its cells. Its script, made of them, is the last source."""
+    script = list(sources)[-1] if sources else ""
+    return [listing.in_cells(one, sources[script]) if one.file == script else one for one in shown]
+
+
 def _is_about_retain_graph(diagnosis: Diagnosis) -> bool:
     """Whether the message is the one that advises `retain_graph=True`."""
     return diagnosis.error is not None and diagnosis.error.family == "graph-reuse"
@@ -172,6 +185,8 @@ async def source(
         return page("missing.html", 404)
     told = steps(diagnosis.causes[0], family_of(diagnosis.causes[0])) if diagnosis.causes else []
     shown = listing.whole(file, sources[file], told)
+    if request is not None and is_notebook(request.script):
+        shown = _in_cells([shown], sources)[0]
     return page("source.html", id=diagnosis_id, listing=shown)
 
 

@@ -52,9 +52,12 @@ async def test_a_dropped_notebook_is_diagnosed_as_one_script(page: Page) -> None
     await page.click("button.primary")
     await settled(page)
     await expect(page.locator(".badge")).to_have_text("Reproduced and fixed")
-    await expect(page.locator("table.listing").first).to_contain_text(
-        "hidden = model(chars, hidden)"
-    )
+    shown = page.locator("table.listing").first
+    await expect(shown).to_contain_text("hidden = model(chars, hidden)")
+    await expect(shown.locator("caption")).to_have_text("charlm.ipynb")
+    await expect(shown.locator("tr.cell").first).to_have_text("Cell 1")
+    await expect(page.locator("text=git apply")).to_have_count(0)
+    await keep(page, "notebook")
 
 
 async def test_of_several_files_the_one_that_walks_is_the_script(page: Page) -> None:

@@ -16,7 +16,7 @@ from app.guide import guides
 from app.highlight import LARGEST, highlight_lines, lines_of
 from app.markdown import to_html
 from app.pages.diffs import hunks
-from app.pages.listing import Gap, Line, fits, listings
+from app.pages.listing import Cell, Gap, Line, fits, in_cells, listings, whole
 from app.schemas import Boundary, Carrier, Cause, Diagnosis, Event, Spot
 from app.share import as_markdown, fenced
 from app.story import steps
@@ -206,3 +206,13 @@ def test_every_pattern_has_a_lead_and_both_examples(name: str) -> None:
     assert guide.broken != guide.mended
     for code in (guide.broken, guide.mended):
         compile(code, name, "exec")
+
+
+def test_a_notebooks_listing_is_told_in_its_cells() -> None:
+    script = "# %% cell 2\nimport torch\nh = cell(h)\n# %% cell 4\nloss.backward()\n"
+    told = steps(cause(created=None, freed_by=None, carrier=None), "graph-reuse")
+    found = in_cells(whole("nb.py", script, told), script)
+    assert found.title == "nb.ipynb"
+    heads = [(at, row.cell) for at, row in enumerate(found.rows) if isinstance(row, Cell)]
+    assert heads == [(0, 2), (3, 4)]
+    assert [row.number for row in found.rows if isinstance(row, Line)] == [1, 2, 1]
