@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 from analyzers.certainty import Basis, Certainty, confidence
 from analyzers.edits import EditConflict, apply, leave_python
 from analyzers.evidence import Engine, Evidence, GraphReuse, How, Node, Place, Visit
-from analyzers.pattern import Boundary, Carrier, Match, Pattern, Proposal, patterns
+from analyzers.pattern import (
+    SECOND_CHOICE,
+    Boundary,
+    Carrier,
+    Match,
+    Pattern,
+    Proposal,
+    patterns,
+)
 from analyzers.ranking import in_turns
 from analyzers.recalled import explained, is_vague, usual
 from analyzers.repair.cut import cuts
@@ -22,7 +30,6 @@ from analyzers.source import Project
 
 MAX_CAUSES = 4
 MAX_CANDIDATES = 8
-SECOND_CHOICE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +178,7 @@ def _proposals(match: Match, pattern: Pattern, project: Project) -> Iterator[Pro
     with suppress(EditConflict):
         yield from pattern.fixes(match, project)
     if isinstance(match.evidence, GraphReuse) and not match.evidence.same_root:
-        yield from cuts(match.evidence, project, SECOND_CHOICE)
+        yield from cuts(match.evidence, project, SECOND_CHOICE + 1)
 
 
 def patched(project: Project, proposal: Proposal) -> dict[str, str]:

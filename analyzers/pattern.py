@@ -19,6 +19,8 @@ from analyzers.edits import Edit
 from analyzers.evidence import Evidence, Place
 from analyzers.source import Project
 
+SECOND_CHOICE = 4  # from this rank on a proposal is the second choice of its pattern
+
 
 @dataclass(frozen=True, slots=True)
 class Carrier:

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analyzers.classify import Candidate
+from analyzers.pattern import SECOND_CHOICE
+from app import checks
 from app.original import Original
-from app.verify import SECOND_CHOICE, Told, Trial, run_plain, trial_of
+from app.verify import Told, Trial, run_plain, trial_of
 from sandbox.protocol import Job, Session
 
 AT_ONCE = 2  # candidates under way: the first, and the one that follows if it does not settle it
@@ -52,7 +54,11 @@ async def try_out(
 
     What is found does not depend on how long runs take: a candidate counts once all before it do.
     """
-    waiting = [_Entrant(turn, one) for turn, group in enumerate(groups) for one in group]
+    waiting = [
+        _Entrant(turn, one, checks.minimal(original.files, one.files)[1])
+        for turn, group in enumerate(groups)
+        for one in group
+    ]
     trials: list[Trial] = []
     proven: Trial | None = None
     try:
@@ -93,10 +99,12 @@ def _order(trial: Trial) -> tuple[object, ...]:
 
 @dataclass(eq=False)
 class _Entrant:
-    """A candidate that has not been judged yet; `turn` is that of its cause."""
+    """A candidate that has not been judged yet; `turn` is that of its cause, `lines` how many it
+    changes."""
 
     turn: int
     candidate: Candidate
+    lines: int
     task: asyncio.Task[Trial] | None = None
 
     def start(self, original: Original) -> None:
@@ -112,7 +120,7 @@ class _Entrant:
 
     def may_come_before(self, best: Trial) -> bool:
         """Whether it could, if all that it is measured by turned out well."""
-        if best.settles:
+        if best.settles and best.lines <= self.lines:
             return False
         rank = self.candidate.rank // SECOND_CHOICE
         at_best = (0, False, self.candidate.last_resort, self.turn, rank, 0, False, False)

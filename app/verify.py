@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from analyzers.classify import Candidate
+from analyzers.pattern import SECOND_CHOICE
 from app import checks, schedule
 from app.effects import Comparison, Measured, compare
 from app.original import PATIENCE_S, Original
@@ -13,9 +14,6 @@ from app.schedule import Schedule
 from app.schemas import Check, CheckStatus, Effect
 from sandbox.protocol import Job, RunResult
 from sandbox.records import Trace
-
-SECOND_CHOICE = 4  # from this rank on a proposal is the second choice of its pattern
-FEW_LINES = 4  # of a patch that ends the search, if all else is as it should be
 
 Told = Callable[["Trial"], Awaitable[None]]
 """Who is told of a patch as soon as it has passed its checks, before the others are through."""
@@ -70,7 +68,8 @@ class Trial:
     def order(self) -> tuple[object, ...]:
         """Sort key: checks, schedule, gradients, losses, leaves that get one, graph that is kept,
         lines, as measured; and between them what only the proposal knows: whether it is a last
-        resort, how sure its cause is, what its pattern prefers."""
+        resort, how sure its cause is, what its pattern prefers. Of patches that leave the
+        gradients the same, the shorter comes first, whatever is preferred."""
         failed = sum(check.status == "failed" for check in self.checks)
         return (
             failed,
@@ -82,6 +81,7 @@ class Trial:
             self.strays,
             self.retains,
             -self.leaves,
+            self.lines if self.gradients == "same" else 0,
             self.candidate.rank,
             -self.nodes if self.gradients in ("truncated", "changed") else 0,
             self.lines,
@@ -89,12 +89,9 @@ class Trial:
 
     @property
     def settles(self) -> bool:
-        """Whether nothing better need be looked for."""
-        return (
-            self.status == "passed"
-            and self.order[:8] == (0, False, False, 0, 0, 0, False, False)
-            and self.lines <= FEW_LINES
-        )
+        """Whether nothing better need be looked for, unless it is shorter."""
+        at_best = (0, False, False, 0, 0, 0, False, False)
+        return self.status == "passed" and self.order[: len(at_best)] == at_best
 
 
 async def trial_of(original: Original, turn: int, candidate: Candidate) -> Trial:

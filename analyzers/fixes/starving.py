@@ -22,13 +22,12 @@ from analyzers.flow import (
     value_of,
     walk_scope,
 )
-from analyzers.pattern import Carrier, Proposal
+from analyzers.pattern import SECOND_CHOICE, Carrier, Proposal
 from analyzers.source import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.spots import Spot
 from analyzers.trees import remembered, walk
 
 MAX_CUTS = 3
-FALLBACK = 4  # the rank of a second choice
 MAX_DEPTH = 3  # of calls from the function that reads the parameters
 
 
@@ -258,8 +257,8 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     ]
     if not cuts_in(cut.where.statement):
         soft = is_probability(cut.where)
-        yield from differentiable(cut.where, rank if soft else FALLBACK)
-        yield from straight_through(cut.where, FALLBACK if soft else rank)
+        yield from differentiable(cut.where, rank if soft else SECOND_CHOICE)
+        yield from straight_through(cut.where, SECOND_CHOICE if soft else rank)
     if sampled:
         title = "Sample with a gradient: `rsample()`"
         yield Proposal("rsample", title, tuple(sampled), "", rank)

@@ -38,7 +38,7 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.fixes.totals import backward_behind_loop, walk_this_loss
 from analyzers.fixes.truncation import detach_at_boundary
-from analyzers.pattern import Match, Proposal
+from analyzers.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.source import Project
 from analyzers.stories.story import story_of
 from analyzers.stories.telling import account, matched, story_in
@@ -70,4 +70,4 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     story = story_in(match)
     yield from walk_this_loss(story, project)
     yield from backward_behind_loop(story, project)
-    yield from detach_at_boundary(story, project, rank=4)
+    yield from detach_at_boundary(story, project, rank=SECOND_CHOICE)

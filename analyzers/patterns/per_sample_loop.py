@@ -41,7 +41,7 @@ from analyzers.evidence import Evidence
 from analyzers.fixes.combining import retain_on_first, sum_behind_loop
 from analyzers.fixes.constants import stale_beside_fresh
 from analyzers.fixes.moving import forward_into_loop
-from analyzers.pattern import Match, Proposal
+from analyzers.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.source import Project
 from analyzers.stories.story import story_of
 from analyzers.stories.telling import account, matched, story_in
@@ -72,8 +72,8 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Sum in the loop and one backward behind it; or the forward inside."""
+    """Sum in the loop and one backward behind it; failing that, a forward for every sample."""
     story = story_in(match)
     yield from sum_behind_loop(story, project)
-    yield from forward_into_loop(story, project, rank=1)
+    yield from forward_into_loop(story, project, rank=SECOND_CHOICE)
     yield from retain_on_first(story, project)

@@ -44,7 +44,7 @@ from analyzers.fixes.anew import computed_for_next_pass
 from analyzers.fixes.kept_values import detach_where_stored
 from analyzers.fixes.truncation import detach_at_boundary
 from analyzers.fixes.windows import emptied
-from analyzers.pattern import Match, Proposal
+from analyzers.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.repair.cut import at_boundary, cuts
 from analyzers.source import Project
 from analyzers.stories.story import story_of
@@ -90,4 +90,4 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from emptied(story, project, rank=3)
     if not at_boundary(observed):
         yield from detach_where_stored(story, project, rank=0)
-        yield from detach_at_boundary(story, project, rank=4)
+        yield from detach_at_boundary(story, project, rank=SECOND_CHOICE)

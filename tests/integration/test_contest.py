@@ -132,3 +132,11 @@ async def test_beside_a_given_error_endless_training_has_its_time_and_no_more(
     assert seen.run.trace.ended is not None  # it was not killed
     assert seen.run.status == "timed_out"  # the error may come later, so it is not called clean
     assert not seen.ran_clean
+
+
+async def test_of_repairs_that_leave_the_gradients_the_same_the_shorter_comes_first(
+    session: Session,
+) -> None:
+    longer = ANEW.replace("(out * out)", "(out.clone() * out)")
+    preferred = [candidate("longer", longer), candidate("anew", ANEW, 1)]
+    assert (await contest(session, SQUARED, preferred))[0] == ["anew", "longer"]
