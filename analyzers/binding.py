@@ -48,7 +48,7 @@ def _only_walk(error: ParsedTraceback, project: Project) -> tuple[Frame, ...]:
     """The line that a message without frames must come from, where a walk raised it and the
     entry has a single one."""
     module = project.module(project.entry)
-    if error.pattern_hint not in ("detached-loss", "non-scalar-backward") or module is None:
+    if error.kind not in ("detached", "non-scalar") or module is None:
         return ()
     walks = [n for n, text in enumerate(module.lines, 1) if ".backward(" in text]
     if len(walks) != 1 or not module.code(walks[0]).endswith(")"):

@@ -181,7 +181,9 @@ class MissingGraph:
 
 @dataclass(frozen=True, slots=True)
 class SilentFault:
-    """Nothing was raised, and training is wrong all the same. `kind` is a pattern's name."""
+    """Nothing was raised, and training is wrong all the same. `kind` says what
+    was seen: growing-graph, reaching-back, overwritten-gradient, uncleared-gradients,
+    unfed-parameters."""
 
     kind: str
     how: How

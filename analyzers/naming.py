@@ -45,15 +45,8 @@ def missing(match: Match, project: Project) -> str:
     return told
 
 
-_FIGURES = {
-    "growing-history": "Graph nodes that it keeps alive, pass by pass",
-    "retain-graph-leak": "Graph nodes that a backward goes through, call by call",
-    "missing-zero-grad": "Norm of the gradients left over at each step",
-}
-
-
-def measured(match: Match, project: Project) -> str:
-    """Where a silent fault was seen, and what was measured."""
+def measured(match: Match, project: Project, meaning: str = "") -> str:
+    """Where a silent fault was seen, and what was measured; `meaning`: what the figures are."""
     evidence = match.evidence
     assert isinstance(evidence, SilentFault)
     told = f"Seen at {line(match.location, project)}."
@@ -61,7 +54,6 @@ def measured(match: Match, project: Project) -> str:
         some = ", ".join(f"`{name}`" for name in evidence.params[:4])
         more = f" and {len(evidence.params) - 4} more" if len(evidence.params) > 4 else ""
         told += f" It concerns {some}{more}."
-    meaning = _FIGURES.get(evidence.kind)
     if evidence.figures and meaning:
         told += f" {meaning}: {', '.join(f'{figure:g}' for figure in evidence.figures[:6])}."
     if evidence.detail:

@@ -112,3 +112,9 @@ def before(name: str) -> frozenset[str]:
     """The patterns that this one comes before where both fit: it is the more specific reading of
     the same evidence (`BEFORE` in its file)."""
     return frozenset(getattr(patterns()[name], "BEFORE", ()))
+
+
+def told_by(kind: str | None) -> str | None:
+    """The pattern that an error of this kind points to (`KIND` in its file)."""
+    found = (name for name, p in patterns().items() if kind and getattr(p, "KIND", None) == kind)
+    return next(found, None)

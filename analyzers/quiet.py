@@ -8,14 +8,14 @@ from analyzers.pattern import Carrier, Match
 from analyzers.spots import carrier_of
 
 
-def silent(evidence: Evidence, pattern: str) -> SilentFault | None:
-    """The evidence, if it is of this pattern."""
-    mine = isinstance(evidence, SilentFault) and evidence.kind == pattern
+def silent(evidence: Evidence, kind: str) -> SilentFault | None:
+    """The evidence, if it is of this kind."""
+    mine = isinstance(evidence, SilentFault) and evidence.kind == kind
     return evidence if mine and isinstance(evidence, SilentFault) else None
 
 
 def matched(
-    fault: SilentFault, place: Place | None = None, carrier: Carrier | None = None
+    pattern: str, fault: SilentFault, place: Place | None = None, carrier: Carrier | None = None
 ) -> Match | None:
     """A match at the line that the pattern found, else where the fault was seen."""
     seen = fault.at or (fault.visit.at if fault.visit is not None else None)
@@ -23,4 +23,4 @@ def matched(
     if at is None:
         return None
     named = carrier or carrier_of(fault.holders, at)
-    return Match(fault.kind, Certainty.LIKELY, fault, at, named if named.name else None)
+    return Match(pattern, Certainty.LIKELY, fault, at, named if named.name else None)

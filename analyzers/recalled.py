@@ -25,7 +25,6 @@ from analyzers.writes import writes
 
 MAX_LINE = 20_000
 _WALKS = ("backward", "_backward", "backprop", "backpropagate")
-_INPLACE_KINDS = {"inplace-leaf": "leaf", "inplace-view": "view"}
 
 
 def files_of(traceback: ParsedTraceback, entry: str) -> dict[str, str]:
@@ -67,7 +66,7 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
                 engine=engine,  # type: ignore[arg-type]
             )
         case "inplace":
-            kind = _INPLACE_KINDS.get(traceback.pattern_hint or "", "saved")
+            kind = traceback.kind or "saved"
             return InplaceChange(
                 kind,  # type: ignore[arg-type]
                 "predicted",

@@ -12,27 +12,27 @@ _MEANINGS = {
     "inplace": (
         "a tensor that the backward still needed was changed in place after the forward had used it"
     ),
-    "inplace-leaf": (
+    "leaf": (
         "a leaf (a parameter, or a tensor with `requires_grad`) was written in place while "
         "gradients were recorded"
     ),
-    "inplace-view": "a view of another tensor was written in place in a way that has no gradient",
+    "view": "a view of another tensor was written in place in a way that has no gradient",
     "no-grad": "backward() was called on a value with no graph behind it",
-    "detached-loss": (
+    "detached": (
         "the value has no graph: nothing with `requires_grad` led to it, or the graph was "
         "cut on the way"
     ),
-    "non-scalar-backward": (
+    "non-scalar": (
         "`backward()` was called on a tensor of several values, and only a single number has a "
         "backward without being told weights"
     ),
-    "unused-parameter": "a gradient was asked for something that the output was not made of",
-    "numpy-on-grad": "a tensor with a graph was handed to NumPy, which knows no gradients",
-    "deepcopy-nonleaf": "a copy was asked for of a tensor that is the result of an operation",
-    "nonleaf-grad": (
+    "unused": "a gradient was asked for something that the output was not made of",
+    "numpy": "a tensor with a graph was handed to NumPy, which knows no gradients",
+    "deepcopy": "a copy was asked for of a tensor that is the result of an operation",
+    "nonleaf": (
         "something that only leaves have was asked of a tensor that is the result of an operation"
     ),
-    "leaf-rebound": "a `.grad` was read that is None: no backward has reached that tensor",
+    "rebound": "a `.grad` was read that is None: no backward has reached that tensor",
 }
 
 
@@ -40,5 +40,5 @@ def meaning(error: ParsedTraceback | None) -> str:
     """A sentence; empty for errors that are not about gradients."""
     if error is None:
         return ""
-    told = _MEANINGS.get(error.pattern_hint or "") or _MEANINGS.get(error.family)
+    told = _MEANINGS.get(error.kind or "") or _MEANINGS.get(error.family)
     return f"The message says that {told}." if told else ""

@@ -7,6 +7,7 @@ from typing import Literal
 
 from analyzers.classify import Candidate, Explained, Happening
 from analyzers.edits import unified_diff
+from analyzers.pattern import told_by
 from analyzers.tracebacks import Frame
 from app import verdict
 from app.case import Case
@@ -198,7 +199,7 @@ def error_report(case: Case, seen: Observation, causes: list[Cause]) -> ErrorRep
     if given is not None and given.exception:
         return ErrorReport(
             family=given.family,
-            pattern_hint=given.pattern_hint or hint,
+            pattern_hint=told_by(given.kind) or hint,
             exception=given.exception,
             message=given.message,
             location=_own_line(given.frames),

@@ -321,8 +321,8 @@ class Missing(Record):
 class Silent(Record):
     """Something wrong that raised nothing.
 
-    `kind`: growing-history, retain-graph-leak, aliased-grad, missing-zero-grad,
-    starved-parameter. `figures` is what was measured (nodes per backward, gradient norms, ...).
+    `kind`: growing-graph, reaching-back, overwritten-gradient, uncleared-gradients,
+    unfed-parameters. `figures` is what was measured (nodes per backward, gradient norms, ...).
     """
 
     t: Literal["silent"]

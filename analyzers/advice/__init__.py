@@ -27,13 +27,13 @@ Look = Callable[[ast.AST, Module], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`hints`: the patterns' names that the message may point to, where it must be one of them.
+    """`kinds`: of error within the family, where it must be one of them.
     `look` finds lines of the source, or `frames` a part of the path of a library's frame; `say` is
     told about them, with `{name}` for what was found."""
 
     say: str
     look: Look | None = None
-    hints: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
     frames: str = ""
     kind: Literal["lines", "version"] = "lines"
 
@@ -65,7 +65,7 @@ def hints(project: Project, error: ParsedTraceback) -> tuple[Hint, ...]:
     told: list[tuple[int, int, Hint]] = []
     near = _Nearness(project, error)
     for rank, entry in enumerate(entries().get(error.family, ())):
-        if entry.hints and error.pattern_hint not in entry.hints:
+        if entry.kinds and error.kind not in entry.kinds:
             continue
         found = [(near.of(hint), hint) for hint in _found(entry, project, error)]
         if found:

@@ -9,8 +9,8 @@ from analyzers.advice import looking as look
 from analyzers.source import Module
 
 FAMILIES = ("inplace",)
-LEAF = frozenset({"inplace-leaf"})
-VIEW = frozenset({"inplace-view"})
+LEAF = frozenset({"leaf"})
+VIEW = frozenset({"view"})
 
 
 def changed_over_views(node: ast.AST, module: Module) -> str | None:

@@ -9,12 +9,12 @@ from analyzers.advice import looking as look
 from analyzers.source import Module, spelled
 
 FAMILIES = ("no-grad",)
-FLAT = frozenset({"detached-loss"})
-VECTOR = frozenset({"non-scalar-backward"})
-UNUSED = frozenset({"unused-parameter"})
-ARRAYS = frozenset({"numpy-on-grad"})
-COPIES = frozenset({"deepcopy-nonleaf"})
-NONLEAF = frozenset({"nonleaf-grad", "leaf-rebound"})
+FLAT = frozenset({"detached"})
+VECTOR = frozenset({"non-scalar"})
+UNUSED = frozenset({"unused"})
+ARRAYS = frozenset({"numpy"})
+COPIES = frozenset({"deepcopy"})
+NONLEAF = frozenset({"nonleaf", "rebound"})
 
 
 def forced_leaf(node: ast.AST, module: Module) -> str | None:

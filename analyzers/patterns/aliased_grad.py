@@ -51,11 +51,12 @@ from analyzers.spots import names_held, root_of
 NAME = "aliased-grad"
 FAMILY = "silent"
 TITLE = "A kept gradient changed under a later backward"
+SEEN_AS = "overwritten-gradient"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """A name for a gradient was seen to change with a later walk."""
-    fault = silent(evidence, NAME)
+    fault = silent(evidence, SEEN_AS)
     if fault is None:
         return None
     kept = kept_at(fault, project)
@@ -66,7 +67,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     names = names_held(fault.holders)
     at = place or fault.at
     carrier = Carrier(root_of(names[0]), at) if names and at is not None else None
-    return matched(fault, place, carrier)
+    return matched(NAME, fault, place, carrier)
 
 
 def explain(match: Match, project: Project) -> str:
@@ -77,6 +78,6 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """A copy where it is kept."""
-    fault = silent(match.evidence, NAME)
+    fault = silent(match.evidence, SEEN_AS)
     assert fault is not None
     yield from clone_kept(fault, project)

@@ -49,6 +49,7 @@ from analyzers.source import Project
 NAME = "deepcopy-nonleaf"
 FAMILY = "no-grad"
 TITLE = "A copy was asked of a tensor with a graph"
+KIND = "deepcopy"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:

@@ -55,6 +55,7 @@ from analyzers.spots import spot
 NAME = "detached-loss"
 FAMILY = "no-grad"
 TITLE = "The loss has no graph behind it"
+KIND = "detached"
 
 _WORDS = {
     "item": "`.item()` gives a plain number",

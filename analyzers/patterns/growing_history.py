@@ -57,25 +57,27 @@ NAME = "growing-history"
 FAMILY = "silent"
 ADDS_UP = "graphs"
 TITLE = "A kept value holds the graph of every pass"
+SEEN_AS = "growing-graph"
+FIGURES = "Graph nodes that it keeps alive, pass by pass"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """A name was seen to keep more graph in each pass."""
-    fault = silent(evidence, NAME)
+    fault = silent(evidence, SEEN_AS)
     if fault is None:
         return None
     stores = stores_of(fault, project)
-    return matched(fault, stores[0].place if stores else None)
+    return matched(NAME, fault, stores[0].place if stores else None)
 
 
 def explain(match: Match, project: Project) -> str:
     """Which name, and how its graph grew."""
     who = f"`{match.carrier.name}`" if match.carrier else "A kept value"
-    return f"{who} keeps the graph of every pass. {measured(match, project)}"
+    return f"{who} keeps the graph of every pass. {measured(match, project, FIGURES)}"
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The number; the tensor without its graph."""
-    fault = silent(match.evidence, NAME)
+    fault = silent(match.evidence, SEEN_AS)
     assert fault is not None
     yield from store_values(fault, project)

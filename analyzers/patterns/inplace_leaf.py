@@ -50,6 +50,7 @@ from analyzers.spots import carrier_of, names_held, spot
 NAME = "inplace-leaf"
 FAMILY = "inplace"
 TITLE = "A leaf that requires grad is written in place"
+KIND = "leaf"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:

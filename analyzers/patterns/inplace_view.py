@@ -52,6 +52,7 @@ from analyzers.spots import carrier_of, names_held, spot
 NAME = "inplace-view"
 FAMILY = "inplace"
 TITLE = "A view is written in place where its siblings forbid it"
+KIND = "view"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:

@@ -49,6 +49,7 @@ from analyzers.stories.telling import account, matched, story_in
 NAME = "lbfgs-closure"
 FAMILY = "graph-reuse"
 TITLE = "The closure calls backward on a loss made outside it"
+KIND = "closure"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:

@@ -54,6 +54,7 @@ from analyzers.spots import spot
 NAME = "leaf-rebound"
 FAMILY = "no-grad"
 TITLE = "An update by hand made a new tensor of the leaf"
+KIND = "rebound"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:

@@ -57,18 +57,20 @@ NAME = "missing-zero-grad"
 FAMILY = "silent"
 ADDS_UP = "gradients"
 TITLE = "Gradients of earlier steps are never cleared"
+SEEN_AS = "uncleared-gradients"
+FIGURES = "Norm of the gradients left over at each step"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """Steps were seen on gradients of steps before, and nothing near them clears."""
-    fault = silent(evidence, NAME)
+    fault = silent(evidence, SEEN_AS)
     where = spot(project, fault.at) if fault is not None else None
     if fault is None or (where is not None and cleared_already(where, fault.params)):
         return None
     name = optimizer_stepped(where) if where is not None else None
     name = name or next(iter(fault.params), None)
     carrier = Carrier(name, where.place) if name and where is not None else None
-    return matched(fault, carrier=carrier)
+    return matched(NAME, fault, carrier=carrier)
 
 
 def explain(match: Match, project: Project) -> str:
@@ -77,10 +79,11 @@ def explain(match: Match, project: Project) -> str:
         names = ", ".join(f"`{name}`" for name in _params(match)[:4])
         return (
             f"The script updates {names} itself, and each backward adds to gradients that an "
-            f"update has already used: nothing clears them. {measured(match, project)}"
+            f"update has already used: nothing clears them. {measured(match, project, FIGURES)}"
         )
     who = f"`{match.carrier.name}`" if match.carrier else "An optimizer"
-    return f"{who} steps on gradients that still hold earlier ones. {measured(match, project)}"
+    told = f"{who} steps on gradients that still hold earlier ones."
+    return f"{told} {measured(match, project, FIGURES)}"
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

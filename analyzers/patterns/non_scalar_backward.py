@@ -48,6 +48,7 @@ from analyzers.spots import spot
 NAME = "non-scalar-backward"
 FAMILY = "no-grad"
 TITLE = "Backward from a tensor with several elements"
+KIND = "non-scalar"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:

@@ -47,6 +47,7 @@ from analyzers.source import Project
 NAME = "nonleaf-grad"
 FAMILY = "no-grad"
 TITLE = "The gradient of a tensor that is not a leaf"
+KIND = "nonleaf"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:

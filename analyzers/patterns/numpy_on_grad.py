@@ -53,6 +53,7 @@ from analyzers.spots import names_held, root_of, spot
 NAME = "numpy-on-grad"
 FAMILY = "no-grad"
 TITLE = "NumPy was given a tensor that requires grad"
+KIND = "numpy"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:

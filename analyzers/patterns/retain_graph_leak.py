@@ -50,15 +50,17 @@ NAME = "retain-graph-leak"
 FAMILY = "silent"
 ADDS_UP = "graphs"
 TITLE = "retain_graph hides a state that is never detached"
+SEEN_AS = "reaching-back"
+FIGURES = "Graph nodes that a backward goes through, call by call"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """Walks with kept graphs were seen to reach further back each time."""
-    fault = silent(evidence, NAME)
+    fault = silent(evidence, SEEN_AS)
     if fault is None:
         return None
     first = next(iter(carried(fault, project)), None)
-    found = matched(fault, carrier=first.carrier if first is not None else None)
+    found = matched(NAME, fault, carrier=first.carrier if first is not None else None)
     if found is None or first is None:
         return found
     return Match(
@@ -71,12 +73,12 @@ def explain(match: Match, project: Project) -> str:
     who = f"`{match.carrier.name}`" if match.carrier else "A value"
     return (
         f"{who} goes from pass to pass with its whole history, which `retain_graph=True` keeps. "
-        f"{measured(match, project)}"
+        f"{measured(match, project, FIGURES)}"
     )
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The state detached, the flag gone."""
-    fault = silent(match.evidence, NAME)
+    fault = silent(match.evidence, SEEN_AS)
     assert fault is not None
     yield from detach_and_release(fault, project)

@@ -51,17 +51,18 @@ from analyzers.source import Project
 NAME = "starved-parameter"
 FAMILY = "silent"
 TITLE = "A trainable parameter never gets a gradient"
+SEEN_AS = "unfed-parameters"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """Parameters of an optimizer were never reached; a cut on their way is the place."""
-    fault = silent(evidence, NAME)
+    fault = silent(evidence, SEEN_AS)
     if fault is None:
         return None
     cuts = list(cuts_behind(fault, project))
     if not cuts:
-        return matched(fault)
-    found = matched(fault, cuts[0].place, cuts[0].carrier)
+        return matched(NAME, fault)
+    found = matched(NAME, fault, cuts[0].place, cuts[0].carrier)
     if found is not None:
         found.facts["cuts"] = cuts
     return found

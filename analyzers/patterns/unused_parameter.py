@@ -56,6 +56,7 @@ from analyzers.stories.telling import line
 NAME = "unused-parameter"
 FAMILY = "no-grad"
 TITLE = "The loss does not depend on a tensor whose gradient is wanted"
+KIND = "unused"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:

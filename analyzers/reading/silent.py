@@ -24,7 +24,7 @@ def after_walk(machine: Machine, walk: Walk, found: Found) -> None:
         machine.report(
             ("leak", at.file, at.line),
             SilentFault(
-                kind="retain-graph-leak",
+                kind="reaching-back",
                 how="predicted",
                 at=Place(at.file, at.line, at.function),
                 figures=tuple(float(r) for r in reaches),
@@ -89,7 +89,7 @@ def report_growth(machine: Machine, name: str, value: Value, frame: Frame) -> No
     machine.report(
         ("growing", node.at.file, node.at.line),
         SilentFault(
-            kind="growing-history",
+            kind="growing-graph",
             how="predicted",
             at=node.at,
             holders=(Holder(name, frame.function, "local", "Tensor", "now", frame.serial),),
@@ -112,7 +112,7 @@ def after_step(machine: Machine, optimizer: Optimizer, frame: Frame) -> None:
         machine.report(
             ("zero", place.file, place.line),
             SilentFault(
-                kind="missing-zero-grad",
+                kind="uncleared-gradients",
                 how="predicted",
                 at=place,
                 detail="nothing clears the gradients between two steps",

@@ -44,7 +44,7 @@ def starved(machines: Sequence[Machine]) -> SilentFault | None:
         return None
     first = next(iter(cut.values()))
     return SilentFault(
-        kind="starved-parameter",
+        kind="unfed-parameters",
         how="predicted",
         at=first.at,
         holders=tuple(Holder(_owner(name), kind="unknown") for name in list(cut)[:1]),

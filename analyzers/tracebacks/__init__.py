@@ -28,12 +28,12 @@ def parse(text: str) -> ParsedTraceback:
     classified = [(part, *classify(part)) for part in parts]
     known = [entry for entry in classified if entry[1] != "other"]
     chosen = (known or classified or [(Part(), "other", None)])[-1]
-    part, family, hint = chosen
+    part, family, kind = chosen
     return ParsedTraceback(
         exception=part.exception,
         message=part.message,
         family=family,
-        pattern_hint=hint,
+        kind=kind,
         frames=part.frames,
         forward_frames=tuple(replace(frame) for frame in scanned.forward),
         forward_op=scanned.forward_op,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analyzers.tracebacks.model import Family, Part
 
-# All fragments of a row must occur; the first row that fits wins. Lower case.
+# Family, kind, and fragments that must all occur; the first row that fits wins. Lower case.
 _KNOWN: tuple[tuple[Family, str | None, tuple[str, ...]], ...] = (
     ("graph-reuse", None, ("backward through the graph", "second time")),
     ("graph-reuse", None, ("specify retain_variables=true",)),
@@ -12,31 +12,31 @@ _KNOWN: tuple[tuple[Family, str | None, tuple[str, ...]], ...] = (
     ("graph-reuse", None, ("saved intermediate results have already been freed",)),
     ("graph-reuse", None, ("saved tensors after they have already been freed",)),
     ("graph-reuse", None, ("saved variables after they have already been freed",)),
-    ("inplace", "inplace-view", ("is a view and", "inplace")),
-    ("inplace", "inplace-view", ("is a view and", "in-place")),
-    ("inplace", "inplace-view", ("returns multiple views",)),
-    ("inplace", "inplace-view", ("a view was created in", "inplace")),
-    ("inplace", "inplace-view", ("in-place operations can be only used on", "share storage")),
-    ("inplace", "inplace-leaf", ("leaf variable", "in-place operation")),
-    ("inplace", "inplace-leaf", ("leaf variable has been moved into the graph interior",)),
+    ("inplace", "view", ("is a view and", "inplace")),
+    ("inplace", "view", ("is a view and", "in-place")),
+    ("inplace", "view", ("returns multiple views",)),
+    ("inplace", "view", ("a view was created in", "inplace")),
+    ("inplace", "view", ("in-place operations can be only used on", "share storage")),
+    ("inplace", "leaf", ("leaf variable", "in-place operation")),
+    ("inplace", "leaf", ("leaf variable has been moved into the graph interior",)),
     ("inplace", None, ("modified by an inplace operation",)),
     ("inplace", None, ("modified by an in-place operation",)),
-    ("no-grad", "detached-loss", ("does not require grad and does not have a grad_fn",)),
-    ("no-grad", "detached-loss", ("differentiated tensors does not require grad",)),
-    ("no-grad", "detached-loss", ("differentiated variables does not require grad",)),
-    ("no-grad", "detached-loss", ("no graph nodes that require computing gradients",)),
-    ("no-grad", "detached-loss", ("element 0 of variables tuple is volatile",)),
-    ("no-grad", "detached-loss", ("inference tensors cannot be saved for backward",)),
-    ("no-grad", "detached-loss", ("object has no attribute 'backward'",)),
-    ("no-grad", "non-scalar-backward", ("grad can be implicitly created only for",)),
-    ("no-grad", "non-scalar-backward", ("backward should be called only on a scalar",)),
-    ("no-grad", "unused-parameter", ("appears to not have been used in the graph",)),
-    ("no-grad", "unused-parameter", ("appears not to have been used in the graph",)),
-    ("no-grad", "unused-parameter", ("expected to have finished reduction in the prior",)),
-    ("no-grad", "numpy-on-grad", ("can't call numpy() on", "requires grad")),
-    ("no-grad", "deepcopy-nonleaf", ("created explicitly by the user", "deepcopy")),
-    ("no-grad", "nonleaf-grad", (".grad attribute of a tensor that is not a leaf",)),
-    ("no-grad", "nonleaf-grad", ("can't optimize a non-leaf tensor",)),
+    ("no-grad", "detached", ("does not require grad and does not have a grad_fn",)),
+    ("no-grad", "detached", ("differentiated tensors does not require grad",)),
+    ("no-grad", "detached", ("differentiated variables does not require grad",)),
+    ("no-grad", "detached", ("no graph nodes that require computing gradients",)),
+    ("no-grad", "detached", ("element 0 of variables tuple is volatile",)),
+    ("no-grad", "detached", ("inference tensors cannot be saved for backward",)),
+    ("no-grad", "detached", ("object has no attribute 'backward'",)),
+    ("no-grad", "non-scalar", ("grad can be implicitly created only for",)),
+    ("no-grad", "non-scalar", ("backward should be called only on a scalar",)),
+    ("no-grad", "unused", ("appears to not have been used in the graph",)),
+    ("no-grad", "unused", ("appears not to have been used in the graph",)),
+    ("no-grad", "unused", ("expected to have finished reduction in the prior",)),
+    ("no-grad", "numpy", ("can't call numpy() on", "requires grad")),
+    ("no-grad", "deepcopy", ("created explicitly by the user", "deepcopy")),
+    ("no-grad", "nonleaf", (".grad attribute of a tensor that is not a leaf",)),
+    ("no-grad", "nonleaf", ("can't optimize a non-leaf tensor",)),
     ("no-grad", None, ("element 0 of tensors does not require grad",)),
     ("no-grad", None, ("element 0 of variables does not require grad",)),
 )
@@ -57,13 +57,13 @@ _MARKUP = " \t*`_#>\"'?:-"
 
 
 def classify(part: Part) -> tuple[Family, str | None]:
-    """The family of an error, and the pattern where the message alone tells it."""
+    """The family of an error, and its kind where the message or the frames alone tell it."""
     message = " ".join(part.message.lower().replace("’", "'").split())
-    for family, hint, fragments in _KNOWN:
+    for family, kind, fragments in _KNOWN:
         if all(fragment in message for fragment in fragments):
-            return family, hint or _hint(part, family)
+            return family, kind or _kind(part, family)
     if "nonetype" in message and any(m in message for m in _NONE_GRAD) and _reads_grad(part):
-        return "no-grad", "leaf-rebound"
+        return "no-grad", "rebound"
     if _is_engine(part, message):
         return "engine", None
     return "other", None
@@ -83,12 +83,12 @@ def told_in(line: str) -> Part | None:
     return Part(kind, text.strip(_MARKUP))
 
 
-def _hint(part: Part, family: Family) -> str | None:
+def _kind(part: Part, family: Family) -> str | None:
     """What the frames tell beyond the message."""
     if family != "graph-reuse":
         return None
     if any(frame.is_library and "lbfgs" in frame.file.lower() for frame in part.frames):
-        return "lbfgs-closure"
+        return "closure"
     return None
 
 

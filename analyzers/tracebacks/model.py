@@ -32,12 +32,14 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class ParsedTraceback:
     """The error of a pasted text. `forward_frames`: anomaly mode's account of the forward call
-    that made the failing node, which it names in `forward_op`."""
+    that made the failing node, which it names in `forward_op`. `kind`: what of its family it is,
+    where that is told: leaf, view, detached, non-scalar, unused, numpy, deepcopy, nonleaf, rebound,
+    closure."""
 
     exception: str = ""
     message: str = ""
     family: Family = "other"
-    pattern_hint: str | None = None
+    kind: str | None = None
     frames: tuple[Frame, ...] = ()
     forward_frames: tuple[Frame, ...] = ()
     forward_op: str = ""

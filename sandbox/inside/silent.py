@@ -63,7 +63,7 @@ class SilentWatch(Observer):
                 if self._chain[number] == _gradient(known[number])
             }
         if call.n <= CALLS and (aliased := self._aliases.look(call)) is not None:
-            self._tell("aliased-grad", call=call, **aliased)
+            self._tell("overwritten-gradient", call=call, **aliased)
 
     def after(self, call: Call) -> None:
         """Look for growth, and count what the optimizers' parameters received."""
@@ -97,7 +97,7 @@ class SilentWatch(Observer):
             names = [known.name for known in stale if known.name]
             figures = self._unzeroed[optimizer]
             at = frames.user_place(sys._getframe())
-            self._tell("missing-zero-grad", at=at, params=names[:64], figures=figures[:64])
+            self._tell("uncleared-gradients", at=at, params=names[:64], figures=figures[:64])
 
     def _tell_uncleared(self, call: Call) -> None:
         """Tell leaves that the script itself updates, again and again, and never clears."""
@@ -105,13 +105,13 @@ class SilentWatch(Observer):
         stale = [leaf for leaf in fed if len(leaf.norms) >= GROWTH]
         if names := [leaf.known.name for leaf in stale if leaf.known.name]:
             figures = stale[0].norms[:64]
-            self._tell("missing-zero-grad", call=call, params=names[:64], figures=figures)
+            self._tell("uncleared-gradients", call=call, params=names[:64], figures=figures)
 
     def finish(self) -> None:
         """Tell the parameters of a trained module that never received a gradient."""
         if starved := self._starving.found():
             names = [known.name for known in starved if known.name]
-            self._tell("starved-parameter", params=names[:64], figures=[float(len(starved))])
+            self._tell("unfed-parameters", params=names[:64], figures=[float(len(starved))])
 
     def _measure_held(self, call: Call) -> None:
         """The size of every graph that a name keeps, and of every collection of graphs."""
@@ -130,7 +130,7 @@ class SilentWatch(Observer):
             if len(sizes) == len(LOOKS) and growing and not self._is_walked(call):
                 holder = {**name.record("now"), "path": key[1]}
                 figures = [float(size) for size in sizes]
-                self._tell("growing-history", call=call, holders=[holder], figures=figures)
+                self._tell("growing-graph", call=call, holders=[holder], figures=figures)
 
     def _is_walked(self, call: Call) -> bool:
         """Whether the calls at this line walk ever more themselves: another fault."""
@@ -149,7 +149,7 @@ class SilentWatch(Observer):
         grown = all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(series))
         if len(series) == GROWTH + 1 and grown:
             figures = [float(nodes) for nodes, _ in series]
-            self._tell("retain-graph-leak", call=call, holders=self._old(call), figures=figures)
+            self._tell("reaching-back", call=call, holders=self._old(call), figures=figures)
 
     def _old(self, call: Call) -> list[Json]:
         """Names that hold, now, a tensor made in an earlier pass or with such a past."""

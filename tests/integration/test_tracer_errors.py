@@ -129,11 +129,11 @@ ZERO = "optimizer.zero_grad()"
 @pytest.mark.parametrize(
     ("zero", "after", "kind"),
     [
-        (ZERO, "total += loss", "growing-history"),
-        (ZERO, "kept.append(loss)", "growing-history"),
-        ("pass", "total += loss.item()", "missing-zero-grad"),
+        (ZERO, "total += loss", "growing-graph"),
+        (ZERO, "kept.append(loss)", "growing-graph"),
+        ("pass", "total += loss.item()", "uncleared-gradients"),
         ("net.weight.grad is None or net.weight.grad.zero_(); net.bias.grad = None",
-         "kept.append(net.weight.grad)", "aliased-grad"),
+         "kept.append(net.weight.grad)", "overwritten-gradient"),
     ],
 )  # fmt: skip
 def test_silent_faults(traced: Tracing, zero: str, after: str, kind: str) -> None:
@@ -164,7 +164,7 @@ def test_starved_parameter(traced: Tracing) -> None:
             optimizer.step()
         """
     ).trace
-    assert [fault.kind for fault in trace.silent] == ["starved-parameter"]
+    assert [fault.kind for fault in trace.silent] == ["unfed-parameters"]
     assert trace.silent[0].params == ["net.encoder.weight", "net.encoder.bias"]
 
 

@@ -175,7 +175,7 @@ def test_retained_growth_is_measured(traced: Tracing) -> None:
     assert [call.reach for call in trace.backwards] == [0, 1, 2, 3, 4, 5]
     nodes = [call.nodes for call in trace.backwards]
     assert nodes == sorted(set(nodes))
-    assert [fault.kind for fault in trace.silent] == ["retain-graph-leak"]
+    assert [fault.kind for fault in trace.silent] == ["reaching-back"]
 
 
 def test_hand_written_engine(traced: Tracing) -> None:

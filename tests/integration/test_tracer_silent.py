@@ -54,7 +54,7 @@ def kinds(traced: Tracing, script: str) -> list[str]:
 
 def test_two_lists_of_one_gradient(traced: Tracing) -> None:
     fault = traced(HEAD + TWO_LISTS).trace.silent[0]
-    assert fault.kind == "aliased-grad"
+    assert fault.kind == "overwritten-gradient"
     assert [holder.path for holder in fault.holders] == ["early", "late"]
 
 
@@ -66,7 +66,7 @@ def test_two_lists_of_copies(traced: Tracing) -> None:
     ("extra", "expected"),
     [
         ("h", []),  # switched off: not used, not starved
-        ("h + self.extra(h).detach()", ["starved-parameter"]),
+        ("h + self.extra(h).detach()", ["unfed-parameters"]),
         ("h + self.extra(h)", []),
     ],
 )
@@ -79,7 +79,7 @@ def test_a_parameter_starves_only_where_it_is_used(
 def test_an_optimizer_none_of_whose_parameters_are_reached(traced: Tracing) -> None:
     script = FLAGGED_HEAD.replace("EXTRA", "torch.tensor(h.tolist(), requires_grad=True)")
     fault = traced(HEAD + script).trace.silent[0]
-    assert fault.kind == "starved-parameter"
+    assert fault.kind == "unfed-parameters"
     assert "net.body.weight" in fault.params
 
 
@@ -120,8 +120,8 @@ for step in range(8):
 @pytest.mark.parametrize(
     ("update", "told"),
     [
-        ("with torch.no_grad(): w -= 0.01 * w.grad", ["missing-zero-grad"]),
-        ("w.data -= 0.01 * w.grad", ["missing-zero-grad"]),
+        ("with torch.no_grad(): w -= 0.01 * w.grad", ["uncleared-gradients"]),
+        ("w.data -= 0.01 * w.grad", ["uncleared-gradients"]),
         ("w.data -= 0.01 * w.grad; w.grad.data.zero_()", []),
         ("w.data -= 0.01 * w.grad; w.grad *= 0.9", []),
         ("if step % 4 == 3: w.data -= 0.01 * w.grad; w.grad = None", []),
@@ -166,7 +166,7 @@ def test_a_backbone_that_is_cut_off_starves_and_one_that_is_frozen_does_not(
 ) -> None:
     script = BACKBONE.replace("FEATURES", features).replace("SETUP", setup)
     found = kinds(traced, script.replace("BEHIND", behind))
-    assert found == (["starved-parameter"] if told else [])
+    assert found == (["unfed-parameters"] if told else [])
 
 
 def test_accumulated_gradients_are_one_step(traced: Tracing) -> None:
@@ -225,7 +225,7 @@ for _ in range(4):
 @pytest.mark.parametrize(
     ("step", "expected"),
     [
-        ("net(torch.ones(2, 3)).round()", ["starved-parameter"]),
+        ("net(torch.ones(2, 3)).round()", ["unfed-parameters"]),
         ("net(torch.ones(2, 3))", []),
     ],
 )
@@ -253,7 +253,9 @@ for turn in range(9):
 """
 
 
-@pytest.mark.parametrize(("taken", "expected"), [("p.grad", ["aliased-grad"]), ("p.grad + 0", [])])
+@pytest.mark.parametrize(
+    ("taken", "expected"), [("p.grad", ["overwritten-gradient"]), ("p.grad + 0", [])]
+)
 def test_what_an_object_took_late_is_rewritten(
     traced: Tracing, taken: str, expected: list[str]
 ) -> None:

@@ -80,7 +80,7 @@ def test_what_a_run_of_ours_could_not_finish_says_nothing() -> None:
 
 def test_a_silent_fault_that_stays_fails_the_run() -> None:
     result, original, other = (run("finished", 9) for _ in range(3))
-    for one, kind in ((result, "growing-history"), (original, "growing-history"), (other, "x")):
+    for one, kind in ((result, "growing-graph"), (original, "growing-graph"), (other, "x")):
         assert one.trace is not None
         one.trace.silent.append(Silent(t="silent", kind=kind))
     assert checks.runs(result, original).status == "failed"

@@ -166,10 +166,10 @@ def test_what_a_tensor_with_a_history_refuses_is_found(body: str, op: str) -> No
 
 LOOP = "for _ in range(5):\n    loss = net(x).pow(2).mean()\n"
 SILENT = {
-    "growing-history": "total = 0\n" + LOOP + "    opt.zero_grad()\n    loss.backward()\n"
+    "growing-graph": "total = 0\n" + LOOP + "    opt.zero_grad()\n    loss.backward()\n"
     "    opt.step()\n    total += loss\n",
-    "missing-zero-grad": LOOP + "    loss.backward()\n    opt.step()\n",
-    "retain-graph-leak": "h = torch.zeros(2, 4)\nfor _ in range(5):\n"
+    "uncleared-gradients": LOOP + "    loss.backward()\n    opt.step()\n",
+    "reaching-back": "h = torch.zeros(2, 4)\nfor _ in range(5):\n"
     "    h = torch.tanh(net(x) + h)\n"
     "    h.sum().backward(retain_graph=True)\n",
 }

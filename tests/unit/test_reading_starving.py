@@ -38,7 +38,7 @@ def starved(body: str) -> list[SilentFault]:
     return [
         found
         for found in evidence
-        if isinstance(found, SilentFault) and found.kind == "starved-parameter"
+        if isinstance(found, SilentFault) and found.kind == "unfed-parameters"
     ]
 
 
