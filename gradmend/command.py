@@ -9,7 +9,12 @@ from importlib import import_module
 from gradmend import parts
 
 # What each of these words is done by: a function that takes the words behind it.
-OWN: dict[str, str] = {}
+OWN = {
+    "run": "gradmend.beside.main:run",
+    "apply": "gradmend.beside.main:apply",
+    "show": "gradmend.beside.main:show",
+    "explain": "gradmend.beside.main:explain",
+}
 NEEDS = {"serve": "gradmend[server]", "worker": "gradmend[server]", "mcp": "gradmend[mcp]"}
 
 

@@ -81,7 +81,7 @@ class Job(BaseModel):
     follow_s: float | None = Field(
         None, gt=0, description="end the run, as finished, after so long without anything new"
     )
-    time_limit_s: float = Field(20.0, gt=0, le=60)
+    time_limit_s: float = Field(20.0, gt=0, le=86400)
     memory_mib: int = Field(2048, ge=64)
     output_bytes: int = Field(65536, ge=1024)
 

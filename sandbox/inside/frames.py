@@ -131,8 +131,7 @@ def _owner_of(filename: str) -> str:
         if packages in path:
             top = path.rpartition(packages)[2].split(os.sep)[0]
             return INNER if top == "torch" else LIBRARY
-    if any(path.startswith(root.rstrip(os.sep) + os.sep) for root in _roots):
-        return USER
+    # before the user's folders: a home may hold the interpreter too
     return INNER if path.startswith(_STDLIB) else USER
 
 

@@ -57,6 +57,7 @@ class Session:
         self.hidden: HiddenSteps | None = None
         self.hand: HandSteps | None = None
         self.path: PathWatch | None = None
+        self.further: list[Observer] = []  # who else wants to hear of backward calls
         self._open = ExitStack()  # never closed: the script's last line is still seen
         self._clock = time.monotonic  # a script may replace it later
         self._begun = self._clock()
@@ -67,7 +68,8 @@ class Session:
         frames.start_in(os.getcwd(), home, launcher=self.job.get("launcher"))
         if self.job.get("seed", True):
             seed_everything()
-        needs.watch_arguments(self.emitter)
+        if not self.job.get("beside"):
+            needs.watch_arguments(self.emitter)
         if not self.job.get("launcher"):
             failure.shorten_warnings()
         if self.job.get("stand_ins", True):
@@ -156,7 +158,8 @@ class Session:
             VisitWatch(emitter, stamps, self.parameters, values=self.steps.gradients),
             self.hidden,
         ]
-        if not (reference or job.get("keep_graphs") or job.get("frozen_steps")):
+        unlike = reference or job.get("keep_graphs") or job.get("frozen_steps")
+        if not unlike and job.get("silent", True):
             self.silent = SilentWatch(emitter, stamps, self.parameters)
             observers.append(self.silent)
             self.steps.on_step.append(self.silent.stepped)
@@ -171,7 +174,7 @@ class Session:
             observers.append(Truncation())
         self.engine = Engine(
             stamps,
-            observers,
+            [*observers, *self.further],
             notes=notes,
             keep_graphs=bool(reference or job.get("keep_graphs")),
             enough=Following(job, self._clock).enough,
@@ -252,8 +255,9 @@ class Session:
                 self.emitter.emit(failure.record(error))
             return "raised" if code else "finished", code
         self._explain(error)
-        sys.stdout.flush()
-        failure.show(error)
+        if not self.job.get("beside"):  # else the interpreter has shown it
+            sys.stdout.flush()
+            failure.show(error)
         return "raised", 1
 
 

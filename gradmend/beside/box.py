@@ -1,0 +1,79 @@
+"""The folder through which a run of the user's command and Gradmend talk.
+
+`job.json` tells each Python of the command what to do; each leaves `PID.jsonl` (its records),
+`PID.about` (its files, and how it ended) and perhaps `trouble-PID`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gradmend import parts
+
+SITE = parts.FOLDER / "sandbox/inside/beside/site"
+MOST_RECORDS = 64 << 20
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process of the command that imported torch, in its own words."""
+
+    pid: int
+    rank: int = 0
+    begun: float = 0.0
+    seconds: float = 0.0
+    argv: tuple[str, ...] = ()
+    main: str | None = None
+    module: str | None = None
+    files: dict[str, str] = field(default_factory=dict)
+    error: str | None = None
+    cuda: bool = False
+    records: bytes = b""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it left evidence of an error that autograd raised, or of a silent fault."""
+        kinds = (b'{"t":"reuse"', b'{"t":"inplace"', b'{"t":"missing"')
+        return any(kind in self.records for kind in kinds)
+
+
+class Box:
+    """One run's folder, in the machine's temporary one."""
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="gradmend-"))
+        (self.path / "job.json").write_text(json.dumps(job))
+
+    def environment(self, base: dict[str, str] | None = None) -> dict[str, str]:
+        """The command's environment: the user's own, and the way to the tracer."""
+        given = dict(os.environ) if base is None else dict(base)
+        path = [str(SITE), *filter(None, [given.get("PYTHONPATH")])]
+        return {**given, "PYTHONPATH": os.pathsep.join(path), "GRADMEND_BESIDE": str(self.path)}
+
+    def processes(self) -> list[Process]:
+        """Those that left word, rank by rank, the earliest first."""
+        found = []
+        for about in self.path.glob("*.about"):
+            try:
+                told = json.loads(about.read_text())
+                with about.with_suffix(".jsonl").open("rb") as file:
+                    records = file.read(MOST_RECORDS)
+            except (OSError, ValueError):
+                continue
+            told["argv"] = tuple(told["argv"])
+            found.append(Process(**told, records=records))
+        return sorted(found, key=lambda one: (one.rank, one.begun))
+
+    def troubles(self) -> list[str]:
+        """What kept processes from being traced."""
+        return sorted({path.read_text() for path in self.path.glob("trouble-*")})
+
+    def close(self) -> None:
+        """Take the folder away."""
+        shutil.rmtree(self.path, ignore_errors=True)

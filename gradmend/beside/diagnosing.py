@@ -1,0 +1,142 @@
+"""From what a run of the user's own showed to the findings: the service's way, on his machine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar, cast
+
+from app.diagnose import Progress, diagnose
+from app.problems import ProblemError
+from app.reader import RECURSION_DEPTH, Reader, ReadingLimit
+from app.schemas import DiagnosisRequest, Findings, SourceFile
+from app.uploads import decoded
+from gradmend.beside.again import Again
+from gradmend.beside.box import Process
+from sandbox.collect import run_result
+from sandbox.protocol import Job, RunResult, Session
+from sandbox.watch.outcome import Outcome
+
+T = TypeVar("T")
+
+LEAST_S = 60.0
+PATIENCE = 4.0  # a repeated run may take so many times as long as the failure took
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The process that failed, what its run showed, and its sources as they are now: name → text.
+
+    `changed` are files that were written since the process began.
+    """
+
+    process: Process
+    run: RunResult
+    sources: dict[str, str] = field(default_factory=dict)
+    entry: str = "main.py"
+    changed: tuple[str, ...] = ()
+
+    @property
+    def calls(self) -> int:
+        """Backward calls that were made."""
+        trace = self.run.trace
+        if trace is None:
+            return 0
+        return trace.ended.backwards if trace.ended is not None else len(trace.backwards)
+
+
+def seen_in(process: Process) -> Seen:
+    """What a process left, read and checked."""
+    sources: dict[str, str] = {}
+    changed = []
+    for name, path in process.files.items():
+        text, written = _source(path)
+        if text is not None:
+            sources[name] = text
+            changed += [name] if written > process.begun else []
+    code = 1 if process.error not in (None, "SystemExit") else 0
+    outcome = Outcome("exited", code, records=process.records, duration_s=process.seconds)
+    run = run_result(Job(files={}), outcome, "beside")
+    return Seen(process, run, sources, _entry(process, run, sources), tuple(changed))
+
+
+def _source(path: str) -> tuple[str | None, float]:
+    """The text of a file, None where it cannot be read as one; and when it was written."""
+    try:
+        with open(path, "rb") as file:
+            text = decoded(path, file.read())
+        return text, os.stat(path).st_mtime
+    except (OSError, ProblemError):
+        return None, 0.0
+
+
+def _entry(process: Process, run: RunResult, sources: Mapping[str, str]) -> str:
+    """The program's main file; where that is a tool, the user's file that the failure began in."""
+    if process.main in sources:
+        return str(process.main)
+    frames = run.raised.frames if run.raised is not None else []
+    named = [frame.file for frame in frames if frame.file in sources]
+    return next(iter([*named, *sources]), "main.py")
+
+
+async def findings_of(seen: Seen, again: Again, progress: Progress) -> Findings:
+    """The findings; runs go through `again`."""
+    sys.setrecursionlimit(max(RECURSION_DEPTH, sys.getrecursionlimit()))
+    files = [
+        SourceFile.model_construct(path=name, content=text, encoding="utf-8")
+        for name, text in seen.sources.items()
+        if name != seen.entry
+    ]
+    request = DiagnosisRequest.model_construct(
+        script=seen.sources.get(seen.entry, ""),
+        filename=seen.entry,
+        files=files,
+        traceback="",
+        run="auto",
+        trace="",
+        time_limit_s=max(LEAST_S, PATIENCE * seen.process.seconds),
+        args=[],
+        module=None,
+        target=None,
+    )
+    reader = cast(Reader, Here())
+    return await diagnose(request, sandbox=Place(again), reader=reader, progress=progress)
+
+
+class Here:
+    """Reads in this process: the source is the user's own."""
+
+    async def call(
+        self,
+        function: Callable[..., T],
+        *args: object,
+        timeout: float,  # noqa: ASYNC109
+    ) -> T:
+        """The function's result; raises `ReadingLimit`."""
+        try:
+            async with asyncio.timeout(timeout * 3):
+                return await asyncio.to_thread(function, *args)
+        except TimeoutError:
+            raise ReadingLimit("reading took too long") from None
+        except RecursionError:
+            raise ReadingLimit("the source is nested too deeply") from None
+
+
+class Place:
+    """The user's machine as a sandbox: one session, and nothing to start or end."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def session(self) -> Place:
+        """For the runs of one diagnosis."""
+        return self
+
+    async def __aenter__(self) -> Session:
+        return self._session
+
+    async def __aexit__(self, *_: object) -> None:
+        return None

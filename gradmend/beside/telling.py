@@ -1,0 +1,121 @@
+"""What is said under the command's own output, on standard error: code first."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+
+from app.schemas import Cause, Check, Findings, Patch
+from app.visible import visible
+from app.wording import CHIPS, GRADIENTS, calls
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
+_COLOURS = {"+": "32", "-": "31", " ": "2", "bold": "1", "dim": "2", "good": "32", "bad": "33"}
+RULE = "── gradmend " + "─" * 56
+
+
+class Paint:
+    """Colours, where the terminal shows them."""
+
+    def __init__(self) -> None:
+        self._on = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+
+    def __call__(self, text: str, kind: str) -> str:
+        return f"\x1b[{_COLOURS[kind]}m{text}\x1b[0m" if self._on else text
+
+
+def say(text: str) -> None:
+    """A line on standard error; a terminal that is gone is none of the command's business."""
+    try:
+        print(visible(text) if "\x1b" not in text else text, file=sys.stderr, flush=True)
+    except OSError:
+        return
+
+
+def note(text: str) -> None:
+    """A line in Gradmend's name."""
+    say(f"gradmend: {text}")
+
+
+def cause_lines(cause: Cause, paint: Paint) -> Iterator[str]:
+    """Where to look, and what is wrong there."""
+    place = cause.location
+    where = f"{place.file}:{place.line}"
+    named = f"`{cause.carrier.name}`: " if cause.carrier is not None else ""
+    yield paint(where, "bold") + visible(f"  {named}{cause.title}")
+
+
+def patch_lines(patch: Patch, paint: Paint) -> Iterator[str]:
+    """The change with its line numbers, file by file."""
+    old = new = 0
+    for line in visible(patch.diff).splitlines():
+        if line.startswith("+++ "):
+            yield paint(line[4:].removeprefix("b/"), "bold")
+        elif line.startswith("--- ") and old == 0:
+            continue
+        elif (hunk := _HUNK.match(line)) is not None:
+            old, new = int(hunk[1]), int(hunk[2])
+        elif line[:1] in ("+", "-", " "):
+            number = old if line[0] == "-" else new
+            yield paint(f"  {line[0]} {number:>4} │ {line[1:]}", line[0])
+            old += line[0] != "+"
+            new += line[0] != "-"
+
+
+def tested(patch: Patch, paint: Paint) -> str:
+    """How the fix was checked, in a line."""
+    checks = {check.name: check for check in patch.verification.checks}
+    if patch.verification.status == "not_run":
+        return paint("– not tested: read it before you apply it", "bad")
+    if patch.verification.status == "failed":
+        failed = next(c for c in patch.verification.checks if c.status == "failed")
+        return paint(f"✗ {CHIPS[failed.name]}: no ({visible(failed.detail)})", "bad")
+    told = [CHIPS[c.name] for c in checks.values() if c.status == "passed" and _tells(c)]
+    ran = f"your command ran again with it: {_ran(checks['runs'])}"
+    gradients = [] if patch.gradients in ("same", "unknown") else [GRADIENTS[patch.gradients]]
+    return paint(f"✓ {ran}; {', '.join([*told, *gradients])}", "good")
+
+
+def _tells(check: Check) -> bool:
+    return check.name not in ("reproduced", "runs", "minimal")
+
+
+def _ran(check: Check) -> str:
+    found = re.search(r"(\d+) backward", check.detail)
+    return f"no error in {calls(int(found[1]))}" if found else "no error"
+
+
+def show(findings: Findings, paint: Paint) -> None:
+    """The best fix, how it was checked, and what to type next."""
+    if not findings.patches:
+        say(paint("no fix is known for it", "bad"))
+    for patch in findings.patches[:1]:
+        for line in patch_lines(patch, paint):
+            say(line)
+        say(tested(patch, paint))
+        if patch.tradeoff:
+            say(paint(visible(patch.tradeoff), "dim"))
+    say(paint("  ".join(_next(findings)), "dim"))
+
+
+def _next(findings: Findings) -> Iterator[str]:
+    if findings.patches:
+        yield "apply: gradmend apply"
+    if len(findings.patches) > 1:
+        yield " other fixes: gradmend show 2"
+    for cause in findings.causes[:1]:
+        yield f" why: gradmend explain {cause.pattern}"
+
+
+def one_patch(patch: Patch, paint: Paint) -> None:
+    """A fix with its checks, one by one."""
+    say(paint(visible(patch.title), "bold"))
+    for line in patch_lines(patch, paint):
+        say(line)
+    marks = {"passed": "✓", "failed": "✗", "not_run": "–"}
+    for check in patch.verification.checks:
+        say(f"  {marks[check.status]} {CHIPS[check.name]}  {visible(check.detail)}")
+    if patch.tradeoff:
+        say(visible(patch.tradeoff))

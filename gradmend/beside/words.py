@@ -1,0 +1,83 @@
+"""What is asked for on the command line of `gradmend run`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+HELP = """\
+usage: gradmend run [options] -- COMMAND [ARGUMENTS]
+
+Runs the command as it is. Where it ends with an error of autograd, says the cause, and runs the
+command again with the fix in memory: no file of yours is changed, nothing leaves this machine.
+
+  gradmend run -- python train.py --lr 1e-3
+  gradmend run -- python -m package.train
+  gradmend run -- torchrun --nproc_per_node 2 train.py
+  gradmend run -- pytest tests/test_model.py::test_step
+
+options:
+  --check       also tell what goes wrong without an error: parameters that do not learn,
+                graphs that grow
+  --no-rerun    say the cause and the fix, and run nothing again
+  --rerun       run again even where files that C code writes cannot be kept apart
+  --steps N     backward calls that a repeated run makes (default: past the one that failed)
+  --json        print the findings as the last line of standard output
+  --share URL   send the findings and the sources in them to a Gradmend server, and print the address
+
+afterwards: gradmend apply [N], gradmend show N, gradmend explain PATTERN
+"""
+
+
+class WordsError(Exception):
+    """The command line cannot be understood; the message says what to write."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """The options, and the command with its arguments."""
+
+    command: tuple[str, ...] = ()
+    check: bool = False
+    rerun: bool | None = None
+    steps: int | None = None
+    json: bool = False
+    share: str | None = None
+    help: bool = False
+
+
+def parse(words: list[str]) -> Words:
+    """Options up to `--`, or up to the first word that is none; the rest is the command."""
+    given: dict[str, object] = {}
+    rest = list(words)
+    while rest and rest[0].startswith("-"):
+        word, _, value = rest.pop(0).partition("=")
+        match word:
+            case "--":
+                break
+            case "-h" | "--help":
+                return Words(help=True)
+            case "--check" | "--json" | "--rerun":
+                given[word[2:]] = True
+            case "--no-rerun":
+                given["rerun"] = False
+            case "--steps":
+                given["steps"] = _number(value or _next(word, rest))
+            case "--share":
+                given["share"] = value or _next(word, rest)
+            case _:
+                raise WordsError(f"{word} is no option of `gradmend run`; see gradmend run --help")
+    if not rest:
+        raise WordsError("which command? For example: gradmend run -- python train.py")
+    return Words(command=tuple(rest), **given)  # type: ignore[arg-type]
+
+
+def _next(word: str, rest: list[str]) -> str:
+    if not rest:
+        raise WordsError(f"{word} wants a value")
+    return rest.pop(0)
+
+
+def _number(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise WordsError(f"--steps wants a number of backward calls, not {text!r}")
+    return int(text)

@@ -1,0 +1,76 @@
+"""One process of the command, from its first moment: what the box asks for is put in place."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import Any
+
+from ..frames import Json
+
+
+def begin(box: str) -> None:
+    """Read the job of the box, and have it done as the program goes on."""
+    job: Json = json.loads(Path(box, "job.json").read_text())
+    if job.get("scratch"):
+        from . import scratch
+
+        scratch.install(job["scratch"], job["kept"])
+    if job.get("overlay"):
+        from . import overlay
+
+        overlay.install(job["overlay"])
+    sys.meta_path.insert(0, AfterTorch(lambda: _torch_is_there(box, job)))
+
+
+def _torch_is_there(box: str, job: Json) -> None:
+    from . import scratch
+
+    scratch.torch_is_there()
+    if job.get("mode") == "plain":
+        return
+    from .witness import Witness
+
+    try:
+        Witness(box, job).begin()
+    except Exception as error:
+        trouble(box, f"{_torch()} cannot be traced ({type(error).__name__}: {error})")
+
+
+def _torch() -> str:
+    return f"torch {getattr(sys.modules.get('torch'), '__version__', '?')}"
+
+
+def trouble(box: str, text: str) -> None:
+    """Leave word of what keeps this process from being traced."""
+    Path(box, f"trouble-{os.getpid()}").write_text(text)
+
+
+class AfterTorch(importlib.abc.MetaPathFinder):
+    """Calls once torch has been imported, by whomever."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self._call = call
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Torch as everybody else finds it, with a loader that tells."""
+        if fullname != "torch":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        loader: Any = spec.loader if spec is not None else None
+        if hasattr(loader, "exec_module"):
+            execute = loader.exec_module
+
+            def exec_module(module: Any) -> None:
+                execute(module)
+                self._call()
+
+            loader.exec_module = exec_module
+        return spec

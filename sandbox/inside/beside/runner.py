@@ -1,0 +1,19 @@
+"""Runs a main script from its patched text: `python runner.py train.py --its-own arguments`."""
+
+
+def _prepared() -> "tuple[bytes, str]":
+    """The path, the arguments and the names as `python train.py` has them; the text to run."""
+    import os
+    import sys
+
+    del sys.argv[0]
+    path = os.path.abspath(sys.argv[0])
+    sys.path[0] = os.path.dirname(os.path.realpath(path))
+    main = sys.modules["__main__"].__dict__
+    main.pop("_prepared")
+    main.update(__file__=path, __doc__=None, __cached__=None)
+    text: bytes = sys.modules["_gradmend.beside.overlay"].texts[os.path.realpath(path)]
+    return text, path
+
+
+exec(compile(*_prepared(), "exec", dont_inherit=True))
