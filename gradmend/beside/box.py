@@ -38,9 +38,14 @@ class Process:
 
     @property
     def failed(self) -> bool:
-        """Whether it left evidence of an error that autograd raised, or of a silent fault."""
+        """Whether it left evidence of an error that autograd raised."""
         kinds = (b'{"t":"reuse"', b'{"t":"inplace"', b'{"t":"missing"')
         return any(kind in self.records for kind in kinds)
+
+    @property
+    def silent(self) -> bool:
+        """Whether it left evidence of a fault that raises nothing."""
+        return b'{"t":"silent"' in self.records
 
 
 class Box:

@@ -17,7 +17,7 @@ from app.uploads import decoded
 from gradmend.beside.again import Again
 from gradmend.beside.box import Process
 from sandbox.collect import run_result
-from sandbox.protocol import Job, RunResult, Session
+from sandbox.protocol import Job, RunResult, Sandbox, Session
 from sandbox.watch.outcome import Outcome
 
 T = TypeVar("T")
@@ -103,7 +103,8 @@ async def findings_of(seen: Seen, again: Again, progress: Progress) -> Findings:
         target=None,
     )
     reader = cast(Reader, Here())
-    return await diagnose(request, sandbox=Place(again), reader=reader, progress=progress)
+    place = cast(Sandbox, Place(again))  # it is never asked whether it is ready, nor closed
+    return await diagnose(request, sandbox=place, reader=reader, progress=progress)
 
 
 class Here:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 
 from app.guide import guides
-from app.schemas import Cause, Patch
+from app.schemas import Cause, Findings, Patch
 from app.visible import escaped_json, visible
 from gradmend.beside import command, last, telling, walled
 from gradmend.beside.again import Again
 from gradmend.beside.box import Box, Process
 from gradmend.beside.diagnosing import Seen, findings_of, seen_in
+from gradmend.beside.sharing import share
 from gradmend.beside.telling import Paint, note, say
 from gradmend.beside.words import HELP, Words, WordsError, parse
 
 USAGE = 2
+# Ended well, never begun, or ended by who started it: nothing to explain.
+_QUIET = (0, command.NOT_FOUND, command.NOT_RUNNABLE, -signal.SIGINT, -signal.SIGTERM, 130, 143)
 
 
 def run(arguments: list[str]) -> int:
@@ -61,17 +64,19 @@ def _run(words: Words, box: Box | None) -> int:
 
 def _look(words: Words, box: Box, code: int) -> None:
     """Say what is to be said of how the command ended; of a healthy one, nothing."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     found = box.processes()
     failed = [one for one in found if one.failed]
-    if code == 0 and not words.check:
-        return
-    if code == 0 or not failed:
-        silent = [one for one in found if b'{"t":"silent"' in one.records]
-        failed = silent if words.check else []
+    if code == 0:
+        failed = [one for one in found if words.check and one.silent]
+    findings = Findings()
     if failed:
-        _diagnose(words, seen_in(failed[0]), box)
-    elif code != 0 and code not in (command.NOT_FOUND, command.NOT_RUNNABLE):
-        note(_why_not(found, box, code))
+        findings = _diagnose(words, seen_in(failed[0])) or findings
+    elif code not in _QUIET:
+        findings.summary = _why_not(found, box, code)
+        note(findings.summary)
+    if words.json:
+        print(escaped_json(findings.model_dump_json()), flush=True)
 
 
 def _why_not(found: list[Process], box: Box, code: int) -> str:
@@ -90,8 +95,8 @@ def _why_not(found: list[Process], box: Box, code: int) -> str:
     return "the command failed, but not with an error of autograd"
 
 
-def _diagnose(words: Words, seen: Seen, box: Box) -> None:
-    """Cause, fix, check; told as they are found."""
+def _diagnose(words: Words, seen: Seen) -> Findings | None:
+    """Cause, fix, check; told as they are found. None where it was stopped."""
     paint = Paint()
     say(telling.RULE)
     for name in seen.changed[:1]:
@@ -105,25 +110,21 @@ def _diagnose(words: Words, seen: Seen, box: Box) -> None:
         findings = asyncio.run(findings_of(seen, again, progress))
     except (KeyboardInterrupt, asyncio.CancelledError):
         note("stopped; the cause stands, no fix was checked")
-        return
+        return None
     progress.clear()
     if not findings.causes:
-        note(f"{findings.summary or 'no cause was found'}")
-        return
+        note(findings.summary or "no cause was found")
+        return findings
     progress.once(findings.causes[0])
     telling.show(findings, paint)
     if why_not is not None and words.rerun is None:
         note(why_not)
     places = {name: seen.process.files[name] for name in seen.sources}
-    kept = last.keep(last.Last(findings, seen.sources, places, seen.entry))
-    if not kept:
+    if not last.keep(last.Last(findings, seen.sources, places, seen.entry)):
         note("no folder takes the result, so `gradmend apply` will not know it")
-    if words.json:
-        print(escaped_json(json.dumps(findings.model_dump(mode="json"))), flush=True)
     if words.share:
-        from gradmend.beside.sharing import share
-
         share(words.share, seen)
+    return findings
 
 
 def _why_no_rerun(words: Words) -> str | None:

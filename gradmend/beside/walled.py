@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def main(box: str, command: list[str]) -> None:
     parts.join()
     from sandbox.walls import landlock, libc
 
+    libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)  # nobody waits for it any more
     environment = json.loads(Path(box, "environment.json").read_text())
     if available():
         libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)

@@ -22,7 +22,7 @@ options:
   --rerun       run again even where files that C code writes cannot be kept apart
   --steps N     backward calls that a repeated run makes (default: past the one that failed)
   --json        print the findings as the last line of standard output
-  --share URL   send the findings and the sources in them to a Gradmend server, and print the address
+  --share URL   send the trace and its sources to a Gradmend server, and print the address
 
 afterwards: gradmend apply [N], gradmend show N, gradmend explain PATTERN
 """

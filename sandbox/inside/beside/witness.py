@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .. import frames
+from .. import failure, frames
 from ..engine import Call, Calls, Observer, Stopped
 from ..frames import Json
 from ..session import Session
@@ -51,6 +51,7 @@ class Witness:
         self.attempt: Any = next(self._parts)
         self._tell(None)
         atexit.register(self.finish)
+        sys.excepthook = _without_own_frames(sys.excepthook)
         if session.engine is not None and session.engine.enough is not None:
             enough = session.engine.enough
             session.engine.enough = lambda calls: enough(calls) and self._leave(calls)
@@ -108,6 +109,15 @@ class Failures(Observer):
     def failed(self, call: Call, error: Exception) -> None:
         """The engine, or what it ran, has raised."""
         self._witness.failed(error)
+
+
+def _without_own_frames(show: Callable[..., Any]) -> Callable[..., Any]:
+    """What shows an exception, shown none of the tracer's frames in it."""
+
+    def shown(kind: Any, error: BaseException, traceback: Any) -> None:
+        show(kind, error.with_traceback(failure.without_own_frames(traceback)), error.__traceback__)
+
+    return shown
 
 
 def _is_script(main: str) -> bool:

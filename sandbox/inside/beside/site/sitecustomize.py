@@ -11,12 +11,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 OLDEST = (3, 10)
 
 
-def _restore():
+def _restore() -> None:
     """The module path without this folder, and the `sitecustomize` that it hides."""
     sys.path[:] = [p for p in sys.path if os.path.abspath(p or ".") != HERE]
     own = sys.modules.pop("sitecustomize", None)
     try:
-        import sitecustomize  # noqa: F401
+        import sitecustomize  # type: ignore[import-not-found]  # noqa: F401
     except ImportError as error:
         if getattr(error, "name", None) != "sitecustomize":
             raise
@@ -25,12 +25,12 @@ def _restore():
             sys.modules.setdefault("sitecustomize", own)
 
 
-def _begin(box):
+def _begin(box: str) -> None:
     """Have the tracer wait; its modules get names that no project has."""
     if sys.version_info < OLDEST:
-        told = "Python %d.%d is too old to be traced; 3.10 is the oldest" % sys.version_info[:2]
-        with open(os.path.join(box, "trouble-%d" % os.getpid()), "w") as file:
-            file.write(told)
+        version = ".".join(map(str, sys.version_info[:2]))
+        with open(os.path.join(box, f"trouble-{os.getpid()}"), "w") as file:
+            file.write(f"Python {version} is too old to be traced; 3.10 is the oldest")
         return
     from importlib import import_module
     from types import ModuleType
@@ -46,5 +46,5 @@ try:
     if _box and os.path.isdir(_box):
         _begin(_box)
 except Exception as _error:
-    sys.stderr.write("gradmend: not traced (%s: %s)\n" % (type(_error).__name__, _error))
+    sys.stderr.write(f"gradmend: not traced ({type(_error).__name__}: {_error})\n")
 _restore()

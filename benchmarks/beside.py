@@ -1,0 +1,102 @@
+"""`gradmend run` beside projects that have their data, arguments and packages.
+
+    python -m benchmarks.beside [--only NAME] [--rounds 3]
+
+Told are the shares of right first causes, and of first fixes that passed when the project's own
+command ran again with them, and that, applied, keep the plain command from raising the error; for
+each project, how long the command takes until it fails under the tracer, and from there to the
+fix, both as multiples of the plain command's time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from tests.beside import call, gradmend, put_down
+from tests.project_files import ProjectCase, load_projects
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One project. `cost`, `answer`: multiples of the plain command's time."""
+
+    name: str
+    faulty: bool
+    right: bool
+    fixed: bool
+    cost: float
+    answer: float
+    said: str
+
+
+def measured(case: ProjectCase, rounds: int) -> Measured:
+    """Run a project plainly, traced, and to its fix."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        command = put_down(case, home)
+        plain, traced = [], []
+        for _ in range(rounds):
+            plain.append(_seconds(command, home))
+            traced.append(_seconds(["run", "--no-rerun", "--", *command], home, ours=True))
+        began = time.perf_counter()
+        ran = gradmend(["run", "--check", "--json", "--", *command], home, timeout=900)
+        whole = time.perf_counter() - began
+        causes = ran.findings.causes if ran.stdout.strip() else []
+        first = causes[0].pattern if causes else "-"
+        fixed = bool(causes) and _holds(case, command, home)
+        right = first in case.patterns if case.patterns else not causes
+        base = min(plain)
+        return Measured(
+            case.name,
+            bool(case.patterns),
+            right,
+            fixed,
+            min(traced) / base,
+            (whole - min(traced)) / base,
+            first,
+        )
+
+
+def _seconds(command: list[str], home: Path, *, ours: bool = False) -> float:
+    began = time.perf_counter()
+    gradmend(command, home) if ours else call(command, home)
+    return time.perf_counter() - began
+
+
+def _holds(case: ProjectCase, command: list[str], home: Path) -> bool:
+    """Whether the first fix passed, and the plain command no longer raises the error with it."""
+    applied = gradmend(["apply"], home)
+    if applied.code or "✗" in applied.stderr or "✓ error gone" not in applied.stderr:
+        return False
+    again = call(command, home)
+    return case.raises not in again.stderr if case.raises else again.code == 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", help="a part of a project's name")
+    parser.add_argument("--rounds", type=int, default=3)
+    chosen = parser.parse_args()
+    cases = [c for c in load_projects() if not chosen.only or chosen.only in c.name]
+    print(f"{'project':24}{'cause':8}{'fix':6}{'cost':>6}{'answer':>8}  first cause")
+    found = []
+    for case in cases:
+        one = measured(case, chosen.rounds)
+        found.append(one)
+        marks = ("right" if one.right else "wrong", "holds" if one.fixed else "-")
+        figures = f"{one.cost:>6.2f}{one.answer:>8.1f}"
+        print(f"{one.name:24}{marks[0]:8}{marks[1]:6}{figures}  {one.said}", flush=True)
+    faulty = [one for one in found if one.faulty]
+    print(f"right first cause {sum(o.right for o in found)}/{len(found)}")
+    print(f"first fix holds   {sum(o.fixed for o in faulty)}/{len(faulty)}")
+    print(f"cost until the failure, median {median(o.cost for o in found):.2f} times the command")
+    print(f"from failure to fix, median {median(o.answer for o in found):.1f} times the command")
+
+
+if __name__ == "__main__":
+    main()

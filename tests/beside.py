@@ -1,0 +1,68 @@
+"""Commands of users: projects with their data and packages in a folder, and `gradmend run`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.schemas import Findings
+from tests.project_files import ProjectCase
+
+ROOT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command left."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def findings(self) -> Findings:
+        """What `--json` printed."""
+        return Findings.model_validate(json.loads(self.stdout.splitlines()[-1]))
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """A user's environment; results are kept below `home`."""
+    given = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    return {**given, "XDG_CACHE_HOME": str(home / ".cache"), "OMP_NUM_THREADS": "1", **more}
+
+
+def call(words: list[str], home: Path, *, timeout: float = 280, **more: str) -> Ran:
+    """Run a command in a folder."""
+    done = subprocess.run(
+        words,
+        cwd=home,
+        env=environment(home, **more),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def gradmend(words: list[str], home: Path, **more: str) -> Ran:
+    """The command `gradmend` of this checkout."""
+    program = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import gradmend.command as c; c.main()"
+    )
+    return call([sys.executable, "-P", "-c", program, *words], home, **more)
+
+
+def put_down(case: ProjectCase, folder: Path) -> list[str]:
+    """Write a project with all that it needs; the command that starts it."""
+    job = case.proof()
+    for name, text in job.files.items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    start = ["-m", job.module] if job.module else [job.entry]
+    return [sys.executable, *start, *job.argv]
