@@ -7,8 +7,9 @@ import shlex
 from app.case import Case
 
 HOW = (
-    "Run it beside your own data, packages and device: download `/gradmend_trace.py`, run this "
-    "where you run your script, and send the file that it writes as the trace."
+    "Run it beside your own data, packages and device: install Gradmend where you run your script "
+    "(`pip install` its checkout), and put `gradmend run --` in front of your command. It says the "
+    "cause, and tests the fix there."
 )
 
 
@@ -17,4 +18,4 @@ def command(case: Case) -> str:
     own = [f for f in case.traceback.frames if not f.is_library] if case.traceback else []
     named = own[0].file if own and own[0].file.endswith(".py") else case.project.entry
     entry = named.rpartition("/")[2] or case.project.entry
-    return f"python gradmend_trace.py {shlex.quote(entry)}"
+    return f"gradmend run -- python {shlex.quote(entry)}"

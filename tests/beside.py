@@ -49,12 +49,12 @@ def call(words: list[str], home: Path, *, timeout: float = 280, **more: str) -> 
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
-def gradmend(words: list[str], home: Path, **more: str) -> Ran:
+def gradmend(words: list[str], home: Path, *, timeout: float = 280, **more: str) -> Ran:
     """The command `gradmend` of this checkout."""
     program = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r}); import gradmend.command as c; c.main()"
     )
-    return call([sys.executable, "-P", "-c", program, *words], home, **more)
+    return call([sys.executable, "-P", "-c", program, *words], home, timeout=timeout, **more)
 
 
 def put_down(case: ProjectCase, folder: Path) -> list[str]:

@@ -42,14 +42,12 @@ class Again:
         sources: Mapping[str, str],
         *,
         steps: int | None = None,
-        why_not: str | None = None,
     ) -> None:
         self._command = list(command)
         self._first = first
         self._seen = seen
         self._sources = sources
         self._steps = steps
-        self._why_not = why_not
         self._turn = asyncio.Lock()  # one at a time: memory, ports and devices are the user's
         self.runs = 0
 
@@ -59,8 +57,6 @@ class Again:
             return RunResult(status="unavailable", reason="it is run as it is")
         if self._is_first(job):
             return self._seen
-        if self._why_not is not None:
-            return RunResult(status="unavailable", reason=self._why_not)
         async with self._turn:
             self.runs += 1
             return await self._again(job)

@@ -30,7 +30,6 @@ class Process:
     seconds: float = 0.0
     argv: tuple[str, ...] = ()
     main: str | None = None
-    module: str | None = None
     files: dict[str, str] = field(default_factory=dict)
     error: str | None = None
     cuda: bool = False

@@ -82,8 +82,8 @@ def _entry(process: Process, run: RunResult, sources: Mapping[str, str]) -> str:
     return next(iter([*named, *sources]), "main.py")
 
 
-async def findings_of(seen: Seen, again: Again, progress: Progress) -> Findings:
-    """The findings; runs go through `again`."""
+async def findings_of(seen: Seen, again: Again | None, progress: Progress) -> Findings:
+    """The findings; runs go through `again`, and where there is none, fixes are not tried."""
     sys.setrecursionlimit(max(RECURSION_DEPTH, sys.getrecursionlimit()))
     files = [
         SourceFile.model_construct(path=name, content=text, encoding="utf-8")
@@ -96,14 +96,16 @@ async def findings_of(seen: Seen, again: Again, progress: Progress) -> Findings:
         files=files,
         traceback="",
         run="auto",
-        trace="",
+        trace="" if again is not None else seen.process.records.decode("utf-8", "replace"),
         time_limit_s=max(LEAST_S, PATIENCE * seen.process.seconds),
         args=[],
         module=None,
         target=None,
     )
     reader = cast(Reader, Here())
-    place = cast(Sandbox, Place(again))  # it is never asked whether it is ready, nor closed
+    place = (
+        cast(Sandbox, Place(again)) if again is not None else None
+    )  # it is never asked whether it is ready, nor closed
     return await diagnose(request, sandbox=place, reader=reader, progress=progress)
 
 

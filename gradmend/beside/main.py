@@ -102,9 +102,9 @@ def _diagnose(words: Words, seen: Seen) -> Findings | None:
     for name in seen.changed[:1]:
         note(f"{name} was changed while the command ran: lines may be others")
     why_not = _why_no_rerun(words)
-    again = Again(
-        words.command, seen.process, seen.run, seen.sources, steps=words.steps, why_not=why_not
-    )
+    again = None
+    if why_not is None:
+        again = Again(words.command, seen.process, seen.run, seen.sources, steps=words.steps)
     progress = Telling(paint)
     try:
         findings = asyncio.run(findings_of(seen, again, progress))

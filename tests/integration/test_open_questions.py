@@ -18,7 +18,7 @@ async def test_a_fragment_gets_its_lines_and_a_next_step() -> None:
     assert "no graph" in found.summary
     assert "enable_input_require_grads" in found.summary
     assert found.next[0].kind == "run_local"
-    assert found.next[0].value == "python gradmend_trace.py train.py"
+    assert found.next[0].value == "gradmend run -- python train.py"
 
 
 async def test_a_message_that_the_script_does_not_raise_gets_its_versions() -> None:

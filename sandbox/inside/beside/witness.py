@@ -34,16 +34,16 @@ class Witness:
         self._job = job
         self._pid = os.getpid()
         self._begun = time.time()
+        self._main = _main_file()  # Python takes its name away before the process ends
         self._failed: BaseException | None = None
         self._parts: Iterator[Callable[[], int]] = iter(())
         self._ended = False
 
     def begin(self) -> None:
         """Put the instruments in place: torch has just been imported."""
-        main = getattr(sys.modules.get("__main__"), "__file__", None) or sys.argv[0]
-        own = _is_script(main)
-        job = {**self._job, "entry": main if own else "main.py", "beside": True}
-        job.update(launcher=__file__ if own else os.path.abspath(main), stand_ins=False)
+        job = {**self._job, "entry": self._main or "main.py", "beside": True}
+        job["launcher"] = __file__ if self._main else os.path.abspath(sys.argv[0])
+        job["stand_ins"] = False
         records = os.open(self._path("jsonl"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         session = Session(job, records)
         session.further.append(Failures(self))
@@ -79,16 +79,15 @@ class Witness:
         os._exit(0)
 
     def _tell(self, error: BaseException | None) -> None:
-        main = getattr(sys.modules.get("__main__"), "__file__", None)
+        main = self._main
         told = {
             "pid": self._pid,
             "rank": int(os.environ.get("RANK") or 0),
             "begun": self._begun,
             "seconds": time.time() - self._begun,
             "argv": sys.argv,
-            "main": frames.file_name(main) if main and _is_script(main) else None,
-            "module": _module_name(),
-            "files": _files(),
+            "main": frames.file_name(main) if main else None,
+            "files": _files(main),
             "error": type(error).__name__ if error is not None else None,
             "cuda": _uses_cuda(),
         }
@@ -120,24 +119,21 @@ def _without_own_frames(show: Callable[..., Any]) -> Callable[..., Any]:
     return shown
 
 
-def _is_script(main: str) -> bool:
-    """Whether the main file is a program of the user's, not a command that was installed."""
+def _main_file() -> str | None:
+    """The main file, where it is a program of the user's and not a command that was installed."""
+    main = getattr(sys.modules.get("__main__"), "__file__", None) or sys.argv[0]
     path = os.path.abspath(main)
     installed = os.path.dirname(path) in (sysconfig.get_path("scripts"), _BESIDE_PYTHON)
-    return os.path.isfile(path) and not installed and frames.OWNERS[path] == frames.USER
+    own = os.path.isfile(path) and not installed and frames.OWNERS[path] == frames.USER
+    return path if own else None
 
 
-def _module_name() -> str | None:
-    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
-    return spec.name if spec is not None else None
-
-
-def _files() -> dict[str, str]:
+def _files(main: str | None) -> dict[str, str]:
     """The user's sources that this process has loaded: as records name them → where they are."""
     found: dict[str, str] = {}
     size = 0
-    for module in list(sys.modules.values()):
-        path = getattr(module, "__file__", None)
+    loaded = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    for path in dict.fromkeys([main, *loaded]):
         if not isinstance(path, str) or not path.endswith(".py"):
             continue
         if frames.OWNERS[path] != frames.USER or not os.path.isfile(path):

@@ -1,0 +1,290 @@
+"""`gradmend run` beside commands as users type them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.beside import ROOT, call, environment, gradmend
+
+PYTHON = sys.executable
+TRAIN = """\
+import argparse
+import torch
+from models.net import Net
+parser = argparse.ArgumentParser()
+parser.add_argument("--data", required=True)
+rows = [[float(v) for v in line.split(",")] for line in open(parser.parse_args().data)]
+torch.manual_seed(0)
+net, h = Net(), None
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(6):
+    out, h = net(torch.tensor(rows), h)
+    optimizer.zero_grad()
+    out.square().mean().backward()
+    optimizer.step()
+    print("step", step)
+    torch.save(net.state_dict(), "net.pt")
+    with open("log.txt", "a") as log:
+        print(step, file=log)
+"""
+NET = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(4, 8)
+        self.out = nn.Linear(8, 1)
+
+    def forward(self, x, h):
+        if h is None:
+            h = torch.zeros(x.size(0), 8)
+        h = self.cell(x, h)
+        return self.out(h), h
+"""
+ONE_FILE = """\
+import torch
+w = torch.ones(2, requires_grad=True)
+y = (w * w).sum()
+for _ in range(4):
+    y.backward()
+"""
+HEALTHY = """\
+import torch
+w = torch.ones(2, requires_grad=True)
+for _ in range(4):
+    (w * w).sum().backward()
+print("done")
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "train.py").write_text(TRAIN)
+    (tmp_path / "models/net.py").write_text(NET)
+    (tmp_path / "rows.csv").write_text("1,2,3,4\n0.5,0.1,0.2,0.3\n")
+    return tmp_path
+
+
+def test_a_project_is_mended_beside_its_own_data(project: Path) -> None:
+    ran = gradmend(["run", "--", PYTHON, "train.py", "--data", "rows.csv"], project)
+    assert ran.code == 1
+    assert ran.stdout == "step 0\n"
+    assert "second time" in ran.stderr
+    assert "sandbox/inside" not in ran.stderr  # nobody sees the tracer in his traceback
+    assert "models/net.py:14" in ran.stderr
+    assert "+   14 │         h = self.cell(x, h.detach())" in ran.stderr
+    assert "✓ your command ran again with it: no error in 6 backward calls" in ran.stderr
+    assert (project / "models/net.py").read_text() == NET
+    assert (project / "log.txt").read_text() == "0\n"  # of the first run alone
+    shown = gradmend(["show", "2"], project)
+    assert shown.code == 0
+    assert "✓ error gone" in shown.stderr
+    applied = gradmend(["apply"], project)
+    assert "changed models/net.py" in applied.stderr
+    assert call([PYTHON, "train.py", "--data", "rows.csv"], project).code == 0
+    assert "has changed since the run" in gradmend(["apply"], project).stderr
+
+
+def test_nothing_is_run_again_where_it_is_not_wanted(project: Path) -> None:
+    ran = gradmend(
+        ["run", "--no-rerun", "--json", "--", PYTHON, "train.py", "--data", "rows.csv"], project
+    )
+    assert ran.code == 1
+    assert ran.findings.causes[0].location.file == "models/net.py"
+    assert {patch.verification.status for patch in ran.findings.patches} == {"not_run"}
+    assert "not tested" in ran.stderr
+
+
+def test_a_healthy_command_hears_nothing(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(HEALTHY)
+    ran = gradmend(["run", "--", PYTHON, "train.py"], tmp_path)
+    assert (ran.code, ran.stdout, ran.stderr) == (0, "done\n", "")
+    assert os.listdir(tmp_path) == ["train.py"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["./train.py"],
+        [PYTHON, "-m", "package.train"],
+        ["sh", "-c", f"{PYTHON} train.py; exit $?"],
+        [PYTHON, "-m", "torch.distributed.run", "--nproc_per_node=1", "train.py"],
+        [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py::test_step"],
+    ],
+    ids=["shebang", "module", "shell", "torchrun", "pytest"],
+)
+def test_commands_of_every_kind(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "train.py").write_text(f"#!{PYTHON}\n{ONE_FILE}")
+    (tmp_path / "train.py").chmod(0o755)
+    (tmp_path / "package/train.py").write_text(ONE_FILE)
+    body = ONE_FILE.replace("\n", "\n    ").rstrip()
+    (tmp_path / "test_it.py").write_text(f"def test_step():\n    {body}\n")
+    plain = call(command, tmp_path)
+    ran = gradmend(["run", "--", *command], tmp_path)
+    assert plain.code == ran.code != 0
+    assert "✓ your command ran again with it" in ran.stderr, ran.stderr
+
+
+def test_silent_faults_are_told_when_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import torch\n"
+        "net, other = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)\n"
+        "optimizer = torch.optim.SGD([*net.parameters(), *other.parameters()], lr=0.1)\n"
+        "for _ in range(12):\n"
+        "    optimizer.zero_grad()\n"
+        "    hidden = net(torch.ones(3, 2)).detach()\n"
+        "    other(hidden).square().mean().backward()\n"
+        "    optimizer.step()\n"
+    )
+    command = [PYTHON, "train.py"]
+    assert gradmend(["run", "--", *command], tmp_path).stderr == ""
+    ran = gradmend(["run", "--check", "--", *command], tmp_path)
+    assert ran.code == 0
+    assert "train.py:6" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ([], 2, "which command?"),
+        (["--steps", "many", "--", "true"], 2, "a number of backward calls"),
+        (["--fast", "--", "true"], 2, "--fast is no option"),
+        (["--", "no-such-command"], 127, "no-such-command: no such command"),
+        (["--", "train.py"], 127, "write: gradmend run -- python train.py"),
+        (["--", "sh", "-c", "exit 3"], 3, "no Python of this command imported torch"),
+        (["--", PYTHON, "early.py"], 1, "failed before its first backward call"),
+        (["--", PYTHON, "other.py"], 1, "not with an error of autograd"),
+    ],
+)
+def test_what_cannot_be_diagnosed_is_said(
+    tmp_path: Path, words: list[str], code: int, said: str
+) -> None:
+    (tmp_path / "early.py").write_text("import torch\ntorch.ones(2) @ torch.ones(3)\n")
+    (tmp_path / "other.py").write_text(f"{HEALTHY}raise KeyError(1)\n")
+    ran = gradmend(["run", *words], tmp_path)
+    assert ran.code == code
+    assert said in ran.stderr
+    assert "Traceback" not in ran.stderr.partition("gradmend:")[2]
+
+
+def test_help_writes_nothing(project: Path) -> None:
+    gradmend(["run", "--no-rerun", "--", PYTHON, "train.py", "--data", "rows.csv"], project)
+    kept = {path: path.read_bytes() for path in (project / ".cache").rglob("*.json")}
+    assert kept
+    assert "usage: gradmend run" in gradmend(["run", "--help"], project).stdout
+    assert gradmend(["run", "--", PYTHON, "train.py", "--help"], project).code == 0
+    assert {path: path.read_bytes() for path in (project / ".cache").rglob("*.json")} == kept
+
+
+def test_a_signal_reaches_the_command_and_is_its_end(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import signal, sys, time, torch\n"
+        "signal.signal(signal.SIGTERM, lambda *_: (print('saved', flush=True), sys.exit(7)))\n"
+        "print('ready', flush=True)\n"
+        "time.sleep(200)\n"
+    )
+    program = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import gradmend.command as c; c.main()"
+    )
+    child = subprocess.Popen(
+        [PYTHON, "-P", "-c", program, "run", "--", PYTHON, "train.py"],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    child.send_signal(signal.SIGTERM)
+    out, _ = child.communicate(timeout=100)
+    assert (out, child.returncode) == ("saved\n", 7)
+
+
+def test_ctrl_c_ends_both(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import time, torch\nprint('ready', flush=True)\ntime.sleep(200)\n"
+    )
+    program = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import gradmend.command as c; c.main()"
+    )
+    child = subprocess.Popen(
+        [PYTHON, "-P", "-c", program, "run", "--", PYTHON, "train.py"],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    os.killpg(child.pid, signal.SIGINT)
+    _, told = child.communicate(timeout=100)
+    assert child.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in told
+    assert "gradmend:" not in told
+
+
+def test_a_folder_that_takes_no_files(tmp_path: Path) -> None:
+    if os.getuid() == 0:
+        missing = {"TMPDIR": str(tmp_path / "full"), "XDG_CACHE_HOME": "/proc/none"}
+    else:
+        (tmp_path / ".cache").mkdir(mode=0o555)
+        missing = {}
+    (tmp_path / "train.py").write_text(ONE_FILE)
+    ran = gradmend(["run", "--no-rerun", "--", PYTHON, "train.py"], tmp_path, **missing)
+    assert ran.code == 1
+    assert "train.py" in ran.stderr
+
+
+def test_files_of_the_user_stay_as_they_are(tmp_path: Path) -> None:
+    """A second run that saves, renames, removes and makes folders works on files of its own."""
+    (tmp_path / "train.py").write_text(
+        "import os, shutil, torch\n"
+        "from pathlib import Path\n"
+        "best = Path('runs/best.pt')\n"
+        "best.parent.mkdir(exist_ok=True)\n"
+        "w = torch.ones(2, requires_grad=True)\n"
+        "torch.save(w, 'runs/new.pt')\n"
+        "os.replace('runs/new.pt', best)\n"
+        "assert torch.load(best, weights_only=True).shape == (2,)\n"
+        "Path('runs/notes.txt').open('a').write('run\\n')\n"
+        "for old in Path('runs').glob('*.old'):\n"
+        "    old.unlink()\n"
+        "y = (w * w).sum()\n"
+        "for _ in range(4):\n"
+        "    y.backward()\n"
+    )
+    (tmp_path / "runs").mkdir()
+    call([PYTHON, "train.py"], tmp_path)
+    (tmp_path / "runs/kept.old").write_text("old")
+    before = {}
+
+    def state() -> dict[str, tuple[float, int]]:
+        paths = [p for p in (tmp_path / "runs").rglob("*") if p.name != "kept.old"]
+        return {p.name: (p.stat().st_mtime, p.stat().st_size) for p in paths}
+
+    ran = gradmend(["run", "--no-rerun", "--", PYTHON, "train.py"], tmp_path)
+    before = state()
+    assert ran.code == 1
+    (tmp_path / "runs/kept.old").write_text("old")
+    time.sleep(0.01)
+    ran = gradmend(["run", "--", PYTHON, "train.py"], tmp_path)
+    assert "✓ your command ran again with it" in ran.stderr, ran.stderr
+    assert (tmp_path / "runs/notes.txt").read_text() == "run\n" * 3
+    assert set(state()) == set(before)
+    assert stat.S_ISREG((tmp_path / "runs/best.pt").stat().st_mode)
