@@ -14,6 +14,8 @@ from typing import Any
 
 from ..frames import Json
 
+OLDEST = "2.3"  # its Python side of the engine has one entry
+
 
 def begin(box: str) -> None:
     """Read the job of the box, and have it done as the program goes on."""
@@ -35,16 +37,14 @@ def _torch_is_there(box: str, job: Json) -> None:
     scratch.torch_is_there()
     if job.get("mode") == "plain":
         return
-    from .witness import Witness
-
     try:
+        from .witness import Witness
+
         Witness(box, job).begin()
     except Exception as error:
-        trouble(box, f"{_torch()} cannot be traced ({type(error).__name__}: {error})")
-
-
-def _torch() -> str:
-    return f"torch {getattr(sys.modules.get('torch'), '__version__', '?')}"
+        version = getattr(sys.modules.get("torch"), "__version__", "?")
+        why = f"{type(error).__name__}: {error}"
+        trouble(box, f"torch {version} cannot be traced; {OLDEST} is the oldest that can ({why})")
 
 
 def trouble(box: str, text: str) -> None:
