@@ -16,9 +16,18 @@ from contextlib import suppress
 from typing import Any
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_open, _osopen, _lexists, _isdir = io.open, os.open, os.path.lexists, os.path.isdir
-_mkdirs = os.makedirs
+_open, _osopen, _lstat, _mkdir = io.open, os.open, os.lstat, os.mkdir
+_listdir, _scandir = os.listdir, os.scandir
+_SUPPORTS = (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks)
 _place: Scratch | None = None
+
+
+def _exists(path: Any) -> bool:
+    try:
+        _lstat(path)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 class Scratch:
@@ -27,11 +36,10 @@ class Scratch:
     def __init__(self, folder: str, kept: Iterable[str]) -> None:
         self._folder = os.path.realpath(folder)
         self._kept = tuple(os.path.realpath(each) + os.sep for each in kept)
-        self.busy = False
 
     def of(self, path: Any) -> str | None:
         """Where a file of this name lies for this run; None for what is not led elsewhere."""
-        if self.busy or isinstance(path, int):
+        if path is None or isinstance(path, int):
             return None
         try:
             named = os.path.abspath(os.fsdecode(path))
@@ -44,29 +52,18 @@ class Scratch:
     def read(self, path: Any) -> Any:
         """The name to read: the run's own file, where it has written one."""
         mine = self.of(path)
-        return mine if mine is not None and self._has(mine) else path
+        return mine if mine is not None and _exists(mine) else path
 
     def write(self, path: Any, *, whole: bool = False) -> Any:
         """The name to write: a copy of the user's file, unless the `whole` of it is written."""
         mine = self.of(path)
-        if mine is None or self._has(mine):
+        if mine is None or _exists(mine):
             return path if mine is None else mine
-        self.busy = True
-        try:
-            if _isdir(os.path.dirname(os.path.abspath(os.fsdecode(path)))):
-                _mkdirs(os.path.dirname(mine), exist_ok=True)
-            if not whole and os.path.isfile(path):
-                shutil.copy(path, mine)
-        finally:
-            self.busy = False
+        if os.path.isdir(os.path.dirname(os.path.abspath(os.fsdecode(path)))):
+            os.makedirs(os.path.dirname(mine), exist_ok=True)
+        if not whole and os.path.isfile(path):
+            shutil.copy(path, mine)
         return mine
-
-    def _has(self, mine: str) -> bool:
-        self.busy = True
-        try:
-            return _lexists(mine)
-        finally:
-            self.busy = False
 
 
 def install(folder: str, kept: Iterable[str]) -> None:
@@ -88,14 +85,13 @@ def install(folder: str, kept: Iterable[str]) -> None:
     _replace(builtins, "open", opened)
     _replace(io, "open", opened)
     _replace(os, "open", osopened)
-    for name in ("stat", "lstat", "access", "readlink"):
+    for name in ("stat", "lstat", "access", "readlink", "chdir"):
         _lead(os, name, place.read)
-    for name in ("mkdir", "chmod", "utime", "truncate"):
-        _lead(os, name, lambda path: place.write(path))
-    for name in ("listdir", "scandir"):
-        _lead(os, name, place.read, optional=True)
-    for name in ("remove", "unlink", "rmdir"):
-        _lead_away(name, place)
+    for name in ("chmod", "utime", "truncate"):
+        _lead(os, name, place.write)
+    _lead_folders(place)
+    for where, name in ((os, "remove"), (os, "unlink"), (os, "rmdir"), (shutil, "rmtree")):
+        _lead_away(where, name, place)
     for name in ("rename", "replace", "link", "symlink"):
         _lead_two(name, place)
 
@@ -116,10 +112,67 @@ def torch_is_there() -> None:
 
 def _replace(where: Any, name: str, by: Any) -> None:
     by.__name__ = by.__qualname__ = name
+    for supporting in _SUPPORTS:
+        if getattr(where, name) in supporting:
+            supporting.add(by)
     setattr(where, name, by)
 
 
-def _lead(where: Any, name: str, to: Callable[[Any], Any], *, optional: bool = False) -> None:
+def _lead_folders(place: Scratch) -> None:
+    """A folder holds what the user has there, and what the run has made there."""
+
+    def mkdir(path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
+        mine = place.of(path) if dir_fd is None else None
+        if mine is not None and _exists(path):
+            raise FileExistsError(17, "File exists", path)
+        _mkdir(path if mine is None else place.write(path), mode, dir_fd=dir_fd)
+
+    def listdir(path: Any = None) -> Any:
+        mine = place.of(path or ".")
+        if mine is None or not os.path.isdir(mine):
+            return _listdir(path)
+        theirs = _listdir(path) if _exists(path or ".") else []
+        own = _listdir(os.fsencode(mine) if isinstance(path, bytes) else mine)
+        return list(dict.fromkeys([*own, *theirs]))
+
+    def scandir(path: Any = None) -> Any:
+        mine = place.of(path or ".")
+        if mine is None or not os.path.isdir(mine):
+            return _scandir(path)
+        return Entries(path or ".", mine)
+
+    for function in (mkdir, listdir, scandir):
+        _replace(os, function.__name__, function)
+
+
+class Entries:
+    """`os.scandir` of a folder of the user's and of the run's own beside it."""
+
+    def __init__(self, path: Any, mine: str) -> None:
+        with _scandir(mine) as own:
+            found = {entry.name: entry for entry in own}
+        if _exists(path):
+            with _scandir(path) as theirs:
+                found = {entry.name: entry for entry in theirs} | found
+        self._entries = iter(found.values())
+
+    def __iter__(self) -> Entries:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._entries)
+
+    def __enter__(self) -> Entries:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _lead(where: Any, name: str, to: Callable[[Any], Any]) -> None:
     """Have the function's first argument name what it leads to."""
     function = getattr(where, name)
 
@@ -133,20 +186,21 @@ def _lead(where: Any, name: str, to: Callable[[Any], Any], *, optional: bool = F
     _replace(where, name, led)
 
 
-def _lead_away(name: str, place: Scratch) -> None:
-    """Take away the run's own files; of the user's, say that they are gone and leave them."""
-    function = getattr(os, name)
+def _lead_away(where: Any, name: str, place: Scratch) -> None:
+    """Take away the run's own files; the user's stay, whatever the run believes."""
+    function = getattr(where, name)
 
     def led(path: Any, *args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("dir_fd") is not None or place.of(path) is None:
+        mine = place.of(path) if kwargs.get("dir_fd") is None else None
+        if mine is None:
             return function(path, *args, **kwargs)
-        mine = place.read(path)
-        if mine is not path:
+        if _exists(mine):
             return function(mine, *args, **kwargs)
-        os.stat(path)  # what is not there raises as ever
+        if not kwargs.get("ignore_errors"):
+            _lstat(path)  # what is not there raises as ever
         return None
 
-    _replace(os, name, led)
+    _replace(where, name, led)
 
 
 def _lead_two(name: str, place: Scratch) -> None:
