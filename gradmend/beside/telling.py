@@ -116,6 +116,7 @@ def one_patch(patch: Patch, paint: Paint) -> None:
         say(line)
     marks = {"passed": "✓", "failed": "✗", "not_run": "–"}
     for check in patch.verification.checks:
-        say(f"  {marks[check.status]} {CHIPS[check.name]}  {visible(check.detail)}")
+        detail = visible(check.detail).replace("in the same sandbox", "in your run")
+        say(f"  {marks[check.status]} {CHIPS[check.name]}  {detail}")
     if patch.tradeoff:
         say(visible(patch.tradeoff))
