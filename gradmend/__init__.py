@@ -3,3 +3,34 @@
 The one name that an installation adds. The service, the analyses and the sandbox lie in a folder
 of its own (see `gradmend.parts`), so that a project's own `app` or `sandbox` is never hidden.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradmend.explaining import Explanation, explain, watch
+
+__all__ = ["Explanation", "explain", "watch"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from gradmend import explaining
+
+        return getattr(explaining, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext gradmend`."""
+    from gradmend.notebook import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """`%unload_ext gradmend`."""
+    from gradmend.notebook import unload
+
+    unload(shell)

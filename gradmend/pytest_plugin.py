@@ -1,0 +1,33 @@
+"""pytest `--gradmend`: a test that fails with an autograd error gets its cause under its traceback.
+
+Loaded by every pytest beside an installed Gradmend, so it imports nothing before it is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option."""
+    group = parser.getgroup("gradmend", "causes of autograd errors")
+    group.addoption(
+        "--gradmend", action="store_true", help="tell the cause of autograd errors in tests"
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add a section to the report of a test that failed so."""
+    report = yield
+    if report.failed and call.excinfo is not None and item.config.getoption("gradmend"):
+        from gradmend.explaining import explain
+
+        told = explain(call.excinfo.value)
+        if told is not None:
+            report.sections.append(("gradmend", str(told)))
+    return report
