@@ -32,28 +32,30 @@ SOMETHING = Op(saves=True)
 UNKNOWN = Op(saves=None)
 INPUTS = Op(saves=True, inputs=True)
 RESULT = Op(saves=True, result=True)
+BOTH = Op(saves=True, inputs=True, result=True)
 
 _SAVE_NOTHING = """
-    add sub rsub neg sum mean nanmean view view_as reshape reshape_as flatten unflatten ravel
+    add sub rsub neg sum mean view view_as reshape reshape_as flatten unflatten ravel
     transpose permute t mT T swapaxes swapdims movedim moveaxis squeeze unsqueeze expand expand_as
     broadcast_to clone contiguous cat concat concatenate stack hstack vstack dstack column_stack
     chunk split tensor_split unbind unfold narrow select diagonal diag diag_embed trace tril triu
     flip fliplr flipud rot90 roll repeat tile cumsum to cpu cuda xpu double float half bfloat16
-    type type_as real imag alias pad adaptive_avg_pool1d adaptive_avg_pool2d interpolate upsample
-    meshgrid sign round floor ceil trunc zero fill add_ sub_ copy_ fill_ zero_ numpy_T H adjoint
+    type type_as real imag pad adaptive_avg_pool1d adaptive_avg_pool2d interpolate upsample
+    meshgrid sign round floor ceil trunc fill add_ sub_ copy_ fill_ zero_ H adjoint
     pixel_shuffle fold slice identity all_reduce
 """
 _SAVE_INPUTS = """
     mul multiply div divide true_divide pow square matmul mm bmm mv dot outer einsum inner ger
     baddbmm addmm addmv addcmul addcdiv log log2 log10 log1p sin cos abs relu6 silu gelu mish
-    softplus elu leaky_relu hardtanh clamp clamp_min clamp_max norm linalg_norm std var maximum
-    minimum atan atan2 lerp mse_loss l1_loss smooth_l1_loss huber_loss cosine_similarity
-    binary_cross_entropy binary_cross_entropy_with_logits prod cumprod kl_div logsigmoid
-    linear conv1d conv2d conv3d conv_transpose2d layer_norm batch_norm cdist dist
+    softplus elu leaky_relu hardtanh clamp clamp_min clamp_max var maximum
+    minimum atan atan2 lerp mse_loss smooth_l1_loss huber_loss cosine_similarity
+    binary_cross_entropy binary_cross_entropy_with_logits kl_div logsigmoid
+    linear conv1d conv2d conv3d conv_transpose2d layer_norm batch_norm
 """
 _SAVE_RESULT = """
-    relu tanh sigmoid exp expm1 sqrt rsqrt softmax log_softmax logsumexp reciprocal
+    relu tanh sigmoid exp expm1 sqrt rsqrt softmax log_softmax reciprocal
 """
+_SAVE_BOTH = "logsumexp norm linalg_norm std prod cumprod cdist dist"
 _SAVE_SOMETHING = """
     where gather index_select masked_fill masked_select scatter scatter_add index_add index_copy
     index_put take take_along_dim embedding embedding_bag dropout dropout2d alpha_dropout max min
@@ -62,9 +64,9 @@ _SAVE_SOMETHING = """
     normalize group_norm instance_norm lstm gru rnn scaled_dot_product_attention grid_sample
     triplet_margin_loss margin_ranking_loss ctc_loss gaussian_nll_loss poisson_nll_loss fft ifft
     lerp_ cross kron logaddexp hypot erf erfinv digamma lgamma sinh cosh tan asin acos
-    sinc special_expit threshold hardsigmoid hardswish selu celu softmin gumbel_softmax softsign
+    sinc threshold hardsigmoid hardswish selu celu softmin gumbel_softmax softsign
     tanhshrink cosine_embedding_loss hinge_embedding_loss multi_margin_loss bilinear
-    multi_head_attention_forward index unique_grad floor_divide remainder fmod
+    multi_head_attention_forward index remainder fmod l1_loss nanmean
 """
 
 
@@ -72,6 +74,7 @@ def _table() -> dict[str, Op]:
     table = dict.fromkeys(_SAVE_SOMETHING.split(), SOMETHING)
     table |= dict.fromkeys(_SAVE_INPUTS.split(), INPUTS)
     table |= dict.fromkeys(_SAVE_RESULT.split(), RESULT)
+    table |= dict.fromkeys(_SAVE_BOTH.split(), BOTH)
     return table | dict.fromkeys(_SAVE_NOTHING.split(), NOTHING)
 
 

@@ -61,6 +61,8 @@ class _Meal:
 
 def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
     """Compare the steps of both runs, one by one; `ended`: both went on to the script's end."""
+    if _updates(original) and idle(candidate):
+        return Schedule("fewer", idle(candidate), untrained=True)
     ours, theirs = by_optimizer(original), by_optimizer(candidate)
     ours = {optimizer: steps for optimizer, steps in ours.items() if any(s.fed for s in steps)}
     if not ours:
@@ -76,6 +78,19 @@ def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
             return Schedule(word, f"{len(other)} steps, where the original takes {len(steps)}")
     same = _rhythm(original) == _rhythm(candidate)[: len(_rhythm(original))]
     return Schedule("same" if same or _alike(original, candidate) else "moved")
+
+
+def idle(trace: Trace) -> str:
+    """What to say of a script without optimizers that clears gradients time and again and never
+    changes a parameter; empty of any other. The run held its parameters fixed."""
+    by_hand = [step for step in trace.steps if step.at is not None]
+    if len(by_hand) < 2 or any(step.optimizer >= 0 for step in by_hand) or _updates(trace):
+        return ""
+    return f"no parameter is changed in {len(by_hand)} passes"
+
+
+def _updates(trace: Trace) -> bool:
+    return any(step.changed for step in trace.steps)
 
 
 def _departure(

@@ -148,6 +148,8 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
     trial.nodes = _nodes(trace or trial.run.trace)
     trial.retains = _retains(trial.run) > _retains(original.run)
     trial.measured = await _measured(original, trace, reaches)
+    if reference is None and trace is not None:
+        trial.unsteady = schedule.idle(trace)
     if reference is not None and trace is not None:
         ended = held.status == fixed.status == "finished"
         trial.schedule = schedule.beside(reference, trace, ended=ended)

@@ -181,7 +181,11 @@ class Step(Record):
     at: Place | None = None
     after: Count = Field(0, description="backward visits completed")
     gradients: list[Gradient] = Field([], max_length=4096)
-    changed: Count = Field(0, description="how many of its parameters the step changed")
+    changed: Count = Field(
+        0,
+        description="how many of its parameters the step changed; where they are held fixed, how "
+        "many leaves a script without optimizers has tried to since the last record",
+    )
     fed: list[Count] = Field([], max_length=64)
 
 

@@ -13,10 +13,15 @@ PROJECTIONS = 3
 
 @lru_cache(maxsize=512)
 def _signs(size: int, which: int) -> torch.Tensor:
-    """A fixed vector of ±1; it depends on nothing but its size and number."""
-    generator = torch.Generator().manual_seed(1_000_003 * which + size)
-    bits = torch.randint(0, 2, (size,), generator=generator, dtype=torch.int8)
-    return bits * 2 - 1
+    """A fixed vector of ±1; it depends on nothing but its size and number.
+
+    The bits are mixed by hand: what is drawn, even from a generator of its own, is drawn anew for
+    each place of the script where random numbers are common.
+    """
+    mixed = torch.arange(which * size + 1, (which + 1) * size + 1) * 0x1E3779B97F4A7C15
+    for _ in range(3):
+        mixed = (mixed ^ (mixed >> 31)) * 0x5851F42D4C957F2D
+    return ((mixed >> 47) & 1).to(torch.int8) * 2 - 1
 
 
 def fingerprint(gradient: torch.Tensor | None) -> Json:

@@ -22,17 +22,21 @@ _Mode: Any = TorchDispatchMode  # untyped in torch
 
 
 class HeldStill(_Mode):  # type: ignore[misc]
-    """Leaves out every operation that would write into the memory of some tensors."""
+    """Leaves out every operation that would write into the memory of some tensors, and keeps in
+    `spared` which memory that was."""
 
     def __init__(self) -> None:
         super().__init__()
         self.storages: set[int] = set()
+        self.spared: set[int] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if func._schema.is_mutable:
             targets = list(written(func._schema, args, kwargs))
-            if any(storage_of(tensor) in self.storages for tensor in targets):
+            held = self.storages.intersection(map(storage_of, targets))
+            if held:
+                self.spared |= held
                 return targets[0] if func._schema.returns else None
         return func(*args, **kwargs)
 
@@ -40,7 +44,8 @@ class HeldStill(_Mode):  # type: ignore[misc]
 class HandSteps(Observer):
     """Tells the gradients that a script without optimizers has gathered when it clears them.
 
-    With `frozen`, leaves that have received a gradient are no longer written to.
+    With `frozen`, leaves that have received a gradient are no longer written to; told is how many
+    would have been, or have given way to others.
     """
 
     def __init__(
@@ -51,6 +56,7 @@ class HandSteps(Observer):
         self._notes = notes
         self._still = HeldStill() if frozen else None
         self._memory: dict[int, int | None] = {}
+        self._replaced: set[int] = set()
         self._gathered: tuple[Json, list[Json], list[int]] | None = None
         self._marks: dict[int, object] = {}
 
@@ -77,9 +83,11 @@ class HandSteps(Observer):
             self._tell()
 
     def finish(self) -> None:
-        """Tell what was gathered last, if it is gone by the end."""
+        """Tell what was gathered last, if it is gone by the end; and what is left."""
         if self._gathered is not None and self._cleared():
             self._tell()
+        left = self._steps.read(self._parameters.known)
+        self._steps.emit_step(-1, None, left, self._changed())
 
     def _returned(self, call: Call) -> list[Json]:
         found = []
@@ -99,8 +107,17 @@ class HandSteps(Observer):
         if self._gathered is not None:
             self._parameters.tell()
             at, gradients, fed = self._gathered
-            self._steps.emit_step(-1, at, gradients, fed=fed)
+            self._steps.emit_step(-1, at, gradients, self._changed(), fed)
             self._gathered, self._marks = None, {}
+
+    def _changed(self) -> int:
+        """How many leaves the script has updated since this was last asked."""
+        if self._still is None:
+            return 0
+        changed = len(self._still.spared) + len(self._replaced)
+        self._still.spared.clear()
+        self._replaced.clear()
+        return changed
 
     def _hold(self, received: list[Known]) -> None:
         """Hold these leaves still from now on; say so where they have moved all the same."""
@@ -110,8 +127,11 @@ class HandSteps(Observer):
         for known in received:
             tensor = known.tensor()
             storage = storage_of(tensor) if tensor is not None else None
-            if self._memory.setdefault(known.id, storage) != storage and MOVED not in self._notes:
-                self._notes.append(MOVED)
+            if self._memory.setdefault(known.id, storage) != storage:
+                self._memory[known.id] = storage
+                self._replaced.add(known.id)
+                if MOVED not in self._notes:
+                    self._notes.append(MOVED)
         self._still.storages |= {s for s in self._memory.values() if s is not None}
 
 

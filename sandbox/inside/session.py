@@ -224,7 +224,6 @@ class Session:
         self.parameters.tell()
         if self.hand is not None:
             self.hand.finish()
-            self.steps.emit_step(-1, None, self.steps.read(self.parameters.known))
 
     def _prepare_world(self) -> None:
         """Look for a world before any instrument is in place."""

@@ -233,6 +233,41 @@ async def test_a_graph_that_is_kept_alive_is_seen(session: Session) -> None:
     assert "nodes of graphs alive" in trials[1].effect.text
 
 
+BY_HAND = """\
+import torch
+torch.manual_seed(0)
+w = torch.randn(3, requires_grad=True)
+x, y = torch.randn(8, 3), torch.randn(8)
+loss = (x @ w - y).square().mean()
+for _ in range(5):
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+    w.grad = None
+"""
+
+
+async def test_a_descent_by_hand_that_changes_nothing_fails(session: Session) -> None:
+    anew = "    loss = (x @ w - y).square().mean()\n    loss.backward()"
+    right = BY_HAND.replace("    loss.backward()", anew)
+    idle = right.replace("w -= 0.1", "v = w - 0.1")
+    texts = [{"train.py": idle}, {"train.py": right}]
+    trials = await judge({"train.py": BY_HAND}, "train.py", texts, session)
+    assert given(trials) == [2, 1]
+    assert [trial.gradients for trial in trials] == ["same", "same"]
+    assert check(trials[1], "schedule") == "failed"
+    assert "No parameter is changed" in trials[1].effect.text
+
+
+async def test_a_script_that_only_looks_at_gradients_may_go_on_to(session: Session) -> None:
+    looking = BY_HAND.replace("w -= 0.1 * w.grad", "print(w.grad.norm())")
+    right = looking.replace("loss.backward()", "(x @ w - y).square().mean().backward()")
+    texts = [{"train.py": right}]
+    (trial,) = await judge({"train.py": looking}, "train.py", texts, session)
+    assert trial.status == "passed"
+    assert trial.gradients == "same"
+
+
 class NoRoom:
     """A sandbox that has no room for patched scripts."""
 
