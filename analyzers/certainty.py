@@ -36,7 +36,7 @@ _IN_FIGURES: dict[Certainty, dict[Basis, float]] = {
         "mended": 0.95, "seen": 0.88, "bound": 0.85, "read": 0.8, "explains": 0.6, "told": 0.35,
     },
     Certainty.POSSIBLE: {
-        "mended": 0.8, "seen": 0.55, "bound": 0.5, "read": 0.45, "explains": 0.35, "told": 0.2,
+        "mended": 0.8, "seen": 0.45, "bound": 0.42, "read": 0.4, "explains": 0.3, "told": 0.2,
     },
     Certainty.USUAL: {
         "mended": 0.75, "seen": 0.3, "bound": 0.3, "read": 0.3, "explains": 0.25, "told": 0.15,

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from analyzers.pattern import patterns
 from benchmarks.scoring import Score, is_place
 from benchmarks.trials import Trial
 from tests.case_files import Case
 
 Scores = dict[str, list[Score]]  # by mode, in the order of the trials
 
-FAMILIES = {
-    "inplace": "step-between-backwards inplace-activation inplace-leaf inplace-view inplace-state",
-    "no-grad": "detached-loss non-scalar-backward leaf-rebound nonleaf-grad unused-parameter "
-    "numpy-on-grad deepcopy-nonleaf",
-    "silent": "growing-history retain-graph-leak aliased-grad missing-zero-grad starved-parameter",
-}
-
 
 def family(case: Case) -> str:
     """The part of the catalogue that a failing case belongs to."""
     if case.engine == "custom":
         return "engine"
-    named = (name for name, patterns in FAMILIES.items() if case.pattern in patterns.split())
-    return next(named, "graph-reuse")
+    return patterns()[case.pattern].FAMILY
 
 
 def summary(trials: Sequence[Trial], scores: Scores) -> str:

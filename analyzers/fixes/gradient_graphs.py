@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from analyzers.edits import Editor
 from analyzers.fixes.rewrite import calls_named, statements_of, with_keyword
 from analyzers.flow import bindings, call_on_line, called_name, names_read, value_of, walked
-from analyzers.pattern import Proposal
+from analyzers.pattern import SECOND_CHOICE, Proposal
 from analyzers.source import FUNCTIONS, Module, Project
 from analyzers.stories.story import Story, put_in
 from analyzers.trees import children
@@ -31,7 +31,7 @@ def keep_for_second(story: Story, project: Project) -> Iterator[Proposal]:
         "Make a graph of the gradients too",
         (with_keyword(Editor(module), call, "create_graph"),),
         "" if learnt else "Only if the gradients themselves are part of the loss.",
-        0 if learnt else 5,
+        0 if learnt else SECOND_CHOICE + 1,
     )
     yield Proposal(
         "retain-graph",

@@ -11,7 +11,7 @@ from analyzers.evidence import Holder
 from analyzers.fixes.detaching import Idiom, detached, idiom_for
 from analyzers.fixes.truncation import cut
 from analyzers.flow import called_name, mentions, part_for, value_of
-from analyzers.pattern import Proposal
+from analyzers.pattern import SECOND_CHOICE, Proposal
 from analyzers.source import Module, Project, Scope, spelled
 from analyzers.stories.lifetimes import base
 from analyzers.stories.recordtypes import record_arguments
@@ -35,7 +35,8 @@ def detach_where_stored(story: Story, project: Project, rank: int = 0) -> Iterat
                 old += _old_part_edits(Editor(module), statement, one, idiom)
                 inner = inner or _within_segment(one, scope, statement)
     if inner or _among_entries(story):
-        rank += 4  # what one segment, or one loss, reads of the pass's own stays connected
+        # What one segment, or one loss, reads of the pass's own stays connected.
+        rank += SECOND_CHOICE
     if whole:
         yield cut("detach-when-stored", f"Detach what `{story.name}` stores", tuple(whole), rank)
     if old:

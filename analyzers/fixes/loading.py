@@ -11,7 +11,7 @@ from analyzers.edits import Edit, Editor
 from analyzers.fixes.blocks import joined
 from analyzers.fixes.rewrite import head_of
 from analyzers.flow import called_name, mentions, walk_scope
-from analyzers.pattern import Proposal
+from analyzers.pattern import SECOND_CHOICE, Proposal
 from analyzers.source import Loop, Module, Project, Scope, spelled
 from analyzers.stories.story import Story
 from analyzers.trees import walk
@@ -45,7 +45,7 @@ def network_on_each_batch(story: Story, project: Project) -> Iterator[Proposal]:
                 f"Run `{kept.network}` on each batch",
                 joined([*kept.edits, first]),
                 "The forward runs once in each pass.",
-                6,
+                SECOND_CHOICE + 2,
             )
 
 

@@ -19,7 +19,7 @@ from analyzers.flow import (
     value_of,
     walked,
 )
-from analyzers.pattern import Proposal
+from analyzers.pattern import SECOND_CHOICE, Proposal
 from analyzers.source import Loop, Module, Project, Scope, spelled
 from analyzers.stories.story import Story
 
@@ -33,7 +33,7 @@ def walk_this_loss(story: Story, project: Project) -> Iterator[Proposal]:
         shared.module.block_of(shared.reached) is not story.loop.body
     )
     yield from _begin_before_summing(story)
-    yield from _reset_total(story, 1 if conditional else 4)
+    yield from _reset_total(story, 1 if conditional else SECOND_CHOICE)
     root = walked(call)
     found = _newest_loss(story)
     if root is None or found is None:

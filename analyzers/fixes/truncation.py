@@ -22,7 +22,7 @@ from analyzers.flow import (
     value_of,
     walk_scope,
 )
-from analyzers.pattern import Proposal
+from analyzers.pattern import SECOND_CHOICE, Proposal
 from analyzers.repair.scopes import head_of_rerun, unbound_at
 from analyzers.source import Module, Project, Scope
 from analyzers.stories.passing import frames, known_below
@@ -74,9 +74,9 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
         "detach-behind-backward",
         f"Detach {what} behind the backward",
         (behind,),
-        (rank + 1 if straight else rank) + (4 if _bound_behind(story, walk) else 0),
+        (rank + 1 if straight else rank) + (SECOND_CHOICE if _bound_behind(story, walk) else 0),
     )
-    yield from _detach_entries(story, names[0], walk, rank + 4)
+    yield from _detach_entries(story, names[0], walk, rank + SECOND_CHOICE)
 
 
 def _detach_in_callee(story: Story, rank: int) -> Iterator[Proposal]:

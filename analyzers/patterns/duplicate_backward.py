@@ -42,7 +42,7 @@ from analyzers.certainty import Certainty
 from analyzers.edits import Edit, Editor
 from analyzers.evidence import Evidence, Visit
 from analyzers.flow import backward_calls, definitions, value_of, walked
-from analyzers.pattern import Match, Proposal
+from analyzers.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.source import Project
 from analyzers.stories.story import Story, story_of
 from analyzers.stories.telling import account, matched, story_in
@@ -104,7 +104,7 @@ def _anew(story: Story) -> Iterator[Proposal]:
         f"Compute `{root.id}` anew for the second backward",
         (editor.replace(root, editor.text_of(value)),),
         "The second backward learns from the weights as they are then.",
-        5,
+        SECOND_CHOICE + 1,
     )
 
 

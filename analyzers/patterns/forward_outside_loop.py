@@ -39,7 +39,7 @@ from analyzers.evidence import Evidence
 from analyzers.fixes.constants import detach_at_definition
 from analyzers.fixes.loading import network_on_each_batch
 from analyzers.fixes.moving import built_by_a_module, forward_into_loop
-from analyzers.pattern import Match, Proposal
+from analyzers.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.source import Project
 from analyzers.stories.story import story_of
 from analyzers.stories.telling import account, matched, story_in
@@ -79,4 +79,4 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Move the forward into the loop; or make its output a constant, if nothing learns from it."""
     yield from forward_into_loop(story_in(match), project, rank=0)
     yield from network_on_each_batch(story_in(match), project)
-    yield from detach_at_definition(story_in(match), project, rank=5)
+    yield from detach_at_definition(story_in(match), project, rank=SECOND_CHOICE + 1)

@@ -37,7 +37,7 @@ from analyzers.evidence import Evidence, Place
 from analyzers.fixes.combining import one_backward, retain_on_first, sum_behind_loop
 from analyzers.fixes.gradient_graphs import keep_for_second
 from analyzers.fixes.truncation import detach_at_boundary
-from analyzers.pattern import Match, Proposal
+from analyzers.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.source import Project
 from analyzers.stories.story import Story, story_of
 from analyzers.stories.telling import account, matched, story_in
@@ -116,5 +116,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from one_backward(story, project)
     yield from keep_for_second(story, project)
     if not story.same_pass and story.bound_inside:
-        yield from detach_at_boundary(story, project, rank=5)
+        yield from detach_at_boundary(story, project, rank=SECOND_CHOICE + 1)
     yield from retain_on_first(story, project)

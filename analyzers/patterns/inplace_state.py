@@ -47,7 +47,7 @@ from analyzers.evidence import Evidence, InplaceChange
 from analyzers.fixes.overwriting import clone_first, clone_reads, clone_saved, not_in_place
 from analyzers.fixes.stacking import list_and_stack
 from analyzers.naming import changed
-from analyzers.pattern import Match, Proposal
+from analyzers.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.source import Project
 from analyzers.stale import Stale, stale_in
 
@@ -75,5 +75,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from list_and_stack(stale)
     yield from not_in_place(stale, rank=1)
     yield from clone_reads(stale, rank=3)
-    yield from clone_first(stale, rank=4)
-    yield from clone_saved(stale, rank=5)
+    yield from clone_first(stale, rank=SECOND_CHOICE)
+    yield from clone_saved(stale, rank=SECOND_CHOICE + 1)
