@@ -17,7 +17,7 @@ from analyzers.paste.repairs import repaired
 MAX_LINES = 12_000
 MAX_JUDGED = 4_000_000  # characters parsed for one paste, line by line
 PER_LINE = 100  # what judging a line costs besides, in characters
-ATTEMPTS = 7  # at a line that does not parse as it stands
+ATTEMPTS = 8  # at a line that does not parse as it stands
 MAX_PARSED = 2_000_000  # characters parsed to find what does not fit in
 
 

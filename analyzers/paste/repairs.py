@@ -20,6 +20,7 @@ _SIGNS = str.maketrans(
 )  # fmt: skip
 _REMARKS = ("//", "<--", "<-", "<==", "-->", "--->", "==>", "←", "→", "<<<")
 _DOTS = re.compile(r"\.{4,}")
+_LEFT_OUT = re.compile(r"(?:,[ \t]*)?\.\.\.(?=[ \t]*[,)])")  # of a signature
 
 
 def repaired(text: str) -> str | None:
@@ -43,6 +44,7 @@ def _attempts(text: str) -> Iterator[str]:
     bare = _without_emphasis(plain)
     remarked = _with_comment(bare)
     yield from (plain, bare, remarked, as_python_3(bare), as_python_3(remarked), _with_colon(bare))
+    yield _without_dots(bare)
 
 
 def _without_emphasis(text: str) -> str:
@@ -62,3 +64,8 @@ def _with_colon(text: str) -> str:
     word = text.split(None, 1)[0] if text.strip() else ""
     headers = ("for", "while", "if", "with", "def", "class")
     return f"{text}:" if word in headers else text
+
+
+def _without_dots(text: str) -> str:
+    """A signature of which a part was left out: `def __init__(self, n_in, ...):`."""
+    return _LEFT_OUT.sub("", text) if text.startswith(("def ", "async def ")) else text

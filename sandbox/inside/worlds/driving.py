@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from .entries import Definition, entries, walks
+from .entries import Definition, definition, entries, is_method, walks
 from .models import Optimizer
 from .uses import FUNCTIONS
 from .world import World
@@ -30,6 +30,7 @@ class Driver:
         self, world: World, tree: ast.Module, path: str, attempt: Callable[[str, Any], None]
     ) -> None:
         self._world = world
+        self._building = world.building
         self._tree = tree
         self._path = path
         self._attempt = attempt
@@ -46,8 +47,10 @@ class Driver:
 
     def _is_target(self, node: ast.stmt) -> bool:
         if isinstance(node, FUNCTIONS):
-            return node.name not in self._used
-        if not isinstance(node, ast.ClassDef) or not entries(node):
+            return node.name not in self._used and not node.name.startswith("__")
+        if not isinstance(node, ast.ClassDef) or not (
+            entries(node) or definition(node, "__init__")
+        ):
             return False
         return node.name not in self._used or walks(node) or self._instance(node) is not None
 
@@ -66,53 +69,9 @@ class Driver:
             if issubclass(kind, torch.autograd.Function):
                 self._apply(node, kind)
                 return
-            thing = self._instance(node) or self._built(node, kind)
-            self._passes(entries(node), node.name, thing)
-
-    def _built(self, node: ast.ClassDef, kind: Any) -> Any:
-        """An object of the class; what it lacks is made up."""
-        init = next(
-            (m for m in node.body if isinstance(m, FUNCTIONS) and m.name == "__init__"), None
-        )
-        args = self._arguments(f"{node.name}.__init__", init) if init is not None else []
-        named = self._named(f"{node.name}.__init__", init) if init is not None else {}
-        thing = kind(*args, **named)
-        world, own = self._world, getattr(kind, "__getattr__", None)
-
-        def missing(self: Any, name: str) -> Any:
-            try:
-                return own(self, name) if own is not None else object.__getattribute__(self, name)
-            except AttributeError:
-                return world.missing(self, name)
-
-        kind.__getattr__ = missing
-        self._world.values.setdefault("self", thing)
-        return thing
-
-    def _arguments(self, name: str, node: Definition, skip_self: bool = True) -> list[Any]:
-        """Values for the arguments that have no default."""
-        given = [*node.args.posonlyargs, *node.args.args]
-        given = given[: len(given) - len(node.args.defaults)] if node.args.defaults else given
-        if skip_self and given and given[0].arg in ("self", "cls", "ctx"):
-            given = given[1:]
-        return [self._argument(name, one.arg) for one in given]
-
-    def _argument(self, function: str, name: str) -> Any:
-        if name == "self":
-            return self._world.load("self", None)
-        if name in ("batch_idx", "batch_nb", "optimizer_idx"):
-            return 0
-        return self._world.make(f"{function}.{name}")
-
-    def _named(self, name: str, node: Definition) -> dict[str, Any]:
-        """Keyword arguments: those without a default, and what is read from all others."""
-        wanted = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-        named = {a.arg: self._argument(name, a.arg) for a, default in wanted if default is None}
-        if node.args.kwarg is not None:
-            path = f"{name}.{node.args.kwarg.arg}"
-            keys = sorted(self._world.use(path).keys)
-            named |= {key: self._world.make(f"{path}[{key!r}]") for key in keys}
-        return named
+            thing = self._instance(node) or self._building.built(node, kind)
+            if found := entries(node):
+                self._passes(found, node.name, thing)
 
     def _passes(self, nodes: Sequence[Definition], owner: str, thing: Any) -> None:
         """Some passes of training. Of a class's methods the last one is what training enters; what
@@ -124,7 +83,7 @@ class Driver:
                 name = self._name(owner, node, thing)
                 if number == 0:
                     self._say(name, node, walked=node is kept[-1] and not any(map(walks, kept)))
-                    given[name] = self._arguments(name, node, skip_self=thing is not None)
+                    given[name] = self._building.arguments(name, node, skip_self=thing is not None)
                 args = given[name] if number == 0 else self._renewed(name, node, given[name], thing)
                 call = partial(self._once, node, name, args, thing, kept)
                 self._attempt("" if node is kept[-1] else name, call)
@@ -142,7 +101,7 @@ class Driver:
     ) -> None:
         """One call of a function, walked if the text walks nowhere."""
         function = self._names[name] if thing is None else getattr(thing, node.name)
-        named = self._named(name, node)
+        named = self._building.named(name, node)
         own = any(map(walks, nodes))
         optimizers = self._optimizers(thing) if not own else []
         turns = max(len(optimizers), 1) if _takes_turns(node) else 1
@@ -161,12 +120,12 @@ class Driver:
     def _returned(self, name: str, node: Definition, function: Any) -> Any:
         """A function that a function gave, called as training would."""
         for _ in range(PASSES - 1):
-            self._at(node.lineno, partial(function, *self._arguments(name, node)))
-        return self._at(node.lineno, partial(function, *self._arguments(name, node)))
+            self._at(node.lineno, partial(function, *self._building.arguments(name, node)))
+        return self._at(node.lineno, partial(function, *self._building.arguments(name, node)))
 
     def _renewed(self, name: str, node: Definition, args: list[Any], thing: Any) -> list[Any]:
         """The arguments of a further call: data come anew, all else stays."""
-        anew = self._arguments(name, node, skip_self=thing is not None)
+        anew = self._building.arguments(name, node, skip_self=thing is not None)
         return [
             new if isinstance(new, torch.Tensor) or _is_data(new) else old
             for old, new in zip(args, anew, strict=True)
@@ -190,7 +149,8 @@ class Driver:
     def _optimizers(self, thing: Any) -> list[Any]:
         if hasattr(type(thing), "configure_optimizers"):
             made = self._world.optimizers_of(thing)
-            return made if isinstance(made, list) else [made]
+            made = made if isinstance(made, list) else [made]
+            return [one for one in made if one is not None]
         return []
 
     def _trainers(self) -> Any:
@@ -206,7 +166,7 @@ class Driver:
         )
         if forward is None:
             return
-        args = self._arguments(f"{node.name}.forward", forward)
+        args = self._building.arguments(f"{node.name}.forward", forward)
         if forward.args.args and forward.args.args[0].arg != "ctx" and _is_static(forward):
             args = args[1:]
         leaves = [
@@ -236,8 +196,12 @@ class Driver:
 def _loaded(node: ast.stmt) -> set[str]:
     """The names that a statement reads, but for its own."""
     own = getattr(node, "name", "")
-    named = (part for part in ast.walk(node) if isinstance(part, ast.Name))
-    return {name.id for name in named if isinstance(name.ctx, ast.Load)} - {own}
+    parts = [part for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)]
+    found = {p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Load)}
+    if is_method(node):  # the others of its class may stand beside it
+        on_self = (p for p in parts if isinstance(p, ast.Attribute))
+        found |= {p.attr for p in on_self if getattr(p.value, "id", "") == "self"}
+    return found - {own}
 
 
 def _is_static(node: Definition) -> bool:

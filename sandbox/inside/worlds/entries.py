@@ -24,6 +24,32 @@ def walks(node: ast.AST) -> bool:
     )
 
 
+def definition(node: ast.ClassDef, name: str) -> Definition | None:
+    """The method of this name that a class defines."""
+    return next((m for m in node.body if isinstance(m, FUNCTIONS) and m.name == name), None)
+
+
+def is_method(node: ast.stmt) -> bool:
+    """Whether a function was written for a class."""
+    return isinstance(node, FUNCTIONS) and [a.arg for a in node.args.args[:1]] == ["self"]
+
+
+def unmade(tree: ast.Module) -> list[ast.ClassDef]:
+    """The classes of which a text makes no object, as far as it goes."""
+    loaded = set[str]()
+    for statement in tree.body:
+        own = getattr(statement, "name", "")
+        bases = {id(base) for base in getattr(statement, "bases", [])}
+        loaded |= {
+            part.id
+            for part in ast.walk(statement)
+            if isinstance(part, ast.Name) and part.id != own and id(part) not in bases
+        }
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    extended = {base.id for node in classes for base in node.bases if isinstance(base, ast.Name)}
+    return [node for node in classes if node.name not in loaded | extended]
+
+
 def entries(node: ast.ClassDef) -> list[Definition]:
     """The methods of a class that training calls: those that no other method calls, in the order
     of the text, but the one last that walks, or that frameworks enter."""

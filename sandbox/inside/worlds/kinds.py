@@ -50,12 +50,11 @@ _COMPLAINTS: tuple[
 )
 
 
-def of_another_kind(plan: Plan, uses: Uses, lines: tuple[int, int], said: str) -> Plan | None:
+def of_another_kind(plan: Plan, uses: Uses, lines: tuple[int, int], said: str) -> Iterator[Plan]:
     """The plan with one value of the failing statement made as what Python asks for."""
     for path, kind in _wishes(plan, uses, lines, said):
         if path not in plan.kinds:
-            return plan.with_kind(path, kind)
-    return None
+            yield plan.with_kind(path, kind)
 
 
 def _wishes(plan: Plan, uses: Uses, lines: tuple[int, int], said: str) -> Iterator[tuple[str, str]]:

@@ -113,6 +113,20 @@ class Function:
         return Here.world.attribute(self._path, name)
 
 
+class Method:
+    """A method of what a call gave (`log_prob` of a distribution): its result depends on what the
+    call depended on, and on what the method is given."""
+
+    def __init__(self, path: str, source: torch.Tensor) -> None:
+        self._path = path
+        self._source = source
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        given = [*args, *kwargs.values()]
+        source = blend([self._source, *tensors_in(given)])
+        return Here.world.output(f"{self._path}()", source, given)
+
+
 class Maker(Function):
     """Gives what its result is used as: a class, or a function that builds something."""
 

@@ -8,6 +8,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from .here import Here
 from .world import World
 
 # What nearly every training script imports under these names: a module, or module:name.
@@ -62,6 +63,7 @@ class Everything(dict[str, Any]):
     def __init__(self, world: World) -> None:
         super().__init__(vars(builtins))
         self._world = world
+        self["super"] = _above
         if not world.use("input").called and "input" in world.uses.of:
             del self["input"]  # a tensor's name more often than the function's
 
@@ -90,3 +92,21 @@ class Everything(dict[str, Any]):
             return None
         self._world.telling.imported(name, place, part)
         return found
+
+
+class Above:
+    """What `super()` gives in a method that was pasted without its class."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    def __getattr__(self, name: str) -> Any:
+        return Here.world.attribute("super()", name)
+
+
+def _above(*given: Any) -> Any:
+    """`super`, which also answers where there is no class."""
+    names = sys._getframe(1).f_locals
+    if not given and "__class__" in names:
+        given = (names["__class__"], names[sys._getframe(1).f_code.co_varnames[0]])
+    return super(*given) if given and isinstance(given[0], type) else Above()

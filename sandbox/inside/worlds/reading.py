@@ -268,7 +268,8 @@ class Uses(ast.NodeVisitor):
             case ast.Name(id=name):
                 called, skipped = name, 0
             case ast.Attribute(value=ast.Name(id="self"), attr=attr):
-                called, skipped = f"{self._home[-1].partition('.')[0]}.{attr}", 1
+                home = self._home[-1].partition(".")[0]
+                called, skipped = attr if home in self.functions else f"{home}.{attr}", 1
             case _:
                 return
         if called not in self.functions:
@@ -298,6 +299,7 @@ class Uses(ast.NodeVisitor):
                 plain = isinstance(other, ast.Constant) or isinstance(node.op, ast.Mod)
                 use.number |= plain
                 use.data |= not plain
+                use.factor |= isinstance(node.op, ast.Mult | ast.Div)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.generic_visit(node)

@@ -8,11 +8,13 @@ import os
 import random
 import sys
 from collections.abc import Callable, Iterator
+from functools import wraps
 from types import ModuleType
 from typing import Any
 
 import torch
 
+from .. import entry as scripts
 from .. import failure, holders
 from ..emitter import Emitter
 from .driving import Driver
@@ -34,10 +36,12 @@ class Completed:
         with open(self._path, "rb") as file:
             source = file.read()
         self._tree = ast.parse(source, self._path)
-        self._code = compile(source, self._path, "exec", dont_inherit=True)
+        modern = scripts.read_as(source, self._path)
+        self._code = compile(modern, self._path, "exec", dont_inherit=True)
         self._uses = Uses(self._tree)
         self._emitter = emitter
         self._asked = asked
+        _take_tensors_for_arrays()
         sys.argv = [entry, *argv]
         sys.path[0:0] = [os.path.dirname(self._path)]
 
@@ -59,7 +63,7 @@ class Completed:
                 told.add(name)
                 self._emitter.emit({"t": "assumed", "kind": kind, "name": name, "text": text})
 
-        world = World(self._uses, plan, tell)
+        world = World(self._tree, self._uses, plan, tell)
         holders.BEYOND.append(world.values)
         self._live(world, lambda name, call: call())
 
@@ -73,7 +77,7 @@ class Completed:
 
     def _scouted(self, plan: Plan, trial: Trial) -> None:
         """One run for the scout: nothing is told, and every ending is noted."""
-        world = World(self._uses, plan, lambda *_: None, scouting=True)
+        world = World(self._tree, self._uses, plan, lambda *_: None, scouting=True)
         seed()
 
         def attempt(name: str, call: Any) -> None:
@@ -98,6 +102,18 @@ class Completed:
         user = failure.user_entries(error)
         line = user[-1].tb_lineno if user else 0
         trial.lines = _statement_at(self._tree, line)
+
+
+def _take_tensors_for_arrays() -> None:
+    """Of what is made up, arrays of NumPy are tensors as well."""
+    patched: Any = torch
+    from_numpy = patched.from_numpy
+
+    @wraps(from_numpy)
+    def taken(array: Any) -> Any:
+        return array if isinstance(array, torch.Tensor) else from_numpy(array)
+
+    patched.from_numpy = taken
 
 
 def _defines(node: ast.stmt) -> bool:

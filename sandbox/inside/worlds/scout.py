@@ -13,6 +13,7 @@ import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from torch.overrides import TorchFunctionMode
@@ -110,6 +111,7 @@ class Scout:
         self._uses = uses
         self._wanted = wanted
         self._tries = 0
+        self._tried: set[str] = set()
 
     def best(self) -> tuple[Plan, bool]:
         """The best plan that is found in time, and whether it shows an error; forks."""
@@ -175,6 +177,7 @@ class Scout:
         """The world with its guesses mended until nothing more is known to mend."""
         while True:
             self._tries += 1
+            self._tried.add(_key(plan))
             trial = Trial()
             signal.setitimer(signal.ITIMER_PROF, ONE_TRY)
             try:
@@ -215,15 +218,26 @@ class Scout:
             better = plan.with_kind(wish.path, wish.kind) if wish.kind else plan
             if wish.shape:
                 better = better.with_shape(wish.path, wish.shape)
-            return better if better != plan else None
+            return better if self._is_new(better) else None
         if trial.failure is None:
             return None
         said = str(trial.failure.error)
-        mended = shapes.mended(plan, trial.failure)
-        mended = mended or kinds.of_another_kind(plan, self._uses, trial.lines, said)
+        guesses = chain(
+            shapes.mended(plan, trial.failure),
+            kinds.of_another_kind(plan, self._uses, trial.lines, said),
+        )
+        mended = next(filter(self._is_new, guesses), None)
         if mended is None and trial.driven and trial.driven not in plan.skip:
             return replace(plan, skip=(*plan.skip, trial.driven))
         return mended
+
+    def _is_new(self, plan: Plan) -> bool:
+        """Whether the plan was not tried: two wishes may ask for the opposite of each other."""
+        return _key(plan) not in self._tried
+
+
+def _key(plan: Plan) -> str:
+    return json.dumps(plan.to_json(), sort_keys=True)
 
 
 def _stop(*_: object) -> None:

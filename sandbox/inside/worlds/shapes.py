@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from .here import Here
 from .layers import BATCH, SIDE, fits, taken_by
 from .plan import Plan
 from .things import Thing
@@ -35,13 +36,12 @@ class Failure:
     args: tuple[Any, ...] = ()
 
 
-def mended(plan: Plan, failure: Failure) -> Plan | None:
-    """A plan under which this failure should not come again; None where nothing is known."""
+def mended(plan: Plan, failure: Failure) -> Iterator[Plan]:
+    """Plans under which this failure should not come again, the likeliest first."""
     for path, wish in _wishes(failure):
         better = _with(plan, path, wish)
         if better is not None and better != plan:
-            return better
-    return None
+            yield better
 
 
 Wished = list[int] | int | str  # a shape; a bound of whole numbers; a kind
@@ -149,6 +149,13 @@ def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]
         )
         if path := made_for(indices):
             yield path, int(weight.shape[0])
+    if name.endswith("_cell") and isinstance(first, torch.Tensor):
+        state = second[0] if isinstance(second, tuple | list) else second
+        if _rank(state) == 2 == first.dim() and state.shape[0] != first.shape[0]:
+            if path := made_for(first):
+                yield path, [int(state.shape[0]), int(first.shape[1])]
+            if path := made_for(state):
+                yield path, [int(first.shape[0]), int(state.shape[1])]
     if name == "linear" and isinstance(second, torch.Tensor):
         yield from _of_parts(first, int(second.shape[1]))
     if name == "linear" and isinstance(second, torch.Tensor) and (path := made_for(first)):
@@ -218,8 +225,20 @@ def _of_partners(
 def _of_factors(failure: Failure) -> Iterator[tuple[str, Wished]]:
     """A loss with several values: of what it was multiplied with, something may be one number."""
     held = [(path, t) for path, t in _held(failure.error.__traceback__) if t.dim()]
-    for path, _ in sorted(held, key=lambda one: not _FACTOR.search(one[0].lower())):
+    held += [(p, t) for v in Here.world.values.values() for t in _flat(v) if (p := made_for(t))]
+
+    def unlikely(one: tuple[str, torch.Tensor]) -> tuple[bool, bool, bool]:
+        path = one[0]
+        return not _is_factor(path), not _FACTOR.search(path.lower()), path.endswith(")")
+
+    for path, _ in sorted(held, key=unlikely):
         yield path, []
+
+
+def _is_factor(path: str) -> bool:
+    """Whether the text multiplies something with the value, or an item of it."""
+    uses = Here.world.uses.of
+    return any(use.factor and other.startswith(path) for other, use in uses.items())
 
 
 def _held(traceback: TracebackType | None) -> Iterator[tuple[str, torch.Tensor]]:

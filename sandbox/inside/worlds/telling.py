@@ -48,6 +48,11 @@ class Telling:
         else:
             self._tell("import", name, f"`{line}` was added.")
 
+    def own(self, path: str, thing: Any) -> None:
+        """Say that a name stands for an object of one of the text's classes."""
+        name, kind = spelling(path), type(thing).__name__
+        self._tell("name", name, f"`{name}` is not in the text: an object of `{kind}` was made.")
+
     def note(self, path: str, kind: str, made: Any) -> None:
         """Say what was put in the place of a name; what hangs on it is told with it."""
         if path in self._told or not self._is_told(path):

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from .here import Here
+from .models import Method
 
 
 class Wish(BaseException):
@@ -77,7 +78,10 @@ class Thing:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
         if self._source is not None:
-            made = Here.world.output(f"{self._path}.{name}", self._source)
+            path = f"{self._path}.{name}"
+            if Here.world.use(path).called:
+                return Method(path, self._source)
+            made = Here.world.output(path, self._source)
         else:
             made = Here.world.attribute(self._path, name)
         return made

@@ -42,6 +42,7 @@ class Use:
     base: bool = False
     context: bool = False
     summed: bool = False
+    factor: bool = False
     given_to: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
 

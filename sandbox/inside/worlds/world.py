@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from types import FrameType
+from types import FrameType, MethodType
 from typing import Any
 
 import torch
@@ -13,6 +14,8 @@ from torch import nn
 
 from .. import frames
 from . import roles
+from .building import Building
+from .entries import is_method
 from .here import Here
 from .models import Criterion, Function, Maker, Model, Optimizer, blend, pattern
 from .plan import Plan
@@ -42,8 +45,11 @@ class World:
     anew in every pass, and a pass ends when a line asks for a loss that it has asked for before.
     """
 
-    def __init__(self, uses: Uses, plan: Plan, tell: Tell, *, scouting: bool = False) -> None:
+    def __init__(
+        self, tree: ast.Module, uses: Uses, plan: Plan, tell: Tell, *, scouting: bool = False
+    ) -> None:
         Here.world = self
+        self.building = Building(self, tree)
         self.uses = uses
         self.plan = plan
         self.scouting = scouting
@@ -74,6 +80,10 @@ class World:
     def make(self, path: str, kind: str | None = None) -> Any:
         """A new value of the path."""
         kind = kind or roles.role(path, self.uses, self.plan)
+        if kind in ("module", "holder") and path not in self.plan.kinds:
+            if (own := self.building.own(path)) is not None:
+                self.telling.own(path, own)
+                return own
         parts = self.use(path).parts
         if kind not in ("tensor", "batches") and path not in self.plan.kinds and 1 < parts <= 8:
             return tuple(self.make(f"{path}[{n}]") for n in range(parts))
@@ -85,11 +95,20 @@ class World:
 
     def attribute(self, path: str, name: str) -> Any:
         """An attribute of an invented value."""
+        if path == "self" and (method := self._method(name)) is not None:
+            return method
         if name in ("backward", "manual_backward"):
             return lambda loss, *args, **kwargs: loss.backward(*args, **kwargs)
         if name == "step" and (use := self.use(f"{path}.step")).called and use.called[0].args:
             return _step
         return self.load(f"{path}.{name}", frames.user_frame(sys._getframe(1)))
+
+    def _method(self, name: str) -> Any:
+        """A method that the text shows without its class."""
+        node = self.uses.functions.get(name)
+        if node is None or not is_method(node):
+            return None
+        return MethodType(vars(sys.modules["__main__"])[name], self.load("self", None))
 
     def missing(self, thing: Any, name: str) -> Any:
         """An attribute that an object of one of the text's classes lacks."""
@@ -112,7 +131,8 @@ class World:
 
     def called(self, path: str, args: Any, kwargs: Any) -> Any:
         """What calling a value gives that was not taken for something to call."""
-        return Function(path)(*args, **kwargs)
+        method = self._method("forward") if path == "self" else None
+        return (method or Function(path))(*args, **kwargs)
 
     def base(self, path: str) -> type:
         """A base class that the text does not define."""

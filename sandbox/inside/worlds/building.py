@@ -1,0 +1,108 @@
+"""Makes objects of the text's own classes, with arguments that are made up."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from torch import nn
+
+from .entries import Definition, definition, unmade
+from .roles import plain_name
+
+if TYPE_CHECKING:
+    from .world import World
+
+_OF_MODULES = frozenset(dir(nn.Module))
+
+
+class Building:
+    """Builds objects of the classes that stand in `tree`, one of each."""
+
+    def __init__(self, world: World, tree: ast.Module) -> None:
+        self._world = world
+        self._unmade = {node.name: node for node in unmade(tree)}
+        self._made: dict[str, Any] = {}
+
+    def own(self, path: str) -> Any:
+        """An object of the class of the text that a name which it does not bind must stand for:
+        the one that has what is asked of the name, or whose own name is like it; None for others.
+        """
+        asked = self._world.use(path).asked - _OF_MODULES
+        known = [(n, kind) for n in self._unmade if (kind := self._kind(n)) is not None]
+        fitting = [n for n, kind in known if asked <= self._known(n, kind)]
+        if not asked:
+            fitting = [n for n in fitting if self._is_called(n)]
+        if len(fitting) > 1 or any(n in self._made for n in fitting):
+            fitting = [n for n in fitting if _is_alike(plain_name(path), n)]
+        if len(fitting) != 1:
+            return None
+        (name,) = fitting
+        return self.built(self._unmade[name], self._kind(name))
+
+    def _kind(self, name: str) -> Any:
+        kind = vars(sys.modules["__main__"]).get(name)
+        return kind if isinstance(kind, type) else None
+
+    def _known(self, name: str, kind: type) -> set[str]:
+        """The attributes that objects of a class have."""
+        own = (part for part in ast.walk(self._unmade[name]) if isinstance(part, ast.Attribute))
+        return {part.attr for part in own if getattr(part.value, "id", "") == "self"} | {*dir(kind)}
+
+    def _is_called(self, name: str) -> bool:
+        return any(definition(self._unmade[name], call) for call in ("forward", "__call__"))
+
+    def built(self, node: ast.ClassDef, kind: Any) -> Any:
+        """An object of the class; what it lacks is made up."""
+        if node.name in self._made:
+            return self._made[node.name]
+        init = definition(node, "__init__")
+        args = self.arguments(f"{node.name}.__init__", init) if init is not None else []
+        named = self.named(f"{node.name}.__init__", init) if init is not None else {}
+        thing = kind(*args, **named)
+        world, own = self._world, getattr(kind, "__getattr__", None)
+
+        def missing(self: Any, name: str) -> Any:
+            try:
+                return own(self, name) if own is not None else object.__getattribute__(self, name)
+            except AttributeError:
+                return world.missing(self, name)
+
+        kind.__getattr__ = missing
+        self._world.values.setdefault("self", thing)
+        self._made[node.name] = thing
+        return thing
+
+    def arguments(self, name: str, node: Definition, skip_self: bool = True) -> list[Any]:
+        """Values for the arguments that have no default."""
+        given = [*node.args.posonlyargs, *node.args.args]
+        given = given[: len(given) - len(node.args.defaults)] if node.args.defaults else given
+        if skip_self and given and given[0].arg in ("self", "cls", "ctx"):
+            given = given[1:]
+        return [self._argument(name, one.arg) for one in given]
+
+    def _argument(self, function: str, name: str) -> Any:
+        if name == "self":
+            return self._world.load("self", None)
+        if name in ("batch_idx", "batch_nb", "optimizer_idx"):
+            return 0
+        return self._world.make(f"{function}.{name}")
+
+    def named(self, name: str, node: Definition) -> dict[str, Any]:
+        """Keyword arguments: those without a default, and what is read from all others."""
+        wanted = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        named = {a.arg: self._argument(name, a.arg) for a, default in wanted if default is None}
+        if node.args.kwarg is not None:
+            path = f"{name}.{node.args.kwarg.arg}"
+            keys = sorted(self._world.use(path).keys)
+            named |= {key: self._world.make(f"{path}[{key!r}]") for key in keys}
+        return named
+
+
+def _is_alike(name: str, of_class: str) -> bool:
+    """Whether a name speaks of a class: `netG` of `Generator`, `policy_net` of `PolicyNetwork`."""
+    ours = re.sub(r"net|model|module|[^a-z]", "", name.lower())
+    theirs = re.sub(r"[^a-z]", "", of_class.lower())
+    return bool(ours) and (theirs.startswith(ours) or (ours in theirs[1:] and len(ours) > 2))
