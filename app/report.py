@@ -50,7 +50,7 @@ RunStatus = Literal[
 def findings(case: Case, seen: Observation, mended: Mended, clock: Clock) -> Findings:
     """Everything that was found, with the verdict and one sentence about it."""
     reported = [cause(c, case) for c in mended.causes]
-    if seen.ran_clean and not seen.from_run:
+    if seen.ran_clean and not seen.from_run and seen.plan is None:
         reported = []
     listed = patches(case, mended) if reported else []
     error = error_report(case, seen, reported)

@@ -260,7 +260,7 @@ def project_of(case: Case, seen: Observation) -> Project:
 async def explain(case: Case, seen: Observation, reader: Reader) -> list[Explained]:
     """Name the causes, with candidate patches, in a bounded worker."""
     if not seen.evidence:
-        return [] if seen.ran_clean else list(case.told)
+        return [] if seen.ran_clean and seen.plan is None else list(case.told)
     try:
         project = project_of(case, seen)
         causes = await reader.call(classify, project, seen.evidence, timeout=READING_LIMIT_S)

@@ -387,6 +387,7 @@ class Plan(Record):
     weights: bool = False
     moves: bool = True
     repeats: bool = False
+    longer: bool = False
     skip: list[Text] = Field([], max_length=64)
 
 

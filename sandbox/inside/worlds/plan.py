@@ -18,7 +18,7 @@ class Plan:
     makes are `plain`, require grad as a `leaf`, or come out of a `graph`. With `shared`, losses
     that are not in the text share a part of their graph; with `weights`, unknown functions of
     tensors have weights as a module has; unless `moves`, an invented step changes no weight;
-    with `repeats`, it asks a closure more than once.
+    with `repeats`, it asks a closure more than once; with `longer`, what is counted is more.
     `skip` names functions that are not called.
     """
 
@@ -30,6 +30,7 @@ class Plan:
     weights: bool = False
     moves: bool = True
     repeats: bool = False
+    longer: bool = False
     skip: tuple[str, ...] = ()
 
     def with_kind(self, path: str, kind: str) -> Plan:

@@ -105,6 +105,7 @@ class Scout:
     """`run(plan, trial)` runs the text once in the world of a plan, and fills in the trial."""
 
     _until = 0.0
+    _walked_once = False  # in the last trial: a fault may need a second pass
 
     def __init__(self, run: Any, uses: Uses, wanted: Wanted) -> None:
         self._run = run
@@ -161,6 +162,7 @@ class Scout:
             kind, ["graph", "leaf"]
         )
         for change in (
+            *([{"longer": True}] if self._walked_once else []),
             *([{"repeats": True}] if kind == "reuse" else []),
             *({"data": data} for data in first),
             {"shared": True},
@@ -185,6 +187,7 @@ class Scout:
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
             outcome = self._judged(plan, trial)
+            self._walked_once = trial.walks == 1 and trial.failure is None
             if outcome is not None:
                 return outcome
             better = self._better(plan, trial)

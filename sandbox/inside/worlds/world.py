@@ -26,6 +26,7 @@ from .uses import Use
 
 WIDTH = [4, 8]  # of a tensor of which nothing more is known
 PASSES = 6
+LONGER = 8  # times as much
 _OF_TORCH = frozenset(  # that modules are asked for whether they have it
     {
         "_forward_hooks",
@@ -177,7 +178,7 @@ class World:
         return roles.number(path)
 
     def _count(self, path: str) -> int:
-        return max(int(roles.number(path)), 1)
+        return max(int(roles.number(path)), 1) * (LONGER if self.plan.longer else 1)
 
     def _list(self, path: str) -> list[Any]:
         return []
