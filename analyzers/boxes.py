@@ -9,9 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from analyzers.paste import Pasted, is_python
+from analyzers.paste.margins import numbered, without_quotes
 from analyzers.paste.programs import Program, programs
 from analyzers.paste.reading import Piece, pieces, written
 from analyzers.tracebacks import ParsedTraceback, lines_of_error, parse
+from analyzers.tracebacks.scanning import LIBRARY
 
 MIN_STATEMENTS = 2  # of code that nothing marks as such, in the box for the traceback
 
@@ -31,6 +33,7 @@ class Sorted:
 def told_apart(script: str, traceback: str, fits: Sequence[Fits]) -> Sorted:
     """`fits`: tests of a program's text and the error; of several programs in one text the first
     is taken that passes the first test that any passes."""
+    traceback = _unquoted(traceback)
     given = parse(traceback) if traceback.strip() else None
     if not script.strip():
         if given is None:
@@ -39,12 +42,39 @@ def told_apart(script: str, traceback: str, fits: Sequence[Fits]) -> Sorted:
         return _chosen(traceback, found if _is_program(found) else [], given, fits)
     if is_python(script):
         return Sorted(Pasted(script, script), given)
-    error = given if given is not None and _tells(given) else parse(script)
+    error = given if given is not None and _tells(given) else parse(_unquoted(script))
     return _chosen(script, _pieces(script), error if _tells(error) else given, fits)
 
 
 def _pieces(text: str) -> list[Piece]:
-    return pieces(text.splitlines(), lines_of_error(text))
+    """The code of a text, beside the traceback; where nothing is beside it, the code that the
+    traceback itself shows, line by line."""
+    plain = _unquoted(text)
+    lines, skip = plain.splitlines(), lines_of_error(plain)
+    found = pieces(lines, skip)
+    if _is_program(found):
+        return found
+    return pieces(lines, skip - _shown(lines)) or found
+
+
+def _shown(lines: Sequence[str]) -> frozenset[int]:
+    """The lines of the user's code that a traceback shows around its arrow, where it shows one
+    place of it; those of several are no program."""
+    own = [run for run in numbered(lines) if not _of_library(lines, run)]
+    return frozenset(own[0]) if len(own) == 1 else frozenset()
+
+
+def _of_library(lines: Sequence[str], run: range) -> bool:
+    """Whether the lines above name an installed file."""
+    above = " ".join(lines[max(run.start - 2, 0) : run.start]).replace("\\", "/")
+    return any(mark in above for mark in LIBRARY)
+
+
+def _unquoted(text: str) -> str:
+    """The text without quotation marks at the heads of its lines, which stay as many."""
+    lines = text.splitlines()
+    rows = without_quotes(lines)
+    return text if rows == lines else "\n".join(rows) + "\n"
 
 
 def _is_program(found: Sequence[Piece]) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+
+_NUMBER = re.compile(r"(?:-{1,12}>[ \t]?)?(?<![\[\w])\d{1,6}(?![\]\w])[:|)]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,5 +66,10 @@ def _margin(read: list[str], sent: list[str], places: list[int]) -> str:
         line = read[place].rstrip() if 0 <= place < len(read) else ""
         if line:
             at = sent[place].find(line)
-            return sent[place][:at] if at >= 0 else ""
+            return _plain(sent[place][:at]) if at >= 0 else ""
     return ""
+
+
+def _plain(margin: str) -> str:
+    """A margin for a new line, which has no number of its own."""
+    return _NUMBER.sub(lambda found: " " * len(found[0]), margin)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from analyzers.paste.layout import TAB, Code, laid_out
 from analyzers.paste.logical import Lines, Logical
+from analyzers.paste.margins import without_numbers
 from analyzers.paste.parsing import is_python, is_sentence, opens_block, statement
 from analyzers.paste.pasted import Pasted
 from analyzers.paste.regions import Region, regions, without_prompts
@@ -34,6 +35,7 @@ def pieces(lines: Sequence[str], skip: frozenset[int] = frozenset()) -> list[Pie
     any code is marked as such, only what is marked counts. A text that is too long has none."""
     if len(lines) > MAX_LINES:
         return []
+    lines = without_numbers(lines, skip)
     plain = [None if at in skip else line for at, line in enumerate(without_prompts(lines))]
     reader = _Reader(["" if line is None else line for line in plain], plain)
     with warnings.catch_warnings(action="ignore"):  # a paste's escapes are not ours

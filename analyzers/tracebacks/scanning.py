@@ -31,7 +31,7 @@ _CHAIN = (
     "The above exception was the direct cause of",
     "During handling of the above exception",
 )
-_LIBRARY = (
+LIBRARY = (
     "/site-packages/",
     "/dist-packages/",
     "/lib/python",
@@ -251,7 +251,7 @@ def _made(path: str, line: int, function: str) -> Frame:
 def _is_installed(path: str) -> bool:
     """Whether a path leads into Python or a package. On Windows, Python's own files lie in the
     folder `lib` of an installation."""
-    if any(mark in path for mark in _LIBRARY):
+    if any(mark in path for mark in LIBRARY):
         return True
     lowered = path[1:].lower()
     at_home = any(mark in lowered for mark in _OF_INSTALLATIONS)

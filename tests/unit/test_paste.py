@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from analyzers.classify import Explained, classify
 from analyzers.examine import Examined, examine
 from analyzers.paste import legible
+from analyzers.paste.margins import without_numbers, without_quotes
 from analyzers.source import Project
 from tests.unit.test_reading_growth import calls
 
@@ -114,3 +115,21 @@ def test_words_alone_are_no_program() -> None:
 def test_work_grows_in_proportion_to_the_text(unit: str) -> None:
     short, long = (unit * (length // len(unit)) for length in (1_500, 6_000))
     assert calls(lambda: legible(long)) < 6 * calls(lambda: legible(short)) + 5_000
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        (["9  for x in xs:", "10      step(x)", "11"], ["for x in xs:", "    step(x)", ""]),
+        (["| 1 | a = 2 |", "| 2 | b = 3 |", "| 3 | c = 4 |"], ["a = 2", "b = 3", "c = 4"]),
+        (["1: a = 2", "2: b = 3", "3: c = 4"], ["a = 2", "b = 3", "c = 4"]),
+        (["--> 7 a = 2", "8 b = 3", "9 c = 4"], ["a = 2", "b = 3", "c = 4"]),
+        (["3 apples", "7 pears", "9 plums"], ["3 apples", "7 pears", "9 plums"]),
+    ],
+)
+def test_numbers_of_lines_are_no_part_of_them(sent: list[str], read: list[str]) -> None:
+    assert without_numbers(sent) == read
+
+
+def test_a_quoted_quote_is_read_and_a_prompt_is_none() -> None:
+    assert without_quotes(["> > a = 2", "> > b = 3", ">>> c"]) == ["a = 2", "b = 3", ">>> c"]

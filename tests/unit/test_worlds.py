@@ -9,6 +9,7 @@ import torch
 from pydantic import ValidationError
 
 from sandbox.inside.worlds import roles, shapes
+from sandbox.inside.worlds.entries import is_method, unmade
 from sandbox.inside.worlds.families import kind_of
 from sandbox.inside.worlds.kinds import of_another_kind
 from sandbox.inside.worlds.plan import Plan
@@ -131,3 +132,29 @@ def test_a_plan_goes_out_and_comes_back_bounded() -> None:
         Told.model_validate({"shapes": {"x": [-1]}})
     with pytest.raises(ValidationError):
         Told.model_validate({"data": "spell"})
+
+
+def test_a_cell_and_its_state_agree_on_the_batch() -> None:
+    cell, state = torch.nn.GRUCell(8, 20), torch.zeros(1, 20)
+    given = made("x", 4, 8)
+    try:
+        cell(given, state)
+    except RuntimeError as error:
+        failure = shapes.Failure(error, "gru_cell", (given, state))
+    plans = [plan.shapes["x"] for plan in shapes.mended(Plan(), failure)]
+    assert [1, 8] in plans
+
+
+def test_classes_that_a_text_makes_no_object_of() -> None:
+    text = "class Part(nn.Module): pass\nclass Net(Base):\n    def __init__(self):\n"
+    text += "        self.part = Part()\nclass Base: pass\nnet(x)\n"
+    assert [node.name for node in unmade(ast.parse(text))] == ["Net"]
+
+
+def test_methods_without_their_class_know_each_other() -> None:
+    text = "def loss_of(self, batch):\n    return self.net(batch)\n"
+    text += "def step(self, data):\n    self.loss_of(data).backward()\n"
+    uses = Uses(ast.parse(text))
+    assert uses.of["step.data"].given_to == {"loss_of", "net"}
+    assert "step.data" in uses.of
+    assert all(is_method(node) for node in ast.parse(text).body)

@@ -1,0 +1,65 @@
+"""What stands left of pasted lines and is no part of them: quotation marks, line numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+LEAST = 3  # lines in a row whose numbers rise by one
+_QUOTED = re.compile(r"[ \t]{0,3}>(?!>>)[ \t]?")
+_NUMBERED = re.compile(
+    r"[ \t]{0,12}(?:\|[ \t]{0,8})?(?:-{1,12}>|=>|→|>)?[ \t]{0,12}"
+    r"(\d{1,6})(?:[ \t]{0,8}[:|)]|(?=\s|$))(.*)"
+)
+
+
+def without_quotes(lines: Sequence[str]) -> list[str]:
+    """The lines without `> `, where two or more in a row begin with it; again for quoted quotes."""
+    rows = list(lines)
+    for _ in range(3):
+        quoted = [_QUOTED.match(row) for row in rows]
+        for start, end in _runs([match is not None for match in quoted], 2):
+            for at in range(start, end):
+                match = quoted[at]
+                assert match is not None
+                rows[at] = rows[at][match.end() :]
+    return rows
+
+
+def numbered(lines: Sequence[str]) -> list[range]:
+    """Where lines bear numbers that rise by one: the runs of their indexes."""
+    numbers = [int(match[1]) if (match := _NUMBERED.match(line)) else None for line in lines]
+    found, start = [], 0
+    for at in range(1, len(numbers) + 1):
+        before, here = numbers[at - 1], numbers[at] if at < len(numbers) else None
+        if before is None or here != before + 1:
+            if numbers[start] is not None and at - start >= LEAST:
+                found.append(range(start, at))
+            start = at
+    return found
+
+
+def without_numbers(lines: Sequence[str], skip: frozenset[int] = frozenset()) -> list[str]:
+    """The lines without their numbers, and what they have in common behind those; lines of `skip`
+    stay."""
+    rows = list(lines)
+    for run in numbered(lines):
+        if not skip.isdisjoint(run):
+            continue
+        bare = [match[2].rstrip() for at in run if (match := _NUMBERED.match(lines[at]))]
+        if all(text.endswith("|") for text in bare if text):  # cells of a table
+            bare = [text.removesuffix("|").rstrip() for text in bare]
+        common = min((len(text) - len(text.lstrip()) for text in bare if text), default=0)
+        for at, text in zip(run, bare, strict=True):
+            rows[at] = text[common:]
+    return rows
+
+
+def _runs(marked: Sequence[bool], least: int) -> Iterator[tuple[int, int]]:
+    """Where at least so many in a row are marked."""
+    start = 0
+    for at in range(len(marked) + 1):
+        if at == len(marked) or not marked[at]:
+            if at - start >= least:
+                yield start, at
+            start = at + 1
