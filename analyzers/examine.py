@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from analyzers.advice import Hint, hints
 from analyzers.binding import EXPLAINED_BY, agreeing, located, own_frames
 from analyzers.boxes import told_apart
+from analyzers.certainty import Certainty
 from analyzers.classify import Explained, classify
 from analyzers.evidence import Evidence, Reading
 from analyzers.notebooks.notebook import (
@@ -133,7 +134,9 @@ def _with_hints(examined: Examined, project: Project) -> Examined:
     error = examined.traceback
     if error is None or error.family not in EXPLAINED_BY:
         return examined
-    return replace(examined, told=_told_alone(error, examined.entry), hints=hints(project, error))
+    found = hints(project, error)
+    told = _told_alone(error, examined.entry) or _told_by_hint(error, found, project)
+    return replace(examined, told=told, hints=found)
 
 
 def _told_alone(error: ParsedTraceback, entry: str) -> tuple[Explained, ...]:
@@ -143,6 +146,28 @@ def _told_alone(error: ParsedTraceback, entry: str) -> tuple[Explained, ...]:
     causes = classify(project, (found,)) if found is not None else []
     return tuple(
         replace(c, explanation=beside_sources(c.title, c.location, c.code)) for c in causes
+    )
+
+
+def _told_by_hint(
+    error: ParsedTraceback, found: Sequence[Hint], project: Project
+) -> tuple[Explained, ...]:
+    """The cause that a message without frames names by itself, at the line which is the likeliest
+    to be behind it. One cause is all that a guess is worth."""
+    first = next((hint for hint in found if hint.place is not None), None)
+    if error.kind is None or first is None or first.place is None or project.recalled:
+        return ()
+    frame = Frame(first.place.file, first.place.line, "", first.code)
+    causes = _told_alone(replace(error, frames=(frame,)), project.entry)
+    return tuple(
+        replace(
+            cause,
+            certainty=Certainty.USUAL,
+            explanation=f"The message says: {cause.title[:1].lower()}{cause.title[1:]}. No run and "
+            f"no reading shows where. The likeliest of the lines sent is line {first.place.line}: "
+            f"{first.text}",
+        )
+        for cause in causes[:1]
     )
 
 

@@ -9,6 +9,7 @@ from analyzers.flow import names_read
 from analyzers.source import Module, assigned, spelled
 
 MAX_SPELLED = 60
+_LIBRARIES = frozenset({"torch", "nn", "init", "F", "utils"})  # what theirs writes is no fault
 
 
 def calls(*names: str, keyword: str = "") -> Look:
@@ -78,13 +79,24 @@ def written_in_place(node: ast.AST, module: Module) -> str | None:
     """`x += y`, `x[i] = y`, `x.mul_(y)`; for numbers and lists such lines mean nothing, so sums
     of constants are left out."""
     match node:
-        case ast.AugAssign(target=target, value=value) if not isinstance(value, ast.Constant):
-            return short(target)
+        case ast.AugAssign(target=target, value=value):
+            return None if _is_number(value) or _is_aside(target) else short(target)
         case ast.Assign(targets=[ast.Subscript(value=value, slice=index)]):
             return None if _is_text(index) else short(value)
-        case ast.Call(func=ast.Attribute(attr=name)) if _is_inplace(name):
-            return short(node.func)
+        case ast.Call(func=ast.Attribute(value=value, attr=name)) if _is_inplace(name):
+            return None if _is_aside(value) or _root(value) in _LIBRARIES else short(node.func)
     return None
+
+
+def _is_aside(node: ast.expr) -> bool:
+    """Whether a target is one that autograd does not see: `w.data`, `p.grad`."""
+    return isinstance(node, ast.Attribute) and node.attr in ("data", "grad")
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_text(node: ast.expr) -> bool:
@@ -114,7 +126,7 @@ def summed_up(node: ast.AST, module: Module) -> str | None:
     """`total += loss` and `total = total + loss` of something that is no plain number."""
     match node:
         case ast.AugAssign(target=target, op=ast.Add(), value=value):
-            return None if _is_number(value) else short(target)
+            return None if _is_number(value) or _is_aside(target) else short(target)
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(op=ast.Add()) as value):
             if name in names_read(value.left) and not _is_number(value.right):
                 return name
@@ -122,8 +134,16 @@ def summed_up(node: ast.AST, module: Module) -> str | None:
 
 
 def _is_number(node: ast.expr) -> bool:
-    call = isinstance(node, ast.Call) and last_name(node.func) in ("item", "len", "float", "int")
-    return isinstance(node, ast.Constant) or call
+    match node:
+        case ast.Constant():
+            return True
+        case ast.Call(func=func):
+            return last_name(func) in ("item", "len", "float", "int", "size", "numel")
+        case ast.Subscript(value=ast.Attribute(attr="shape")):
+            return True
+        case ast.BinOp(left=left, right=right):
+            return _is_number(left) and _is_number(right)
+    return False
 
 
 def walks_behind(step: bool) -> Look:

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import torch
 
 from sandbox.inside.standins import Finder, matplotlib, tensorboard, tqdm, wandb
 from sandbox.inside.standins.nothing import Nothing
@@ -93,6 +94,15 @@ def test_axes_come_in_the_shape_asked_for(rows: int, columns: int, key: Any) -> 
     assert isinstance(line, Nothing)
     assert len(axes.flatten()) == rows * columns
     figure.savefig("loss.png")
+
+
+def test_a_plot_refuses_what_has_a_graph_as_the_real_one_does() -> None:
+    plots: Any = matplotlib.module("matplotlib.pyplot")
+    loss = torch.ones(3, requires_grad=True).sum()
+    (line,) = plots.plot([loss.item()], loss.detach())
+    for draw in (plots.plot, plots.scatter, line.set_ydata, plots.hist):
+        with pytest.raises(RuntimeError, match="call numpy"):
+            draw([loss])
 
 
 def test_a_single_axes_is_no_collection() -> None:

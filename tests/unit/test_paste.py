@@ -53,6 +53,8 @@ def test_a_paste_is_read_in_either_box(name: str, box: str) -> None:
         first = causes(examined)[0]
         assert first.pattern == expected["pattern"]
         assert expected.get("line", first.location.line) == first.location.line
+    if "told" in expected:
+        assert [cause.pattern for cause in examined.told] == [expected["told"]]
     if "hint" in expected:
         assert any(expected["hint"] in hint.text for hint in examined.hints)
 

@@ -6,6 +6,8 @@ import os
 from types import ModuleType
 from typing import Any
 
+import torch
+
 from . import Report
 from .nothing import Nothing, NothingModule
 
@@ -17,13 +19,38 @@ def install(report: Report) -> None:
     os.environ["MPLBACKEND"] = "Agg"
 
 
+def _numbers(*drawn: Any) -> None:
+    """What is drawn is read as numbers, which a tensor with a graph refuses."""
+    for value in drawn:
+        if isinstance(value, torch.Tensor) and value.requires_grad:
+            value.numpy()
+        elif isinstance(value, list | tuple):
+            _numbers(*value)
+
+
+def _drawing(self: Any, *drawn: Any, **kwargs: Any) -> Nothing:
+    _numbers(*drawn)
+    return Nothing()
+
+
+class Line(Nothing):
+    """A line whose numbers may be exchanged."""
+
+    set_data = set_xdata = set_ydata = _drawing
+
+
 class Axes(Nothing):
     """Axes whose calls return as many nothings as scripts unpack."""
 
+    scatter = bar = barh = step = imshow = matshow = errorbar = fill_between = _drawing
+    loglog = semilogx = semilogy = boxplot = contourf = pcolormesh = stem = _drawing
+
     def plot(self, *args: Any, **kwargs: Any) -> list[Nothing]:
-        return [Nothing()]
+        _numbers(*args)
+        return [Line()]
 
     def hist(self, *args: Any, **kwargs: Any) -> tuple[Nothing, Nothing, Nothing]:
+        _numbers(*args[:1])
         return Nothing(), Nothing(), Nothing()
 
 
@@ -58,4 +85,5 @@ def subplots(nrows: int = 1, ncols: int = 1, **kwargs: Any) -> tuple[Nothing, An
 def module(name: str) -> ModuleType:
     """`matplotlib`, `matplotlib.pyplot`, …"""
     axes = Axes()
-    return NothingModule(name, subplots=subplots, plot=axes.plot, hist=axes.hist)
+    drawing = {call: getattr(axes, call) for call in vars(Axes) if not call.startswith("_")}
+    return NothingModule(name, subplots=subplots, **drawing)
