@@ -35,7 +35,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     return {**given, "XDG_CACHE_HOME": str(home / ".cache"), "OMP_NUM_THREADS": "1", **more}
 
 
-def call(words: list[str], home: Path, *, timeout: float = 280, **more: str) -> Ran:
+def call(words: list[str], home: Path, *, timeout: float = 600, **more: str) -> Ran:
     """Run a command in a folder."""
     done = subprocess.run(
         words,
@@ -49,7 +49,7 @@ def call(words: list[str], home: Path, *, timeout: float = 280, **more: str) -> 
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
-def gradmend(words: list[str], home: Path, *, timeout: float = 280, **more: str) -> Ran:
+def gradmend(words: list[str], home: Path, *, timeout: float = 600, **more: str) -> Ran:
     """The command `gradmend` of this checkout."""
     program = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r}); import gradmend.command as c; c.main()"

@@ -14,6 +14,7 @@ import pytest
 
 from tests.beside import ROOT, call, environment, gradmend
 
+pytestmark = pytest.mark.timeout(900)  # commands run again, several times each
 PYTHON = sys.executable
 TRAIN = """\
 import argparse

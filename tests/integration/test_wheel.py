@@ -13,6 +13,7 @@ import pytest
 from tests.beside import ROOT, Ran, call
 from tests.installed import build_wheel, fresh
 
+pytestmark = pytest.mark.timeout(900)  # commands run again, several times each
 GUIDE = ROOT / "docs/own-data.md"
 
 
