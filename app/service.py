@@ -58,7 +58,7 @@ class Core:
         self.settings = settings
         self.metrics = Metrics()
         self.database = Database(settings.store_url)
-        self.store = Store(self.database, settings.retention_days)
+        self.store = Store(self.database, settings.retention_days, settings.lease_s)
         self.reports = WorkerReports(self.database)
         self.sandbox: Sandbox | None = None
         self.reader: Reader | None = None

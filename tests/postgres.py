@@ -9,6 +9,8 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -99,6 +101,22 @@ class Cluster:
         name = f"test_{self._databases}"
         self.execute(f"CREATE DATABASE {name}")
         return self.url(name)
+
+    @contextmanager
+    def database_on(self, directory: Path) -> Iterator[str]:
+        """The address of a database whose files lie in this directory; dropped in the end."""
+        self._databases += 1
+        name = f"test_{self._databases}"
+        place = directory / name
+        place.mkdir()
+        if self._user:
+            account = pwd.getpwnam(self._user)
+            os.chown(place, account.pw_uid, account.pw_gid)
+        self.execute(f"CREATE TABLESPACE {name} LOCATION '{place}'")
+        self.execute(f"CREATE DATABASE {name} TABLESPACE {name}")
+        yield self.url(name)
+        self.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        self.execute(f"DROP TABLESPACE {name}")
 
     def cut_connections(self) -> None:
         """End every client's connection, as a failing network would."""

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 
 COMMAND = str(Path(sys.executable).with_name("gradmend"))
+ROOT = Path(__file__).parents[1]
 
 
 def free_port() -> int:
@@ -69,16 +70,19 @@ def _hear_interrupts() -> None:
 
 
 class Process:
-    """A `gradmend` process; what it logs goes to a file."""
+    """A `gradmend` process, or what Python makes of `program`; what it logs goes to a file."""
 
-    def __init__(self, directory: Path, *arguments: str, **settings: Any) -> None:
+    def __init__(
+        self, directory: Path, *arguments: str, program: Sequence[str] = (), **settings: Any
+    ) -> None:
         self.log = directory / f"{arguments[0]}-{time.monotonic_ns()}.log"
         environment = {f"GRADMEND_{name.upper()}": str(value) for name, value in settings.items()}
+        command = [sys.executable, *program] if program else [COMMAND]
         with self.log.open("wb") as log:
             self.popen = subprocess.Popen(
-                [COMMAND, *arguments],
+                [*command, *arguments],
                 cwd=directory,
-                env={**os.environ, **environment},
+                env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
                 stdout=log,
                 stderr=log,
                 preexec_fn=_hear_interrupts,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+
+from analyzers.linediff import opcodes
 
 _NUMBER = re.compile(r"(?:-{1,12}>[ \t]?)?(?<![\[\w])\d{1,6}(?![\]\w])[:|)]?")
 
@@ -35,29 +36,17 @@ class Pasted:
         new = patched.splitlines(keepends=True)
         if len(read) != len(sent):  # a line end that only one of the two has
             return patched
-        before, after = _equal_ends(read, new)
-        out = sent[:before]
-        old, fresh = read[before : len(read) - after], new[before : len(new) - after]
-        matcher = SequenceMatcher(None, old, fresh, autojunk=False)
-        for tag, a, a_end, b, b_end in matcher.get_opcodes():
+        out: list[str] = []
+        for tag, a, a_end, b, b_end in opcodes(read, new):
             if tag == "equal":
-                out += sent[before + a : before + a_end]
+                out += sent[a:a_end]
             else:
-                places = range(before + a, before + a_end)
-                margin = _margin(read, sent, [*places, before + a - 1, before + a_end])
-                out += [f"{margin}{line}" if line.strip() else line for line in fresh[b:b_end]]
-        return "".join(out + sent[len(sent) - after :])
+                margin = _margin(read, sent, [*range(a, a_end), a - 1, a_end])
+                out += [f"{margin}{line}" if line.strip() else line for line in new[b:b_end]]
+        return "".join(out)
 
 
 UNCHANGED = Pasted("", "")
-
-
-def _equal_ends(one: list[str], two: list[str]) -> tuple[int, int]:
-    """How many lines both begin with, and how many of the others both end with."""
-    least = min(len(one), len(two))
-    before = next((i for i in range(least) if one[i] != two[i]), least)
-    rest = least - before
-    return before, next((i for i in range(rest) if one[-1 - i] != two[-1 - i]), rest)
 
 
 def _margin(read: list[str], sent: list[str], places: list[int]) -> str:

@@ -58,7 +58,7 @@ class Attempts:
         None: finished, deleted, or in the hands of an attempt whose lease still holds.
         """
         row = DiagnosisRow
-        free = or_(row.status == "queued", row.lease_until < datetime.now(UTC))
+        free = or_(row.status == "queued", lapsed(self._database, self._lease))
         unfinished = [row.id == diagnosis_id, row.result.is_(None), free]
         async with self._database.changing(diagnosis_id) as connection:
             found = (
@@ -68,7 +68,7 @@ class Attempts:
                     .values(
                         attempt=row.attempt + 1,
                         status="running",
-                        lease_until=datetime.now(UTC) + self._lease,
+                        lease_until=self._database.clock(self._lease),
                     )
                     .returning(row.attempt, row.created_at, row.request)
                 )
@@ -93,7 +93,7 @@ class Attempts:
         statement = update(DiagnosisRow).where(held(claim))
         async with self._database.engine.begin() as connection:
             done = await connection.execute(
-                statement.values(lease_until=datetime.now(UTC) + self._lease)
+                statement.values(lease_until=self._database.clock(self._lease))
             )
         return done.rowcount == 1
 
@@ -151,6 +151,13 @@ class Attempts:
                 status = StatusEvent(status="queued", attempt=claim.attempt)
                 await add_event(connection, claim.id, claim.attempt, "status", status)
         return done.rowcount == 1
+
+
+def lapsed(database: Database, lease: timedelta) -> ColumnElement[bool]:
+    """Whether a lease has ended; or ends so much later than one that is given now that the clock
+    must have been set back since."""
+    until = DiagnosisRow.lease_until
+    return or_(until < database.clock(), until > database.clock(2 * lease))
 
 
 def held(claim: Claim) -> ColumnElement[bool]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, event, make_url, text
+from sqlalchemy import Connection, event, func, make_url, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from app.store.listen import CHANNEL, listen
@@ -61,6 +62,11 @@ class Database:
                     {"channel": CHANNEL, "payload": diagnosis_id},
                 )
         self.wakeups.wake(diagnosis_id)
+
+    def clock(self, ahead: timedelta = timedelta()) -> Any:
+        """The time of day, or a later one, by the clock that all who share the database share:
+        the machine's with SQLite, else the database's own."""
+        return func.now() + ahead if self.postgres else datetime.now(UTC) + ahead
 
     async def forget(self) -> None:
         """Take what was deleted out of SQLite's log, too, unless somebody reads there now."""

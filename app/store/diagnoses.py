@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.schemas import Cause, Diagnosis, DiagnosisRequest, Findings, Patch
-from app.store.attempts import StatusEvent, add_event
+from app.store.attempts import StatusEvent, add_event, lapsed
 from app.store.database import Database
 from app.store.tables import DiagnosisRow, EventRow, KeyRow
 
@@ -57,10 +57,11 @@ class KeyTakenError(Exception):
 
 
 class Store:
-    """The diagnoses in a database."""
+    """The diagnoses in a database, and how long attempts at them hold without a sign of life."""
 
-    def __init__(self, database: Database, retention_days: float) -> None:
+    def __init__(self, database: Database, retention_days: float, lease_s: float = 30.0) -> None:
         self._database = database
+        self._lease = timedelta(seconds=lease_s)
         self._retention = timedelta(days=retention_days)
 
     async def create(
@@ -225,7 +226,7 @@ class Store:
     async def unattended(self) -> list[str]:
         """Accepted diagnoses that nobody works on: queued ones, and those with a lapsed lease."""
         row = DiagnosisRow
-        abandoned = and_(row.status == "running", row.lease_until < datetime.now(UTC))
+        abandoned = and_(row.status == "running", lapsed(self._database, self._lease))
         async with self._database.engine.connect() as connection:
             found = await connection.scalars(
                 select(row.id)

@@ -16,6 +16,7 @@ import pytest
 from analyzers.edits import unified_diff
 from analyzers.linediff import changed_lines
 from analyzers.paste import legible
+from analyzers.paste.pasted import Pasted
 from analyzers.tracebacks import parse
 from app.highlight import highlight_block
 from app.markdown import to_html, to_inline_html
@@ -55,6 +56,13 @@ def changed(text: str) -> object:
     return changed_lines(before, after), snippet_of(before, after), hunks(diff)
 
 
+def pasted(text: str) -> object:
+    """A patch that changes the first and the last line, told behind the prompts of a transcript."""
+    read = f"first\n{text}\nlast\n"
+    sent = "".join(f">>> {line}" for line in read.splitlines(keepends=True))
+    return Pasted(read, sent).back(f"First\n{text}\nx\n{text}\nLast\n")
+
+
 def records(text: str) -> object:
     line = json.dumps({"t": "raised", "type": "E", "message": text, "frames": []})
     return read_trace(text.encode()), read_trace(line.encode())
@@ -63,6 +71,7 @@ def records(text: str) -> object:
 READERS: dict[str, Callable[[str], object]] = {
     "printed traceback": printed,
     "changed lines": changed,
+    "patch of a paste": pasted,
     "records": records,
     "pasted traceback": parse,
     "pasted code": legible,
