@@ -1,9 +1,11 @@
-"""What a diagnosis costs where many work: `python -m benchmarks.scale [--workers 1 2] [--count 40]`.
+"""What a diagnosis costs where many work off one queue.
+
+    python -m benchmarks.scale [--workers 1 2] [--count 40]
 
 Starts PostgreSQL, a web process that only queues, and so many workers; sends verified diagnoses,
-each of a script that nobody sent before. Prints diagnoses a minute; for each diagnosis, its commits,
-the rows written and the notifications; the memory of a worker with its launcher and warm parent;
-and how long a new worker takes to its first result. Workers share this machine's cores.
+each of a script that nobody sent before. Prints diagnoses a minute; for each diagnosis, commits,
+rows written and notifications; the memory of a worker with its launcher and warm parent; and how
+long a new worker takes to its first result. Workers share this machine's cores.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psycopg
@@ -28,7 +31,7 @@ from benchmarks.memory import by_role
 from tests.postgres import Cluster
 from tests.processes import Process, Server, eventually, running
 
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "jobs": "queue",
     "reuse_results": "false",
     "log_level": "warning",
@@ -39,7 +42,7 @@ WRITES = ("xact_commit", "tup_inserted", "tup_updated", "tup_deleted")
 
 @dataclass
 class Listening:
-    """Counts the notifications of diagnoses' changes, as every process of the service hears them."""
+    """Counts the notifications of changes, as every process of the service hears them."""
 
     url: str
     heard: int = 0
