@@ -19,7 +19,13 @@ import pytest
 from tests.postgres import Cluster
 from tests.processes import Process, Server, eventually, running
 
-READ = {"sandbox": "none", "lease_s": 2, "sweep_s": 0.5, "shutdown_grace_s": 0.5}
+READ = {
+    "sandbox": "none",
+    "lease_s": 2,
+    "sweep_s": 0.5,
+    "shutdown_grace_s": 0.5,
+    "queue_limit": 1000,
+}
 SCRIPT = "import torch\nw = torch.ones({}, requires_grad=True)\n(w * w).sum().backward()\n"
 LOAD, WORKERS = 24, 3
 DISK_MIB = 24
@@ -47,9 +53,9 @@ class House:
             workers.append(worker)
         return workers
 
-    def submit(self, number: int) -> None:
+    def submit(self, number: int, padding: int = 0) -> None:
         """Send a script that nobody sent before; remember what became of it."""
-        body = {"script": SCRIPT.format(number + 1)}
+        body = {"script": f"{SCRIPT.format(number + 1)}# {'.' * padding}\n"}
         answer = self.server.http.post("/v1/diagnoses?wait=0", json=body)
         if answer.status_code in (200, 202):
             self.accepted.append(answer.json()["id"])
@@ -74,7 +80,16 @@ class House:
             assert self.server.results(diagnosis_id) == 1
         for answer in self.refused:
             assert answer.status_code == 503, answer.text
+            assert answer.json()["type"].endswith(":store-unavailable")
             assert int(answer.headers["retry-after"]) > 0
+
+    def use_up(self) -> None:
+        """Send large scripts until the room that files have already is used up, too."""
+        for number in range(2 * LOAD, 2 * LOAD + 10 * DISK_MIB):
+            self.submit(number, 200_000)
+            if self.refused:
+                return
+        raise AssertionError("the store took more than its disk holds")
 
     def ready(self) -> bool:
         """Whether the service says that it takes work."""
@@ -192,12 +207,10 @@ def test_a_full_disk_under_the_database_of_a_queue(
     with house.load():
         eventually(lambda: bool(house.accepted))
         ballast = fill(small_disk)
-        for number in range(LOAD, 2 * LOAD):  # until what was allotted is used up
-            house.submit(number)
+        house.use_up()
         ballast.unlink()
-    house.submit(2 * LOAD)
+    house.submit(LOAD)
     house.settle()
-    assert house.refused
 
 
 def test_a_full_disk_under_the_database_of_one_server(
@@ -207,10 +220,8 @@ def test_a_full_disk_under_the_database_of_one_server(
     with house.load():
         eventually(lambda: bool(house.accepted))
         ballast = fill(small_disk)
-        house.submit(LOAD)
-        assert not house.ready()
+        house.use_up()
         ballast.unlink()
     eventually(house.ready)
-    house.submit(LOAD + 1)
+    house.submit(LOAD)
     house.settle()
-    assert house.refused
