@@ -6,6 +6,7 @@ an optimizer can be set beside the k-th step of the same one.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -160,6 +161,40 @@ def _numbering(reference: Trace, candidate: Trace) -> dict[int, int]:
     """The candidate's parameters by the reference's numbers: by name where names are plain."""
     ours, theirs = _named(reference), _named(candidate)
     return {theirs[name].id: ours[name].id for name in ours.keys() & theirs.keys()}
+
+
+def renumbered(reference: Trace, candidate: Trace) -> Trace:
+    """The candidate's trace with the reference's numbers for its parameters: which comes first may
+    have changed."""
+    number = _numbering(reference, candidate)
+    if all(old == new for old, new in number.items()):
+        return candidate
+    strangers = [p.id for p in candidate.parameters if p.id not in number]
+    unused = itertools.count(max([*number, *number.values(), *strangers]) + 1)
+    taken = set(number.values())
+    number |= {old: next(unused) if old in taken else old for old in strangers}
+    return candidate.model_copy(
+        update={
+            "parameters": [
+                p.model_copy(update={"id": number.get(p.id, p.id)}) for p in candidate.parameters
+            ],
+            "steps": [
+                step.model_copy(
+                    update={
+                        "gradients": [
+                            g.model_copy(update={"param": number.get(g.param, g.param)})
+                            for g in step.gradients
+                        ]
+                    }
+                )
+                for step in candidate.steps
+            ],
+            "backwards": [
+                r.model_copy(update={"received": [number.get(p, p) for p in r.received]})
+                for r in candidate.backwards
+            ],
+        }
+    )
 
 
 def _named(trace: Trace) -> dict[tuple[str, tuple[int, ...]], Parameter]:

@@ -67,7 +67,10 @@ def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
     ours = {optimizer: steps for optimizer, steps in ours.items() if any(s.fed for s in steps)}
     if not ours:
         return Schedule("unknown")
-    if not any(step.fed for steps in theirs.values() for step in steps):
+    given = [step for steps in theirs.values() for step in steps]
+    if not any(step.fed for step in given):
+        if any(g.norm for step in given for g in step.gradients):  # handed over, not walked into
+            return Schedule("unknown")
         return Schedule("fewer", "no step is fed by any backward call", untrained=True)
     for optimizer, steps in ours.items():
         other = theirs.get(optimizer, [])
@@ -157,10 +160,13 @@ def _is_part(loss: float | None, trace: Trace, step: Step) -> bool:
 
 
 def _are_walked(original: Trace, step: Step, candidate: Trace, calls: range) -> bool:
-    """Whether these calls walk what feeds the original's step, be it cut from its parameters."""
+    """Whether these calls walk what feeds the original's step, be it cut from its parameters, or
+    the parts of what is walked there as a sum, too."""
     walked = [r.loss for r in candidate.backwards if r.visit.n in calls]
     wanted = [r.loss for r in original.backwards if r.visit.n in set(step.fed)]
-    return all(any(_near(loss, other) for other in walked) for loss in wanted)
+    known = [loss for loss in wanted if loss is not None]
+    found = [any(_near(loss, other) for other in walked) for loss in known]
+    return len(known) == len(wanted) and all(_with_totals(known, found))
 
 
 def _near(one: float | None, other: float | None) -> bool:
@@ -211,6 +217,7 @@ def covered(original: Trace, candidate: Trace) -> Check:
     if not theirs or len(lines) < 2:
         return Check(name="covered", status="not_run", detail="one loss, or none that is a number")
     walked, explained = _walked([loss for _, loss in ours], theirs)
+    walked = _with_totals([loss for _, loss in ours], walked)
     for line in sorted(lines):
         mine = [found for (at, _), found in zip(ours, walked, strict=True) if at == line]
         if not any(mine) and explained:
@@ -246,6 +253,16 @@ def _walked(ours: Sequence[float], theirs: Sequence[float]) -> tuple[list[bool],
                     found[start : end + 1] = [True] * (end - start + 1)
     matched.sort()
     return found, all(_holds(matched, value) for value in known)
+
+
+def _with_totals(losses: Sequence[float], walked: Sequence[bool]) -> list[bool]:
+    """The same, where a loss counts as walked, too, if it is the sum of several that are."""
+    found = list(walked)
+    for n, loss in enumerate(losses):
+        sums = list(accumulate(reversed(losses[:n])))[1:]
+        parts = (walked[n - k : n] for k in range(2, n + 1))
+        found[n] |= any(all(part) and _near(loss, s) for part, s in zip(parts, sums, strict=True))
+    return found
 
 
 def _holds(known: Sequence[float], value: float) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from analyzers.classify import Candidate
 from analyzers.pattern import SECOND_CHOICE
 from app import checks, schedule
-from app.effects import Comparison, Measured, compare
+from app.effects import Comparison, Measured, compare, renumbered
 from app.original import PATIENCE_S, Original
 from app.schedule import Schedule
 from app.schemas import Check, CheckStatus, Effect
@@ -142,6 +142,8 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
     """What the patch does at fixed parameters, beside the original's references."""
     held = await original.held("kept")
     trace = fixed.trace if checks.len_backwards(fixed) else None
+    if trace is not None and held.trace is not None:
+        trace = renumbered(held.trace, trace)
     reaches = await original.reaches("kept")
     reference = held.trace if reaches and trace is not None else None
     trial.leaves = _leaves(trace or trial.run.trace, held.trace or original.run.trace)

@@ -21,9 +21,11 @@ from .emitter import Emitter
 from .frames import Json
 from .holders import Search
 from .instances import LIMIT, Instances
+from .leaf_steps import LeafSteps
 from .names import Name
 from .parameters import Parameters
 from .received import Received
+from .rewinding import Rewind, cut_off
 from .sampling import sampled
 from .stamps import Clock
 
@@ -43,12 +45,25 @@ class Walk:
     names: dict[int, list[Name]] = field(default_factory=dict)
     entered: Any = None
     received: Received | None = None
+    rewind: Rewind | None = None
 
 
 class EngineWatch:
-    """Wraps the classes as they are made; emits visits, and the first second walk."""
+    """Wraps the classes as they are made; emits visits, and the first second walk.
 
-    def __init__(self, emitter: Emitter, parameters: Parameters) -> None:
+    With a `reference` graphs are put back behind each walk, and for `truncated` what was walked
+    before is cut off in front of it. With `steps`, what leaves gather is told.
+    """
+
+    def __init__(
+        self,
+        emitter: Emitter,
+        parameters: Parameters,
+        steps: LeafSteps | None = None,
+        reference: str = "",
+    ) -> None:
+        self.steps = steps
+        self._reference = reference
         self._emitter = emitter
         self._parameters = parameters
         self._instances = Instances()
@@ -134,6 +149,7 @@ class EngineWatch:
                 return backward(instance, *args, **kwargs)
             root = self._root(instance, (*args, *kwargs.values()))
             self._walk = self._begin(root, sys._getframe(1))
+            self._prepare(self._walk, instance)
             try:
                 result = backward(instance, *args, **kwargs)
             except Exception as error:
@@ -145,6 +161,21 @@ class EngineWatch:
             return result
 
         return wrapper
+
+    def _prepare(self, walk: Walk, driver: Any) -> None:
+        """Tell what leaves have gathered; for a reference, note the graph, and cut it off from
+        its past."""
+        if walk.received is None:
+            return
+        if self.steps is not None:
+            self.steps.before()
+        if self._reference:
+            others = [] if any(node is driver for node in walk.nodes) else [driver]
+            walk.rewind = Rewind([*others, *walk.nodes], self._instances.kinds)
+        if self._reference == "truncated":
+            leaves = [node for node in walk.nodes if id(node) in walk.leaves]
+            past = [node for node in walk.nodes if self._instances.visited_by(node)]
+            cut_off(past, leaves, self._instances)
 
     def _root(self, instance: Any, given: tuple[Any, ...]) -> Any:
         """What is walked: the instance; or, where that only drives, a node that it is given."""
@@ -186,6 +217,8 @@ class EngineWatch:
         if len(walk.nodes) < 2:
             return
         n = walk.visit["n"] = Clock.visits + 1
+        if walk.rewind is not None and walk.received is not None:
+            walk.rewind.back(walk.received.gradients)
         oldest = n - 1
         for instance in walk.nodes:
             made = self._instances.of(instance)
@@ -205,7 +238,10 @@ class EngineWatch:
         if outcome != "ok" or sampled(walk.visit["n"]):
             received: list[int] = []
             if outcome == "ok" and walk.received is not None:
-                received = walk.received.ids(self._outside(sys._getframe(1)))
+                fed = walk.received.named(self._outside(sys._getframe(1)))
+                received = sorted(fed)
+                if self.steps is not None:
+                    self.steps.after(walk.visit["at"], walk.visit["n"], walk.received, fed)
                 self._parameters.tell()
             self._emitter.emit(
                 {

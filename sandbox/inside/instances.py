@@ -72,9 +72,16 @@ class Instances:
     def parents(self, instance: Any) -> Iterator[Any]:
         """Instances of its kind that are older than it, and that it holds: itself, in pairs, in an
         object that stands for the operation, or as variables of a function it keeps."""
+        return self._older(instance, [value for _, value in attributes(instance)])
+
+    def leads_on(self, instance: Any, value: Any) -> bool:
+        """Whether what one of its attributes holds leads to a parent."""
+        return any(True for _ in self._older(instance, [value]))
+
+    def _older(self, instance: Any, values: list[Any]) -> Iterator[Any]:
         own = self.number(instance)
         seen = {id(instance)}
-        pending = [(value, DEPTH) for _, value in attributes(instance)]
+        pending = [(value, DEPTH) for value in values]
         while pending:
             value, depth = pending.pop()
             if type(value) in LIGHT or id(value) in seen:

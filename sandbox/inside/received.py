@@ -19,7 +19,7 @@ LEAVES = 4096
 
 
 class Received:
-    """Looks at leaves before a walk; `ids` says which of them hold something else after it."""
+    """Looks at leaves before a walk; `named` says which of them hold something else after it."""
 
     def __init__(
         self,
@@ -33,17 +33,22 @@ class Received:
         self._kinds = kinds
         self._leaves = dict(islice(sorted(leaves.items()), LEAVES))
         self._known = known
-        self._before = {number: self._numbers(leaf) for number, leaf in self._leaves.items()}
+        self._numbered = {id(leaf): number for number, leaf in self._leaves.items()}
+        self._before = {number: self.numbers(leaf) for number, leaf in self._leaves.items()}
 
-    def ids(self, frame: FrameType | None) -> list[int]:
-        """The ids of leaves that a name holds and the walk gave a gradient."""
-        changed = {
-            number: leaf
-            for number, leaf in self._leaves.items()
-            if self._numbers(leaf) != self._before[number]
-        }
+    def named(self, frame: FrameType | None) -> dict[int, Any]:
+        """The leaves that a name holds and the walk gave a gradient, by their ids."""
+        changed = {n: leaf for n, leaf in self._leaves.items() if self.gradients(leaf)}
         self._name({n: leaf for n, leaf in changed.items() if n not in self._known}, frame)
-        return sorted({self._known[number] for number in changed if number in self._known})
+        return {self._known[n]: leaf for n, leaf in changed.items() if n in self._known}
+
+    def gradients(self, leaf: Any) -> set[str]:
+        """The attributes in which the leaf holds other numbers than before the walk."""
+        number = self._numbered.get(id(leaf))
+        if number is None:
+            return set()
+        before, now = self._before[number], self.numbers(leaf)
+        return {name for name in now if now[name] != before.get(name)}
 
     def _name(self, strangers: Mapping[int, Any], frame: FrameType | None) -> None:
         """Number those that the script holds by a name; what it only passes on is none of its
@@ -59,17 +64,17 @@ class Received:
                 if told is not None:
                     self._known[number] = told
 
-    def _numbers(self, leaf: Any) -> dict[str, Hashable]:
+    def numbers(self, leaf: Any) -> dict[str, Hashable]:
         """What the leaf's attributes hold in numbers, so that two looks can be compared."""
         seen = {name: self._value(value) for name, value in attributes(leaf)}
         return {name: value for name, value in seen.items() if value is not None}
 
     def _value(self, value: Any, depth: int = 2) -> Hashable:
         if isinstance(value, float):
-            return value
+            return float(value)  # one of NumPy's compares with a tuple item by item
         if hasattr(value, "__array_interface__"):
             kind = getattr(getattr(value, "dtype", None), "kind", "")
-            return value.tobytes() if kind == "f" else None
+            return (value.dtype.str, value.tobytes()) if kind == "f" else None
         if isinstance(value, list | tuple) and depth:
             return tuple(self._value(item, depth - 1) for item in value[:256])
         if isinstance(value, self._kinds) and depth:

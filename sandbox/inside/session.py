@@ -30,11 +30,12 @@ from .frames import Json
 from .guard import Guard
 from .handmade import HandSteps
 from .inplace import InplaceWatch
+from .leaf_steps import LeafSteps
 from .losses import LossLog
 from .missing import MissingWatch
 from .parameters import Parameters
 from .randomness import CommonRandomness
-from .references import Truncation, copied
+from .references import Truncation, Updates, copied
 from .reuse import ReuseWatch
 from .silent import SilentWatch
 from .stamps import Clock, Stamps, next_number
@@ -134,6 +135,7 @@ class Session:
         stamps.install(hook=job.get("hook", True))
         if reference:
             self._open.enter_context(saved_tensors_hooks(copied, lambda tensor: tensor))
+            self._open.enter_context(Updates())
         self.parameters = Parameters(emitter)
         self.steps = StepWatch(
             emitter,
@@ -146,7 +148,8 @@ class Session:
             CommonRandomness(Draws(self.steps.passes)).install()
         self.hidden = HiddenSteps(self.steps)
         self.hidden.install()
-        EngineWatch(emitter, self.parameters).install()
+        self.leaves = LeafSteps(self.steps, self.parameters) if self.steps.gradients else None
+        EngineWatch(emitter, self.parameters, self.leaves, reference).install()
         changes, losses = self._logs()
         self.inplace = InplaceWatch(emitter, stamps, self.parameters, changes)
         self.missing = MissingWatch(emitter, stamps, losses)
@@ -222,6 +225,8 @@ class Session:
         """Name what can be named now, and tell the gradients that are left."""
         self.parameters.name_again(None)
         self.parameters.tell()
+        if self.leaves is not None:
+            self.leaves.finish()
         if self.hand is not None:
             self.hand.finish()
 

@@ -268,6 +268,71 @@ async def test_a_script_that_only_looks_at_gradients_may_go_on_to(session: Sessi
     assert trial.gradients == "same"
 
 
+async def test_an_update_that_torch_refuses_to_record_has_a_reference(session: Session) -> None:
+    refused = BY_HAND.replace("    with torch.no_grad():\n        w -=", "    w -=")
+    anew = ("    loss.backward()", "    loss = (x @ w - y).square().mean()\n    loss.backward()")
+    trials = await judged(
+        session,
+        refused.replace(*anew),
+        ("    w -= 0.1 * w.grad\n", "    with torch.no_grad():\n        w -= 0.1 * w.grad\n"),
+    )
+    assert trials[0].gradients == "same"
+
+
+ENGINE = """\
+class Value:
+    def __init__(self, data, parents=(), slopes=()):
+        self.data, self.parents, self.slopes = data, parents, slopes
+        self.grad, self.spent = 0.0, False
+
+    def __add__(self, other):
+        return Value(self.data + other.data, (self, other), (1.0, 1.0))
+
+    def __mul__(self, other):
+        return Value(self.data * other.data, (self, other), (other.data, self.data))
+
+    def backward(self, slope=1.0):
+        if self.parents and self.spent:
+            raise RuntimeError("already walked")
+        self.spent = bool(self.parents)
+        self.grad += slope
+        for parent, own in zip(self.parents, self.slopes):
+            parent.backward(slope * own)
+
+w, u = Value(0.5), Value(0.25)
+h = Value(1.0)
+for turn in range(6):
+    h = h * w + u
+    loss = h * Value(2.0)
+    loss.backward()
+    for p in (w, u):
+        p.data -= 0.01 * p.grad
+        p.grad = 0.0
+    pass
+"""
+
+
+async def test_gradients_of_an_engine_written_by_hand_are_compared(session: Session) -> None:
+    cut = ("    pass\n", "    h = Value(h.data)\n")
+    trials = await judge(
+        {"train.py": ENGINE},
+        "train.py",
+        [
+            {"train.py": ENGINE.replace("if self.parents and self.spent", "if False")},
+            {"train.py": ENGINE.replace(*cut)},
+            {"train.py": ENGINE.replace(*cut).replace("        p.data -=", "        p.data -")},
+            {"train.py": ENGINE.replace("    pass\n", "    h = Value(0.0)\n")},
+        ],
+        session,
+    )
+    found = dict(zip(given(trials), trials, strict=True))
+    assert [found[n].gradients for n in (1, 2, 4)] == ["same", "truncated", "changed"]
+    assert found[2].status == "passed"
+    assert found[2].effect.schedule == "same"
+    assert check(found[3], "schedule") == "failed"
+    assert given(trials).index(2) < given(trials).index(4)
+
+
 class NoRoom:
     """A sandbox that has no room for patched scripts."""
 
