@@ -25,18 +25,6 @@ def each(cases: Iterable[Case]) -> pytest.MarkDecorator:
     )
 
 
-def each_fifth(cases: Iterable[Case]) -> pytest.MarkDecorator:
-    """The same, for tests that run a case many times: four of five cases are marked `whole`, and
-    run only where these are asked for (`-m ""`)."""
-    marks = [
-        (case, [_together(case)] if n % 5 == 0 else [_together(case), pytest.mark.whole])
-        for n, case in enumerate(cases)
-    ]
-    return pytest.mark.parametrize(
-        "case", [pytest.param(case, id=case.name, marks=its) for case, its in marks]
-    )
-
-
 def each_variant(kind: str) -> pytest.MarkDecorator:
     """One test for each `fixed` or `wrong` variant of a failing case, as `case` and `path`."""
     variants = [(case, path) for case in FAILING for path in getattr(case, kind)]

@@ -1,8 +1,8 @@
 """Repairs of the corpus, right and wrong, through the product's own verifier: no right one fails,
 and no wrong one passes in front of every right one.
 
-`known_misjudged.toml` holds the exceptions, each with its reason. Every fifth case is judged here;
-`python -m pytest tests/corpus -m ""` judges all of them, as `python -m benchmarks.effects` does.
+`known_misjudged.toml` holds the exceptions, each with its reason. A case takes some ten runs, so
+these tests run when asked for: `python -m pytest tests/corpus -m whole -n 2 --dist loadgroup`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.asking import Service
 from tests.case_files import Case
-from tests.corpus.listing import FAILING, each_fifth
+from tests.corpus.listing import FAILING, each
 from tests.corpus.verifying import is_verifiable, judged, objections
 
 MISJUDGED: dict[str, str] = tomllib.loads(
@@ -25,7 +25,8 @@ VERIFIABLE = [case for case in FAILING if is_verifiable(case)]
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-@each_fifth(VERIFIABLE)
+@pytest.mark.whole
+@each(VERIFIABLE)
 async def test_the_verifier_tells_right_repairs_from_wrong_ones(
     case: Case, service: Service
 ) -> None:

@@ -40,7 +40,7 @@ def is_verifiable(case: Case) -> bool:
     return not case.healthy and case.path.suffix == ".py"
 
 
-async def judged(case: Case, sandbox: Sandbox, time_limit_s: float = 20.0) -> list[Judged]:
+async def judged(case: Case, sandbox: Sandbox, time_limit_s: float = 60.0) -> list[Judged]:
     """Every repair of the case, in the order in which the service would offer them."""
     read = examine(case.stripped, "train.py", case.files, "")
     paths = [*case.fixed, *case.wrong]
