@@ -84,14 +84,14 @@ def test_a_project_is_mended_beside_its_own_data(project: Path) -> None:
     assert ran.stdout == "step 0\n"
     assert "second time" in ran.stderr
     assert "sandbox/inside" not in ran.stderr  # nobody sees the tracer in his traceback
-    assert "train.py:10  `h`: A recurrent state still points into" in ran.stderr
+    assert "train.py:11  `h`: A recurrent state still points into" in ran.stderr
     assert "h = h.detach()" in ran.stderr
     assert "✓ your command ran again with it: no error in 6 backward calls" in ran.stderr
     assert (project / "train.py").read_text() == TRAIN
     assert (project / "log.txt").read_text() == "0\n"  # of the first run alone
     shown = gradmend(["show", "2"], project)
     assert shown.code == 0
-    assert "✓ error gone" in shown.stderr
+    assert "error gone" in shown.stderr
     applied = gradmend(["apply"], project)
     assert "changed train.py" in applied.stderr
     assert call([PYTHON, "train.py", "--data", "rows.csv"], project).code == 0
