@@ -8,18 +8,24 @@ from pathlib import Path
 
 from playwright.async_api import async_playwright
 
-from tests.browser.pages import DESK, Visit, diagnosed
+from app.pages.examples import examples
+from tests.browser.pages import DESK, Visit, diagnosed, write
 from tests.browser.running import CHROMIUM_FLAGS, ROOT, chromium, running_service
 
+LSTM = next(example for example in examples() if example.name == "lstm")
 IMAGES = ROOT / "docs" / "images"
 
 
 async def take(base: str) -> None:
-    """The form, a result by day with its picture and patch, and the result on a phone by night."""
+    """The filled form, a result by day with its fix and picture, the same on a phone by night."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_FLAGS)
         visit = Visit(browser, base)
         page = await visit.open("/")
+        await write(page, LSTM.script)
+        await page.fill("#traceback", LSTM.traceback)
+        await page.locator(".cm-scroller").evaluate("box => box.scrollTo(0, box.scrollHeight)")
+        await page.locator(".cm-failing").wait_for()
         await page.screenshot(path=IMAGES / "form.png")
         await diagnosed(page, "lstm")
         end = await page.evaluate(
