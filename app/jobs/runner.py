@@ -183,5 +183,5 @@ class Runner:
 
 
 def _since(moment: datetime) -> float:
-    """Milliseconds since then."""
-    return round((datetime.now(UTC) - moment).total_seconds() * 1000, 1)
+    """Milliseconds since then; none by a clock that is behind the one it was read from."""
+    return max(0.0, round((datetime.now(UTC) - moment).total_seconds() * 1000, 1))
