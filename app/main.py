@@ -22,6 +22,7 @@ from app.manners.heads import Heads
 from app.manners.origins import Origins
 from app.manners.sizes import BodyLimit
 from app.manners.telemetry import instrument
+from app.pages.examples import examples
 from app.service import TOKEN_HEADER, Service
 from app.settings import Settings, listed
 from app.version import package_version
@@ -37,6 +38,7 @@ def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None 
     `diagnose_with` replaces what works on a diagnosis.
     """
     service = Service(settings or Settings(), diagnose_with)
+    examples()  # parsed before there are threads: two that parse at once fail in Python 3.11
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
