@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import textwrap
@@ -242,15 +243,19 @@ async def test_the_sandbox_runs_spans_as_one_module(box: EmbeddedSandbox) -> Non
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "display(3)",
-        "get_ipython().run_line_magic('matplotlib', 'inline')\nprint(3)",
-        "from IPython.display import clear_output, display\nclear_output(wait=True)\ndisplay(3)",
-    ],
+    "line", ["display(3)", "get_ipython().run_line_magic('matplotlib', 'inline')\nprint(3)"]
 )
 async def test_what_ipython_has_everywhere_has_a_stand_in(box: EmbeddedSandbox, line: str) -> None:
     result = await box.run(Job(files={"train.py": line}))
     assert (result.status, result.stdout_tail) == ("finished", "3\n")
     assert result.trace is not None
     assert [stand_in.name for stand_in in result.trace.stand_ins] == ["IPython"]
+
+
+async def test_ipython_that_is_imported_is_the_real_one_or_a_stand_in(box: EmbeddedSandbox) -> None:
+    script = "from IPython.display import clear_output, display\nclear_output()\ndisplay(3)"
+    result = await box.run(Job(files={"train.py": script}))
+    assert (result.status, result.stdout_tail[-2:]) == ("finished", "3\n")
+    assert result.trace is not None
+    installed = importlib.util.find_spec("IPython") is not None  # in the sandbox as well as here
+    assert [s.name for s in result.trace.stand_ins] == ([] if installed else ["IPython"])
