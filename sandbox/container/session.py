@@ -55,7 +55,6 @@ class ContainerSession:
             min(job.memory_mib, self._limits.memory_mib),
             job.output_bytes,
             tasks_by_user=False,
-            memory_by_engine=True,
         )
         request = request_for(job, limits, self._allow_missing, probe=probe)
         for _ in range(_TRIES - 1):

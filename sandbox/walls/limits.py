@@ -24,7 +24,6 @@ class Limits:
     """What one run may use: seconds, MiB, bytes, counts.
 
     `tasks_by_user`: the kernel may count tasks by user, as none outside the run is this user's.
-    `memory_by_engine`: a container engine's own limit on memory stands behind the watcher's.
     """
 
     time_s: float = 20.0
@@ -38,7 +37,6 @@ class Limits:
     shared_mib: int = 256
     inodes: int = 8192
     tasks_by_user: bool = True
-    memory_by_engine: bool = False
 
     @classmethod
     def of(cls, time_s: float, memory_mib: int, output_bytes: int, **more: Any) -> Self:

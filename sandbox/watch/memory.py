@@ -24,16 +24,12 @@ def sockets(proc: int) -> int:
     return int(said.partition("\n")[0] or 0)
 
 
-def used(
-    proc: int, running: list[int], scratch: list[int], enough: int, *, hidden_counts: bool = True
-) -> int:
+def used(proc: int, running: list[int], scratch: list[int], enough: int) -> int:
     """Bytes of memory that these processes use now.
 
     Resident sizes are cheap but count a page once for each process that shares it; proportional
     sizes are exact and dear. So the latter are read only when the former reach `enough` bytes.
-    Pages of the `scratch` file systems (open directories) count too, mapped or not. A process may
-    keep its proportional size to itself (`PR_SET_DUMPABLE`); where `hidden_counts`, it then counts
-    with all that it shares.
+    Pages of the `scratch` file systems (open directories) count too, mapped or not.
     """
     files = sum(_used(directory) for directory in scratch)
     resident = sum(_resident(proc, process) for process in running)
@@ -41,7 +37,7 @@ def used(
         return resident + files
     private, shared = 0, 0
     for process in running:
-        proportional, of_files = _proportional(proc, process, hidden_counts)
+        proportional, of_files = _proportional(proc, process)
         private += proportional - of_files
         shared += of_files
     return private + max(shared, files)
@@ -85,13 +81,16 @@ def _resident(proc: int, process: int) -> int:
     return int(fields[1]) * _PAGE if fields else 0
 
 
-def _proportional(proc: int, process: int, hidden_counts: bool) -> tuple[int, int]:
-    """Proportional set size in bytes, and how much of it is shared memory or tmpfs files."""
+def _proportional(proc: int, process: int) -> tuple[int, int]:
+    """Proportional set size in bytes, and how much of it is shared memory or tmpfs files.
+
+    A process may keep this to itself (`PR_SET_DUMPABLE`); it then counts with all that it shares.
+    """
     figures = {
         line.split(":")[0]: int(line.split()[1]) * 1024
         for line in _read(proc, process, "smaps_rollup").splitlines()
         if line.startswith(("Pss:", "Pss_Shmem:"))
     }
-    if "Pss" not in figures and hidden_counts:
+    if "Pss" not in figures:
         return _resident(proc, process), 0
-    return figures.get("Pss", 0), figures.get("Pss_Shmem", 0)
+    return figures["Pss"], figures.get("Pss_Shmem", 0)

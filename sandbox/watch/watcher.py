@@ -152,8 +152,7 @@ class Watcher:
         if memory.sockets(proc) > self._limits.sockets:
             return self._end("limit_hit", "sockets")
         allowed = self._limits.memory_mib * MIB
-        hidden_counts = not self._limits.memory_by_engine
-        used = memory.used(proc, running, self._scratch, allowed, hidden_counts=hidden_counts)
+        used = memory.used(proc, running, self._scratch, allowed)
         peak = min(used, allowed) / MIB
         self._outcome.peak_memory_mib = max(self._outcome.peak_memory_mib, round(peak, 1))
         if used > allowed:
