@@ -249,7 +249,7 @@ def test_a_folder_that_takes_no_files(tmp_path: Path) -> None:
         XDG_CACHE_HOME="/proc/none",
     )
     assert ran.code == 1
-    assert "train.py:4" in ran.stderr
+    assert "train.py:3" in ran.stderr
     assert gradmend(["show"], tmp_path, XDG_CACHE_HOME="/proc/none").code == 0
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib.machinery
+import io
 import linecache
 import os
 import sys
@@ -30,7 +32,32 @@ def install(overlay: dict[str, str]) -> None:
         return get_data(self, path) if text is None else text
 
     loader.get_code, loader.get_data = patched_code, patched_data
+    _lead_readers({os.path.realpath(path): text for path, text in overlay.items()})
     _through_runner()
+
+
+def _lead_readers(places: dict[str, str]) -> None:
+    """Who reads a source itself, as pytest does, reads the patched one; what it has compiled of
+    the other before is not there."""
+    was: Any = io.open
+
+    def opened(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        if isinstance(file, str | os.PathLike) and not set(mode) & set("wax+"):
+            path = os.path.realpath(file)
+            if _source_of(path) in places:
+                raise FileNotFoundError(2, "No such file or directory", str(file))
+            file = places.get(path, file)
+        return was(file, mode, *args, **kwargs)
+
+    io.open = builtins.open = opened
+
+
+def _source_of(path: str) -> str | None:
+    """The source whose compiled form this file is, if it is one."""
+    folder, name = os.path.split(path)
+    if not name.endswith(".pyc") or os.path.basename(folder) != "__pycache__":
+        return None
+    return os.path.join(os.path.dirname(folder), name.partition(".")[0] + ".py")
 
 
 def _show(path: str) -> None:
