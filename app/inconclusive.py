@@ -16,7 +16,7 @@ _OF_FRAGMENTS = ("NameError", "UnboundLocalError")
 
 def why(case: Case, seen: Observation) -> str:
     """One to three sentences."""
-    said = [meaning(case.traceback), _why(case, seen), _not_python(case), _look(case)]
+    said = [meaning(case.traceback), _why(case, seen), _not_python(case), look(case)]
     return " ".join(sentence for sentence in said if sentence)
 
 
@@ -28,7 +28,7 @@ def needs(seen: Observation) -> str:
     )
 
 
-def _look(case: Case) -> str:
+def look(case: Case) -> str:
     """The line that is likeliest to be behind the error."""
     hint = next((hint for hint in case.hints if hint.kind == "lines"), None)
     return f"The first place to look at: {_lowered(told(hint, case))}" if hint is not None else ""

@@ -90,7 +90,8 @@ def summary(
     if case.project.recalled:
         return f"Perhaps: {told} Only a traceback was sent; the script would tell."
     if not seen.evidence:
-        return f"Perhaps: {told} The traceback says so; nothing in the sources shows it."
+        said = f"Perhaps: {told} The error says so; nothing in the sources shows it."
+        return " ".join(filter(None, (said, inconclusive.look(case))))
     if seen.plan is not None:
         return f"{told} This comes from reading the source; {_WORLD_MISSED}."
     if decided == "likely" and is_suspected(case, seen):
