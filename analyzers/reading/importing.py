@@ -56,9 +56,10 @@ def find(machine: Machine, dotted: str, base: str = "") -> str | None:
             path = posixpath.normpath(posixpath.join(directory, candidate))
             if machine.project.module(path) is not None:
                 return path
-        if not directory:
+        above = posixpath.dirname(directory)
+        if above == directory:  # no directory, or the root
             return None
-        directory = posixpath.dirname(directory)
+        directory = above
 
 
 def import_module(machine: Machine, dotted: str, alias: str | None, frame: Frame) -> None:

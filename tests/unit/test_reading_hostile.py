@@ -95,3 +95,10 @@ def test_any_text_is_read(text: str) -> None:
     project = Project({"train.py": text + "\nx.backward()\n"})
     parsed = project.module("train.py") is not None
     assert bool(read(project).incomplete) or parsed
+
+
+@pytest.mark.timeout(20)
+def test_an_import_in_a_file_with_an_absolute_path_is_looked_up_once() -> None:
+    entry = "/home/user/train.py"
+    reading = read(Project({entry: "from helpers import step\nstep()\n"}, entry))
+    assert reading.incomplete == ()
