@@ -79,16 +79,16 @@ def _answers(address: str) -> bool:
     return True
 
 
-def build_image(address: str) -> str:
+def build_image(address: str, tag: str = IMAGE) -> str:
     """An image of this interpreter's torch and of the sandbox as it is now; its tag."""
     client = docker.DockerClient(base_url=address)
     make_base(client, address)
     torch_image = f"gradmend-torch:{importlib.metadata.version('torch').replace('+', '-')}"
     if not client.images.list(torch_image):
         _layer(client, BASE, torch_image, _libraries())
-    _layer(client, torch_image, IMAGE, {"sandbox": Path(sandbox.__file__).parent})
+    _layer(client, torch_image, tag, {"sandbox": Path(sandbox.__file__).parent})
     client.close()
-    return IMAGE
+    return tag
 
 
 def make_base(client: Any, address: str) -> None:

@@ -24,6 +24,7 @@ from tests.relay import relayed
 # Beside the attacks, in one process: only one daemon at a time can use the images that are kept.
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("abuse")]
 
+IMAGE = f"{engine.IMAGE}-apart"  # the containers of other tests are not counted, nor killed
 HELLO = Job(files={"train.py": "import torch; print(torch.ones(2).sum())"}, mode="plain")
 REUSE = """
 import torch
@@ -36,16 +37,16 @@ loss.backward()
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    """The daemon, in which `engine.IMAGE` holds the sandbox as it is now."""
+    """The daemon, in which `IMAGE` holds the sandbox as it is now."""
     with engine.daemon() as address, pytest.MonkeyPatch.context() as patch:
         patch.setenv("DOCKER_HOST", address)
-        engine.build_image(address)
+        engine.build_image(address, IMAGE)
         connection = docker.DockerClient(base_url=address)
         yield connection
         connection.close()
 
 
-def sandbox_of(*options: str, image: str = engine.IMAGE) -> EmbeddedSandbox:
+def sandbox_of(*options: str, image: str = IMAGE) -> EmbeddedSandbox:
     return EmbeddedSandbox("container", ["--image", image, "--ready-containers", "1", *options])
 
 
@@ -59,7 +60,7 @@ async def box(client: Any) -> AsyncIterator[EmbeddedSandbox]:
 
 def containers(client: Any) -> set[str]:
     """Those of this test's image; others may use the same daemon."""
-    ours = {"label": LABEL, "ancestor": engine.IMAGE}
+    ours = {"label": LABEL, "ancestor": IMAGE}
     return {found["Id"] for found in client.api.containers(all=True, filters=ours)}
 
 
