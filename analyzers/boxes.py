@@ -59,9 +59,15 @@ def _pieces(text: str) -> list[Piece]:
 
 def _shown(lines: Sequence[str]) -> frozenset[int]:
     """The lines of the user's code that a traceback shows around its arrow, where it shows one
-    place of it; those of several are no program."""
+    place of it; those of several are no program. Of a cell that is named, statements without a
+    block say less than the frame does."""
     own = [run for run in numbered(lines) if not _of_library(lines, run)]
-    return frozenset(own[0]) if len(own) == 1 else frozenset()
+    if len(own) != 1:
+        return frozenset()
+    in_cell = any(frame.cell is not None for frame in parse("\n".join(lines)).frames)
+    if in_cell and not any(lines[n].rstrip().endswith(":") for n in own[0]):
+        return frozenset()
+    return frozenset(own[0])
 
 
 def _of_library(lines: Sequence[str], run: range) -> bool:

@@ -153,9 +153,12 @@ def _told_by_hint(
     error: ParsedTraceback, found: Sequence[Hint], project: Project
 ) -> tuple[Explained, ...]:
     """The cause that a message without frames names by itself, at the line which is the likeliest
-    to be behind it. One cause is all that a guess is worth."""
+    to be behind it. One cause is all that a guess is worth, and no file beside the entry gets it:
+    nothing says that its lines are come to."""
     first = next((hint for hint in found if hint.place is not None), None)
     if error.kind is None or first is None or first.place is None or project.recalled:
+        return ()
+    if first.place.file != project.entry:
         return ()
     frame = Frame(first.place.file, first.place.line, "", first.code)
     causes = _told_alone(replace(error, frames=(frame,)), project.entry)
