@@ -77,12 +77,13 @@ class Process:
     ) -> None:
         self.log = directory / f"{arguments[0]}-{time.monotonic_ns()}.log"
         environment = {f"GRADMEND_{name.upper()}": str(value) for name, value in settings.items()}
+        path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         command = [sys.executable, *program] if program else [COMMAND]
         with self.log.open("wb") as log:
             self.popen = subprocess.Popen(
                 [*command, *arguments],
                 cwd=directory,
-                env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(path), **environment},
                 stdout=log,
                 stderr=log,
                 preexec_fn=_hear_interrupts,
