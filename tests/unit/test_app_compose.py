@@ -48,6 +48,6 @@ def test_only_web_publishes_a_port_and_on_loopback(services: dict[str, Any]) -> 
 
 def test_web_image_installs_no_torch() -> None:
     web, _, sandbox = (ROOT / "Dockerfile").read_text().partition("AS sandbox")
-    assert "'.[postgres]'" in web
+    assert "'.[server,postgres]'" in web
     assert "[sandbox" not in web
     assert '".[sandbox,container${EXTRAS}]"' in sandbox
