@@ -45,6 +45,7 @@ class SilentWatch(Observer):
         self._leftover: set[int] = set()
         self._chain: dict[int, tuple[int, int] | None] = {}
         self._unzeroed: dict[int, list[float]] = defaultdict(list)
+        self._steps: dict[int, int] = defaultdict(int)
 
     def before(self, call: Call) -> None:
         """Note which parameters still hold, untouched, a gradient that a step has used."""
@@ -81,19 +82,20 @@ class SilentWatch(Observer):
         self._measure_walk(call)
 
     def stepped(self, optimizer: int, owned: list[Known]) -> None:
-        """Tell an optimizer that steps, again and again, on gradients of steps before."""
+        """Tell an optimizer that takes most of its steps on gradients of steps before."""
         self._starving.stepped(optimizer, owned)
         stale = [k for k in owned if k.id in self._leftover]
         self._leftover -= {known.id for known in stale}
         for known in owned:
             if (spent := _gradient(known)) is not None:
                 self._spent[known.id] = spent
+        self._steps[optimizer] += 1
         if not stale:
-            self._unzeroed[optimizer].clear()
             return
         norms = [_norm(known) for known in stale]
         self._unzeroed[optimizer].append(sum(norm**2 for norm in norms) ** 0.5)
-        if len(self._unzeroed[optimizer]) == GROWTH:
+        used_again = len(self._unzeroed[optimizer])
+        if used_again >= GROWTH and 2 * used_again >= self._steps[optimizer]:
             names = [known.name for known in stale if known.name]
             figures = self._unzeroed[optimizer]
             at = frames.user_place(sys._getframe())

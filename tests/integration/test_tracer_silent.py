@@ -260,3 +260,21 @@ def test_what_an_object_took_late_is_rewritten(
     traced: Tracing, taken: str, expected: list[str]
 ) -> None:
     assert kinds(traced, HEAD + KEPT.replace("TAKEN", taken)) == expected
+
+
+PHASES = """\
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(12):
+    if step % EVERY == 0:
+        optimizer.zero_grad()
+    net(torch.ones(2, 3)).square().sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("every", "told"), [(1, []), (3, ["uncleared-gradients"])])
+def test_most_steps_on_earlier_gradients_are_told_between_cleared_ones(
+    traced: Tracing, every: int, told: list[str]
+) -> None:
+    assert kinds(traced, PHASES.replace("EVERY", str(every))) == told
