@@ -9,17 +9,17 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-from analyzers.classify import Explained
-from app import report
-from app.case import Case, read_case
-from app.clock import Clock
-from app.launch import Launch
-from app.mend import Mended, mend
-from app.reader import Reader
-from app.reproduce import Observation, as_observed, explain, observe
-from app.sandboxes import session_of
+from analyzers.request.causes import Explained
+from app.present import report
+from app.repair.mend import Mended, mend
+from app.repair.verify import Trial
+from app.request.case import Case, read_case
+from app.request.launch import Launch
+from app.request.reader import Reader
+from app.run.clock import Clock
+from app.run.reproduce import Observation, as_observed, explain, observe
+from app.run.sandboxes import session_of
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
-from app.verify import Trial
 from sandbox.protocol import Sandbox, Session
 
 

@@ -11,17 +11,19 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from app import api, handlers, pages, reference
+from app import api, pages
 from app.agents import mounted as agents
 from app.api import document
+from app.http import handlers
+from app.http.access import Access
+from app.http.clients import Keys, RateLimit
+from app.http.headers import SecurityHeaders
+from app.http.heads import Heads
+from app.http.origins import Origins
+from app.http.sizes import BodyLimit
+from app.http.telemetry import instrument
 from app.jobs import Diagnose
-from app.manners.access import Access
-from app.manners.clients import Keys, RateLimit
-from app.manners.headers import SecurityHeaders
-from app.manners.heads import Heads
-from app.manners.origins import Origins
-from app.manners.sizes import BodyLimit
-from app.manners.telemetry import instrument
+from app.pages import reference
 from app.pages.examples import examples
 from app.service import TOKEN_HEADER, Service
 from app.settings import Settings, listed

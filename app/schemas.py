@@ -34,7 +34,7 @@ class SourceFile(BaseModel):
 
 
 class DiagnosisRequest(BaseModel):
-    """What a client sends. Limits in bytes are checked by `app.intake`, with the field's name."""
+    """What a client sends. Limits in bytes are checked by `app.request.intake`, by field."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -7,9 +7,9 @@ from types import FrameType
 import structlog
 import uvicorn
 
+from app.http.logs import configure
+from app.http.protocol import HEAD_BYTES, BoundedProtocol
 from app.main import create_app
-from app.manners.logs import configure
-from app.protocol import HEAD_BYTES, BoundedProtocol
 from app.service import Service
 from app.settings import Settings
 

@@ -14,15 +14,15 @@ from fastapi import Request
 from pydantic import BaseModel
 
 from app.diagnose import Progress, diagnose
+from app.http.clients import sender_of
+from app.http.metrics import Metrics
+from app.http.problems import ProblemError
 from app.jobs import Diagnose, Jobs, QueueFullError, Runner
 from app.jobs.embedded import EmbeddedJobs
 from app.jobs.known import digest_of
-from app.limits import check
-from app.manners.clients import sender_of
-from app.manners.metrics import Metrics
-from app.problems import ProblemError
-from app.reader import Reader, ReaderUnavailable
-from app.sandboxes import open_sandbox, readiness_of
+from app.request.limits import check
+from app.request.reader import Reader, ReaderUnavailable
+from app.run.sandboxes import open_sandbox, readiness_of
 from app.schemas import Diagnosis, DiagnosisRequest, Findings
 from app.settings import Settings
 from app.store import Attempts, Database, Key, KeyTakenError, Store, StoredEvent, WorkerReports

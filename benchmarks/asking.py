@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from app.diagnose import diagnose
-from app.reader import Reader
+from app.request.reader import Reader
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
 from sandbox.client import EmbeddedSandbox
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.diagnose import diagnose
-from app.reader import Reader
+from app.request.reader import Reader
 from app.schemas import DiagnosisRequest, Patch, SourceFile
 from benchmarks.asking import Unheard
 from sandbox.client import EmbeddedSandbox

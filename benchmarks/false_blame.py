@@ -20,7 +20,7 @@ from pathlib import Path
 
 from analyzers.evidence import Evidence, GraphReuse, InplaceChange, MissingGraph
 from analyzers.reading import read
-from analyzers.source import Project
+from analyzers.source.project import Project
 
 
 @dataclass

@@ -21,12 +21,12 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.classify import classify
-from analyzers.examine import examine
-from analyzers.source import Project
-from app.case import read_case
-from app.reader import Reader
-from app.reproduce import explain, observe
+from analyzers.request.causes import classify
+from analyzers.request.examine import examine
+from analyzers.source.project import Project
+from app.request.case import read_case
+from app.request.reader import Reader
+from app.run.reproduce import explain, observe
 from app.schemas import DiagnosisRequest
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, Sandbox

@@ -19,10 +19,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from analyzers.classify import classify
 from analyzers.reading import read
-from analyzers.source import Project
-from app.reader import import_analyzers
+from analyzers.request.causes import classify
+from analyzers.source.project import Project
+from app.request.reader import import_analyzers
 
 SIZES = (50, 100, 500, 2_000, 10_000)
 CASES = Path(__file__).parent.parent / "tests" / "cases"

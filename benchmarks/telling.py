@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from analyzers.pattern import patterns
+from analyzers.explain.pattern import patterns
 from benchmarks.scoring import Score, is_place
 from benchmarks.trials import Trial
 from tests.case_files import Case

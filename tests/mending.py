@@ -6,11 +6,11 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
-from analyzers.classify import matches_of, patched
-from analyzers.pattern import Match, Pattern, Proposal, patterns
-from analyzers.ranking import in_turns
-from analyzers.source import Project
-from app.witness import observed
+from analyzers.explain.pattern import Match, Pattern, Proposal, patterns
+from analyzers.request.causes import matches_of, patched
+from analyzers.request.ranking import in_turns
+from analyzers.source.project import Project
+from app.run.witness import observed
 from tests.probe import Record, run
 from tests.tracing import Tracing
 

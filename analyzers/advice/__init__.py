@@ -16,7 +16,7 @@ from functools import cache
 from typing import Literal
 
 from analyzers.evidence import Place
-from analyzers.source import Module, Project
+from analyzers.source.project import Module, Project
 from analyzers.tracebacks import ParsedTraceback
 
 MAX_HINTS = 5

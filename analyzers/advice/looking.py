@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from analyzers.advice import Look
-from analyzers.flow import names_read
-from analyzers.source import Module, assigned, spelled
+from analyzers.source.flow import names_read
+from analyzers.source.project import Module, assigned, spelled
 
 MAX_SPELLED = 60
 _LIBRARIES = frozenset({"torch", "nn", "init", "F", "utils"})  # what theirs writes is no fault

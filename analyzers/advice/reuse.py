@@ -6,7 +6,7 @@ import ast
 
 from analyzers.advice import Entry
 from analyzers.advice import looking as look
-from analyzers.source import Module, spelled
+from analyzers.source.project import Module, spelled
 
 FAMILIES = ("graph-reuse", "engine")
 

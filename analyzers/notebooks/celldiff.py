@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import Match
 
-from analyzers.linediff import append_block, matching_blocks, unified
+from analyzers.source.linediff import append_block, matching_blocks, unified
 
 Cells = Sequence[Sequence[str]]  # the lines of each cell, its marker first, line ends included
 

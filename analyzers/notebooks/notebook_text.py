@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.edits import unified_diff
-from analyzers.linediff import matching_blocks
 from analyzers.notebooks.celldiff import diff_by_cells
 from analyzers.notebooks.magics import neutralised
 from analyzers.notebooks.notebook import LineMap, source_of
+from analyzers.source.edits import unified_diff
+from analyzers.source.linediff import matching_blocks
 
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")

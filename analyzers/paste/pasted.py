@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from analyzers.linediff import opcodes
+from analyzers.source.linediff import opcodes
 
 _NUMBER = re.compile(r"(?:-{1,12}>[ \t]?)?(?<![\[\w])\d{1,6}(?![\]\w])[:|)]?")
 

@@ -36,12 +36,12 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.fixes.totals import backward_behind_loop, walk_this_loss
-from analyzers.fixes.truncation import detach_at_boundary
-from analyzers.pattern import SECOND_CHOICE, Match, Proposal
-from analyzers.source import Project
-from analyzers.stories.story import story_of
-from analyzers.stories.telling import account, matched, story_in
+from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
+from analyzers.explain.reuse.story import story_of
+from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.repair.combine.totals import backward_behind_loop, walk_this_loss
+from analyzers.repair.cut.truncation import detach_at_boundary
+from analyzers.source.project import Project
 
 NAME = "accumulated-loss"
 FAMILY = "graph-reuse"

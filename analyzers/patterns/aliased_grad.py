@@ -41,12 +41,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
-from analyzers.fixes.aliases import clone_kept, kept_at, read_elsewhere
-from analyzers.naming import measured
-from analyzers.pattern import Carrier, Match, Proposal
-from analyzers.quiet import matched, silent
-from analyzers.source import Project
-from analyzers.spots import names_held, root_of
+from analyzers.explain.pattern import Carrier, Match, Proposal
+from analyzers.explain.sentences import measured
+from analyzers.explain.silent import matched, silent
+from analyzers.explain.spots import names_held, root_of
+from analyzers.repair.leaf.aliases import clone_kept, kept_at, read_elsewhere
+from analyzers.source.project import Project
 
 NAME = "aliased-grad"
 FAMILY = "silent"

@@ -40,11 +40,11 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
-from analyzers.fixes.storing import computed_anew, dropped_first, stored_detached
-from analyzers.graphless import kind_of, matched
-from analyzers.naming import missing
-from analyzers.pattern import Match, Proposal
-from analyzers.source import Project
+from analyzers.explain.missing import kind_of, matched
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.sentences import missing
+from analyzers.repair.value_only.storing import computed_anew, dropped_first, stored_detached
+from analyzers.source.project import Project
 
 NAME = "deepcopy-nonleaf"
 FAMILY = "no-grad"

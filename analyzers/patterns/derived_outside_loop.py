@@ -35,13 +35,13 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.fixes.loading import network_on_each_batch
-from analyzers.fixes.moving import built_by_a_module, forward_into_loop
-from analyzers.fixes.recomputing import recompute_where_used
-from analyzers.pattern import Match, Proposal
-from analyzers.source import Project
-from analyzers.stories.story import story_of
-from analyzers.stories.telling import account, matched, story_in
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.reuse.story import story_of
+from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.repair.remake.loading import network_on_each_batch
+from analyzers.repair.remake.moving import built_by_a_module, forward_into_loop
+from analyzers.repair.remake.recomputing import recompute_where_used
+from analyzers.source.project import Project
 
 NAME = "derived-outside-loop"
 FAMILY = "graph-reuse"

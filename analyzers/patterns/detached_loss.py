@@ -43,14 +43,14 @@ from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
-from analyzers.fixes.recording import recording, switched_off_at, thawed, walked_again
-from analyzers.fixes.softening import class_scores, differentiable
-from analyzers.fixes.uncutting import cuts_behind_loss, without_cut
-from analyzers.graphless import kind_of, lost_name, matched
-from analyzers.naming import missing
-from analyzers.pattern import Match, Proposal
-from analyzers.source import Project
-from analyzers.spots import spot
+from analyzers.explain.missing import kind_of, lost_name, matched
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.sentences import missing
+from analyzers.explain.spots import spot
+from analyzers.repair.reconnect.recording import recording, switched_off_at, thawed, walked_again
+from analyzers.repair.reconnect.softening import class_scores, differentiable
+from analyzers.repair.reconnect.uncutting import cuts_behind_loss, without_cut
+from analyzers.source.project import Project
 
 NAME = "detached-loss"
 FAMILY = "no-grad"

@@ -39,14 +39,14 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.edits import Edit, Editor
 from analyzers.evidence import Evidence, Visit
-from analyzers.flow import backward_calls, definitions, value_of, walked
-from analyzers.pattern import SECOND_CHOICE, Match, Proposal
-from analyzers.source import Project
-from analyzers.stories.story import Story, story_of
-from analyzers.stories.telling import account, matched, story_in
-from analyzers.trees import walk
+from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
+from analyzers.explain.reuse.story import Story, story_of
+from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import backward_calls, definitions, value_of, walked
+from analyzers.source.project import Project
+from analyzers.source.trees import walk
 
 NAME = "duplicate-backward"
 FAMILY = "graph-reuse"

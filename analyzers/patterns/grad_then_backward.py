@@ -31,11 +31,11 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.fixes.gradient_graphs import keep_for_second
-from analyzers.pattern import Match, Proposal
-from analyzers.source import Project
-from analyzers.stories.story import story_of
-from analyzers.stories.telling import account, matched, story_in
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.reuse.story import story_of
+from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.repair.remake.gradient_graphs import keep_for_second
+from analyzers.source.project import Project
 
 NAME = "grad-then-backward"
 FAMILY = "graph-reuse"

@@ -47,11 +47,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
-from analyzers.fixes.histories import store_values, stores_of
-from analyzers.naming import measured
-from analyzers.pattern import Match, Proposal
-from analyzers.quiet import matched, silent
-from analyzers.source import Project
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.sentences import measured
+from analyzers.explain.silent import matched, silent
+from analyzers.repair.value_only.histories import store_values, stores_of
+from analyzers.source.project import Project
 
 NAME = "growing-history"
 FAMILY = "silent"

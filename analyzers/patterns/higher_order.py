@@ -34,14 +34,14 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place
-from analyzers.fixes.combining import one_backward, retain_on_first, sum_behind_loop
-from analyzers.fixes.gradient_graphs import keep_for_second
-from analyzers.fixes.truncation import detach_at_boundary
-from analyzers.pattern import SECOND_CHOICE, Match, Proposal
-from analyzers.source import Project
-from analyzers.stories.story import Story, story_of
-from analyzers.stories.telling import account, matched, story_in
-from analyzers.trees import walk
+from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
+from analyzers.explain.reuse.story import Story, story_of
+from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.repair.combine.combining import one_backward, retain_on_first, sum_behind_loop
+from analyzers.repair.cut.truncation import detach_at_boundary
+from analyzers.repair.remake.gradient_graphs import keep_for_second
+from analyzers.source.project import Project
+from analyzers.source.trees import walk
 
 NAME = "higher-order"
 FAMILY = "graph-reuse"

@@ -41,17 +41,17 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, InplaceChange
-from analyzers.fixes.overwriting import (
+from analyzers.explain.inplace import Stale, stale_in
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.sentences import changed
+from analyzers.repair.copy.overwriting import (
     clone_first,
     clone_given,
     clone_saved,
     not_in_place,
     without_flag,
 )
-from analyzers.naming import changed
-from analyzers.pattern import Match, Proposal
-from analyzers.source import Project
-from analyzers.stale import Stale, stale_in
+from analyzers.source.project import Project
 
 NAME = "inplace-activation"
 FAMILY = "inplace"

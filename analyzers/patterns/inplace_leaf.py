@@ -41,11 +41,11 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, InplaceChange
-from analyzers.fixes.leaves import is_made_by_hand, leaf_out_of_place, under_no_grad
-from analyzers.naming import changed
-from analyzers.pattern import Match, Proposal
-from analyzers.source import Project
-from analyzers.spots import carrier_of, names_held, spot
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.sentences import changed
+from analyzers.explain.spots import carrier_of, names_held, spot
+from analyzers.repair.leaf.leaves import is_made_by_hand, leaf_out_of_place, under_no_grad
+from analyzers.source.project import Project
 
 NAME = "inplace-leaf"
 FAMILY = "inplace"

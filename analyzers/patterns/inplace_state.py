@@ -44,12 +44,12 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, InplaceChange
-from analyzers.fixes.overwriting import clone_first, clone_reads, clone_saved, not_in_place
-from analyzers.fixes.stacking import list_and_stack
-from analyzers.naming import changed
-from analyzers.pattern import SECOND_CHOICE, Match, Proposal
-from analyzers.source import Project
-from analyzers.stale import Stale, stale_in
+from analyzers.explain.inplace import Stale, stale_in
+from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
+from analyzers.explain.sentences import changed
+from analyzers.repair.copy.overwriting import clone_first, clone_reads, clone_saved, not_in_place
+from analyzers.repair.copy.stacking import list_and_stack
+from analyzers.source.project import Project
 
 NAME = "inplace-state"
 FAMILY = "inplace"

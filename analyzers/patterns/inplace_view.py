@@ -42,12 +42,12 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, InplaceChange
-from analyzers.fixes.leaves import under_no_grad
-from analyzers.fixes.viewing import clone_views, record_view, rows_stacked, views_out_of_place
-from analyzers.naming import changed
-from analyzers.pattern import Match, Proposal
-from analyzers.source import Project
-from analyzers.spots import carrier_of, names_held, spot
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.sentences import changed
+from analyzers.explain.spots import carrier_of, names_held, spot
+from analyzers.repair.copy.viewing import clone_views, record_view, rows_stacked, views_out_of_place
+from analyzers.repair.leaf.leaves import under_no_grad
+from analyzers.source.project import Project
 
 NAME = "inplace-view"
 FAMILY = "inplace"

@@ -40,11 +40,11 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.fixes.closures import forward_into_closure
-from analyzers.pattern import Match, Proposal
-from analyzers.source import Project
-from analyzers.stories.story import story_of
-from analyzers.stories.telling import account, matched, story_in
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.reuse.story import story_of
+from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.repair.remake.closures import forward_into_closure
+from analyzers.source.project import Project
 
 NAME = "lbfgs-closure"
 FAMILY = "graph-reuse"

@@ -44,12 +44,12 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
-from analyzers.fixes.rebinding import leaf_again, leaf_kept
-from analyzers.graphless import kind_of, lost_name, matched, rebinding
-from analyzers.naming import missing
-from analyzers.pattern import Match, Proposal
-from analyzers.source import Project
-from analyzers.spots import spot
+from analyzers.explain.missing import kind_of, lost_name, matched, rebinding
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.sentences import missing
+from analyzers.explain.spots import spot
+from analyzers.repair.leaf.rebinding import leaf_again, leaf_kept
+from analyzers.source.project import Project
 
 NAME = "leaf-rebound"
 FAMILY = "no-grad"

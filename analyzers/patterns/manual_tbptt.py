@@ -37,18 +37,18 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.fixes.combining import retain_on_first
-from analyzers.fixes.kept_values import detach_where_stored
-from analyzers.fixes.totals import walk_this_loss
-from analyzers.fixes.truncation import detach_at_boundary
-from analyzers.fixes.windows import cut_window
-from analyzers.flow import mentions
-from analyzers.pattern import Match, Proposal
-from analyzers.repair.cut import at_boundary, cuts
-from analyzers.source import Project, Scope, target_names
-from analyzers.stories.story import Story, story_of
-from analyzers.stories.telling import account, matched, story_in
-from analyzers.trees import walk
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.reuse.story import Story, story_of
+from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.repair.combine.combining import retain_on_first
+from analyzers.repair.combine.totals import walk_this_loss
+from analyzers.repair.cut.carried import at_boundary, cuts
+from analyzers.repair.cut.truncation import detach_at_boundary
+from analyzers.repair.cut.windows import cut_window
+from analyzers.repair.value_only.kept_values import detach_where_stored
+from analyzers.source.flow import mentions
+from analyzers.source.project import Project, Scope, target_names
+from analyzers.source.trees import walk
 
 NAME = "manual-tbptt"
 FAMILY = "graph-reuse"

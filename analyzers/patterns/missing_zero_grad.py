@@ -41,17 +41,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, SilentFault
-from analyzers.fixes.clearing import (
+from analyzers.explain.pattern import Carrier, Match, Proposal
+from analyzers.explain.sentences import measured
+from analyzers.explain.silent import matched, silent
+from analyzers.explain.spots import spot
+from analyzers.repair.reschedule.clearing import (
     clear_before_walk,
     clear_leaves,
     cleared_already,
     optimizer_stepped,
 )
-from analyzers.naming import measured
-from analyzers.pattern import Carrier, Match, Proposal
-from analyzers.quiet import matched, silent
-from analyzers.source import Project
-from analyzers.spots import spot
+from analyzers.source.project import Project
 
 NAME = "missing-zero-grad"
 FAMILY = "silent"

@@ -38,12 +38,12 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
-from analyzers.fixes.reducing import reduced
-from analyzers.graphless import kind_of, matched
-from analyzers.naming import missing
-from analyzers.pattern import Match, Proposal
-from analyzers.source import Project
-from analyzers.spots import spot
+from analyzers.explain.missing import kind_of, matched
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.sentences import missing
+from analyzers.explain.spots import spot
+from analyzers.repair.combine.reducing import reduced
+from analyzers.source.project import Project
 
 NAME = "non-scalar-backward"
 FAMILY = "no-grad"

@@ -38,11 +38,11 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
-from analyzers.fixes.leafhood import detached_instead, keep_gradient, leaf_last
-from analyzers.graphless import kind_of, matched
-from analyzers.naming import missing
-from analyzers.pattern import Match, Proposal
-from analyzers.source import Project
+from analyzers.explain.missing import kind_of, matched
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.sentences import missing
+from analyzers.repair.leaf.leafhood import detached_instead, keep_gradient, leaf_last
+from analyzers.source.project import Project
 
 NAME = "nonleaf-grad"
 FAMILY = "no-grad"

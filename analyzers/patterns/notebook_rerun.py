@@ -52,13 +52,13 @@ from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place
-from analyzers.fixes.rerunning import forward_into_cell, statements_in
-from analyzers.notebooks.cells import Cell
-from analyzers.pattern import Boundary, Match, Proposal
-from analyzers.source import Module, Project
-from analyzers.stories.shared_frame import Shared
-from analyzers.stories.story import Story, story_of
-from analyzers.stories.telling import account, matched, story_in
+from analyzers.explain.pattern import Boundary, Match, Proposal
+from analyzers.explain.reuse.shared_frame import Shared
+from analyzers.explain.reuse.story import Story, story_of
+from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.repair.remake.rerunning import forward_into_cell, statements_in
+from analyzers.source.cells import Cell
+from analyzers.source.project import Module, Project
 
 NAME = "notebook-rerun"
 FAMILY = "graph-reuse"

@@ -42,13 +42,13 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
-from analyzers.fixes.arrays import detached_arrays, said_with_torch
-from analyzers.flow import bindings, mentions
-from analyzers.graphless import kind_of, matched
-from analyzers.naming import missing
-from analyzers.pattern import Carrier, Match, Proposal
-from analyzers.source import Project
-from analyzers.spots import names_held, root_of, spot
+from analyzers.explain.missing import kind_of, matched
+from analyzers.explain.pattern import Carrier, Match, Proposal
+from analyzers.explain.sentences import missing
+from analyzers.explain.spots import names_held, root_of, spot
+from analyzers.repair.value_only.arrays import detached_arrays, said_with_torch
+from analyzers.source.flow import bindings, mentions
+from analyzers.source.project import Project
 
 NAME = "numpy-on-grad"
 FAMILY = "no-grad"

@@ -43,13 +43,13 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.fixes.kept_values import detach_where_stored
-from analyzers.fixes.truncation import detach_at_boundary
-from analyzers.pattern import Match, Proposal
-from analyzers.repair.cut import at_boundary, cuts
-from analyzers.source import Project
-from analyzers.stories.story import story_of
-from analyzers.stories.telling import account, matched, story_in
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.reuse.story import story_of
+from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.repair.cut.carried import at_boundary, cuts
+from analyzers.repair.cut.truncation import detach_at_boundary
+from analyzers.repair.value_only.kept_values import detach_where_stored
+from analyzers.source.project import Project
 
 NAME = "recurrent-state"
 FAMILY = "graph-reuse"

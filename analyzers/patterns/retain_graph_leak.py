@@ -40,11 +40,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
-from analyzers.fixes.leaking import carried, detach_and_release
-from analyzers.naming import measured
-from analyzers.pattern import Boundary, Match, Proposal
-from analyzers.quiet import matched, silent
-from analyzers.source import Project
+from analyzers.explain.pattern import Boundary, Match, Proposal
+from analyzers.explain.sentences import measured
+from analyzers.explain.silent import matched, silent
+from analyzers.repair.cut.leaking import carried, detach_and_release
+from analyzers.source.project import Project
 
 NAME = "retain-graph-leak"
 FAMILY = "silent"

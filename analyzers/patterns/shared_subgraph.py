@@ -39,12 +39,12 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.fixes.combining import one_backward, retain_on_first, sum_behind_loop
-from analyzers.fixes.returning import return_losses
-from analyzers.pattern import Match, Proposal
-from analyzers.source import Project
-from analyzers.stories.story import story_of
-from analyzers.stories.telling import account, matched, story_in
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.reuse.story import story_of
+from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.repair.combine.combining import one_backward, retain_on_first, sum_behind_loop
+from analyzers.repair.combine.returning import return_losses
+from analyzers.source.project import Project
 
 NAME = "shared-subgraph"
 FAMILY = "graph-reuse"

@@ -42,11 +42,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
-from analyzers.fixes.starving import Cut, cuts_behind, fed_again
-from analyzers.naming import measured
-from analyzers.pattern import Match, Proposal
-from analyzers.quiet import matched, silent
-from analyzers.source import Project
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.sentences import measured
+from analyzers.explain.silent import matched, silent
+from analyzers.repair.reconnect.starving import Cut, cuts_behind, fed_again
+from analyzers.source.project import Project
 
 NAME = "starved-parameter"
 FAMILY = "silent"

@@ -51,9 +51,12 @@ from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, InplaceChange, Place
-from analyzers.fixes.carrying import carried_names
-from analyzers.fixes.splitting import all_steps_last, steps_behind_walks
-from analyzers.fixes.stepping import (
+from analyzers.explain.inplace import Stale, stale_in
+from analyzers.explain.pattern import Boundary, Carrier, Match, Proposal
+from analyzers.explain.sentences import changed
+from analyzers.repair.cut.carrying import carried_names
+from analyzers.repair.reschedule.splitting import all_steps_last, steps_behind_walks
+from analyzers.repair.reschedule.stepping import (
     Schedule,
     detach_attributes,
     detach_carried,
@@ -64,10 +67,7 @@ from analyzers.fixes.stepping import (
     schedule_of,
     steps_last,
 )
-from analyzers.naming import changed
-from analyzers.pattern import Boundary, Carrier, Match, Proposal
-from analyzers.source import Project
-from analyzers.stale import Stale, stale_in
+from analyzers.source.project import Project
 
 NAME = "step-between-backwards"
 FAMILY = "inplace"

@@ -36,17 +36,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
-from analyzers.fixes.constants import (
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.reuse.story import story_of
+from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.repair.cut.constants import (
     detach_at_definition,
     detach_at_use,
     made_without_graph,
     meant_as_constant,
     stale_beside_fresh,
 )
-from analyzers.pattern import Match, Proposal
-from analyzers.source import Project
-from analyzers.stories.story import story_of
-from analyzers.stories.telling import account, matched, story_in
+from analyzers.source.project import Project
 
 NAME = "undetached-target"
 FAMILY = "graph-reuse"

@@ -40,18 +40,18 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
-from analyzers.fixes.ignored import (
+from analyzers.explain.missing import kind_of, matched
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.reuse.telling import line
+from analyzers.repair.reconnect.ignored import (
     question_of,
     reached_without_cut,
     read_it,
     unread_by,
     used_instead,
 )
-from analyzers.fixes.unused import gradless_skipped, requiring_grad, zeros_for_unused
-from analyzers.graphless import kind_of, matched
-from analyzers.pattern import Match, Proposal
-from analyzers.source import Project
-from analyzers.stories.telling import line
+from analyzers.repair.reconnect.unused import gradless_skipped, requiring_grad, zeros_for_unused
+from analyzers.source.project import Project
 
 NAME = "unused-parameter"
 FAMILY = "no-grad"

@@ -16,7 +16,7 @@ from analyzers.reading import (  # noqa: F401  (each registers what it evaluates
 )
 from analyzers.reading.machine import Machine, OutOfBudgetError
 from analyzers.reading.reach import reached_names
-from analyzers.source import Project
+from analyzers.source.project import Project
 
 MAX_EVIDENCE = 16
 

@@ -8,7 +8,7 @@ from analyzers.reading import attributes, containers, inplace, operators
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import Const, Sequence, Tensor, Unknown, Value
-from analyzers.source import spelled
+from analyzers.source.project import spelled
 
 
 def assign(machine: Machine, target: ast.expr, value: Value, frame: Frame) -> None:

@@ -29,7 +29,7 @@ from analyzers.reading.values import (
     Unknown,
     Value,
 )
-from analyzers.source import spelled
+from analyzers.source.project import spelled
 
 _FACTS = frozenset({"shape", "device", "dtype", "ndim", "is_cuda", "layout", "requires_grad"})
 # The named fields of what `max(dim=...)`, `sort` and `topk` return.

@@ -32,7 +32,7 @@ from analyzers.reading.values import (
     Unknown,
     Value,
 )
-from analyzers.source import spelled
+from analyzers.source.project import spelled
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Iterator
 
-from analyzers import ops
 from analyzers.reading import inplace
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Binding, Node
@@ -25,6 +24,7 @@ from analyzers.reading.values import (
     Unknown,
     Value,
 )
+from analyzers.source import ops
 
 
 def part_of(machine: Machine, value: Value, frame: Frame, op: str = "select") -> Value:

@@ -9,7 +9,7 @@ from analyzers.reading.graph import Node
 from analyzers.reading.machine import Machine
 from analyzers.reading.operators import parts
 from analyzers.reading.values import Class, Function, Instance, Value
-from analyzers.trees import walk
+from analyzers.source.trees import walk
 
 
 def is_engine(cls: Class) -> bool:

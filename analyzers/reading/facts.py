@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from analyzers.trees import walk
+from analyzers.source.trees import walk
 
 
 class Facts:

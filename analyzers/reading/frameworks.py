@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from analyzers import trees
 from analyzers.evidence import Place
 from analyzers.reading import classes, walks
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import Class, Const, Function, Instance, Mapping, Sequence, Value
+from analyzers.source import trees
 
 # The method that returns the loss, and how the base class that walks it is called.
 TRAINERS = {"training_step": "LightningModule", "compute_loss": "Trainer"}

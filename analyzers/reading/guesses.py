@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import ast
 
-from analyzers import ops
-from analyzers.flow import names_read
 from analyzers.reading import inplace, operators
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Node
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.values import NONE, Bound, Function, Tensor, Unknown, Value
-from analyzers.source import Project, assigned
-from analyzers.trees import walk
+from analyzers.source import ops
+from analyzers.source.flow import names_read
+from analyzers.source.project import Project, assigned
+from analyzers.source.trees import walk
 
 # Errors that speak of tensors' memory or of lost graphs want tensors for what calls return.
 _OF_TENSORS = ("inplace", "no-grad")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from analyzers import ops
 from analyzers.evidence import Change, Holder, InplaceChange
 from analyzers.reading import operators
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Node, Storage
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import Tensor, Value
+from analyzers.source import ops
 
 _RESHAPING = ops.words("t_ transpose_ squeeze_ unsqueeze_ swapaxes_ resize_ resize_as_ set_")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers import ops
 from analyzers.reading import (
     inplace,
     modules,
@@ -33,6 +32,7 @@ from analyzers.reading.values import (
     Unknown,
     Value,
 )
+from analyzers.source import ops
 
 Args = list[Value]
 Kwargs = dict[str, Value]

@@ -20,7 +20,7 @@ from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Binding, Lost, Node, Storage
 from analyzers.reading.tape import Tape
 from analyzers.reading.values import KEEPS_NAMES, Instance, Optimizer, Tensor, Unknown, Value
-from analyzers.source import Project
+from analyzers.source.project import Project
 
 STEPS = 20_000
 STEPS_PER_LINE = 40

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from analyzers import ops
 from analyzers.reading import shapes
 from analyzers.reading.conditions import key_of, truth, unknown
 from analyzers.reading.frames import Frame
@@ -22,6 +21,7 @@ from analyzers.reading.values import (
     Unknown,
     Value,
 )
+from analyzers.source import ops
 
 NAMES: dict[type, str] = {
     ast.Add: "add",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from analyzers.source import FUNCTIONS, Project
-from analyzers.trees import children, walk
+from analyzers.source.project import FUNCTIONS, Project
+from analyzers.source.trees import children, walk
 
 _DEFINITIONS = (*FUNCTIONS[:2], ast.ClassDef)
 

@@ -9,8 +9,8 @@ from analyzers.reading import calling, classes, frameworks, importing, slicing, 
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, OutOfBudgetError
 from analyzers.reading.values import Class, Function, Instance, Unknown, Value
-from analyzers.source import Project
-from analyzers.trees import walk
+from analyzers.source.project import Project
+from analyzers.source.trees import walk
 
 _WALKING = frozenset({"backward", "grad", "manual_backward", "step"})
 STEPS_ALONE = 6_000

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from collections.abc import Mapping as Options
 from collections.abc import Sequence as Seq
 
-from analyzers import ops
 from analyzers.reading.values import Const, Sequence, Shape, Tensor, Value
+from analyzers.source import ops
 
 _LIKE_FIRST = ops.words(
     """

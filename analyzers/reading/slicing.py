@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Set
 
-from analyzers.flow import declared_outer, walk_scope
 from analyzers.reading.builtin_names import BUILTINS
-from analyzers.trees import children, remembered
+from analyzers.source.flow import declared_outer, walk_scope
+from analyzers.source.trees import children, remembered
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SCOPES = (ast.ClassDef, *_FUNCTIONS)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.flow import called_name
 from analyzers.reading import assigning, calling, classes, conditions, importing
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, Signal, statement
 from analyzers.reading.values import NONE, Const, Context, Mapping, Sequence, Unknown, Value
-from analyzers.trees import walk
+from analyzers.source.flow import called_name
+from analyzers.source.trees import walk
 
 
 @statement(ast.Expr)

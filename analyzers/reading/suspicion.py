@@ -25,7 +25,7 @@ from analyzers.reading.values import (
     Unknown,
     Value,
 )
-from analyzers.source import spelled
+from analyzers.source.project import spelled
 
 ROUNDS = 3
 _OF_MODELS = frozenset({"parameters", "named_parameters", "state_dict", "train", "eval"})

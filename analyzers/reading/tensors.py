@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from analyzers import ops
 from analyzers.reading import inplace, modules, operators, optimizers, shapes, unknowns, walks
 from analyzers.reading.containers import part_of
 from analyzers.reading.frames import Frame
@@ -24,6 +23,7 @@ from analyzers.reading.values import (
     Unknown,
     Value,
 )
+from analyzers.source import ops
 
 _TO_PYTHON = frozenset({"item", "numpy", "tolist", "__float__", "__int__"})
 NUMPY = "Can't call numpy() on Tensor that requires grad."

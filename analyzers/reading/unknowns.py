@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from analyzers import ops
 from analyzers.reading import guesses, operators
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.values import Bound, Function, Tensor, Unknown, Value
+from analyzers.source import ops
 
 # Methods that take something in and hand back nothing that a gradient flows through.
 _SINKS = ops.words(

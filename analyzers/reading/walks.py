@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from analyzers import ops
 from analyzers.evidence import Holder, MissingGraph, Place, Visit
 from analyzers.reading import guesses, operators, silent
 from analyzers.reading.frames import Frame
@@ -12,6 +11,7 @@ from analyzers.reading.graph import Lost, Node
 from analyzers.reading.machine import Machine
 from analyzers.reading.tape import Found
 from analyzers.reading.values import Const, Sequence, Tensor, Unknown, Value
+from analyzers.source import ops
 
 FLAT = "One of the differentiated Tensors does not require grad"
 

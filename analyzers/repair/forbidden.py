@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from analyzers.edits import Edit
 from analyzers.evidence import GraphReuse
-from analyzers.pattern import Proposal
-from analyzers.source import Project
+from analyzers.explain.pattern import Proposal
+from analyzers.source.edits import Edit
+from analyzers.source.project import Project
 
 _ASKED = re.compile(r"([A-Za-z_][\w.]{0,120})\.detach\(\)")
 _BEFORE = 160  # characters in front of an edit that may spell what it detaches

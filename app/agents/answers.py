@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from app.guide import Guide
+from app.present.guide import Guide
 from app.schemas import CheckStatus, Findings, Patch
 
 MOST_BYTES = 1000

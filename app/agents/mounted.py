@@ -13,7 +13,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from app.agents.answers import Applied, Diagnosed, applied, diagnosed
 from app.agents.tools import add_diagnose, server_of
 from app.api.common import found, with_address
-from app.problems import not_found
+from app.http.problems import not_found
 from app.schemas import DiagnosisRequest
 from app.service import Service
 

@@ -9,8 +9,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from app.agents.answers import Applied, Diagnosed, Explained, explained
-from app.guide import guides
-from app.problems import ProblemError
+from app.http.problems import ProblemError
+from app.present.guide import guides
 from app.schemas import DiagnosisRequest, SourceFile
 from app.version import package_version
 

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 from fastapi import Query, Request, Response
 
-from app.brief import brief_of
+from app.present.brief import brief_of
+from app.present.share import as_short_markdown
 from app.schemas import Diagnosis
-from app.share import as_short_markdown
 
 MARKDOWN = "text/markdown"
 View = Annotated[

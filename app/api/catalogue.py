@@ -6,8 +6,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from app.api.common import problems
-from app.guide import Guide, guides
-from app.problems import not_found
+from app.http.problems import not_found
+from app.present.guide import Guide, guides
 
 router = APIRouter(prefix="/v1/patterns", tags=["patterns"])
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, cast
 
 from fastapi import Depends, Path, Request
 
-from app.problems import MEDIA_TYPE, ProblemDetails, not_found
+from app.http.problems import MEDIA_TYPE, ProblemDetails, not_found
 from app.schemas import Diagnosis
 from app.service import Service
 

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Request, Response
 
 from app.api.answers import MARKDOWN, View, answer
 from app.api.common import DiagnosisId, TheService, found, problems, with_address
-from app.brief import BriefDiagnosis
-from app.intake import read_request
+from app.present.brief import BriefDiagnosis
+from app.request.intake import read_request
 from app.schemas import Diagnosis
 from app.service import TOKEN_HEADER
 

@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from app.problems import MEDIA_TYPE
+from app.http.problems import MEDIA_TYPE
 from app.schemas import Cause, DiagnosisRequest, Patch, Status
 
 REF = "#/components/schemas/{model}"

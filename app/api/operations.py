@@ -7,7 +7,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from app.api.common import TheService, problems
-from app.problems import MEDIA_TYPE, not_found
+from app.http.problems import MEDIA_TYPE, not_found
 from app.service import Ready
 
 router = APIRouter(tags=["operations"])

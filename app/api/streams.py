@@ -9,11 +9,11 @@ from fastapi import APIRouter, Header, Path, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from app.api.common import DiagnosisId, TheService, found, problems
-from app.picture import graph_svg
-from app.problems import not_found
+from app.http.problems import not_found
+from app.present.picture import graph_svg
+from app.present.visible import visible
+from app.request.uploads import texts_of
 from app.service import Service
-from app.uploads import texts_of
-from app.visible import visible
 
 router = APIRouter(prefix="/v1/diagnoses/{diagnosis_id}", tags=["diagnoses"])
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.command.options import STANDARD_INPUT, BadInput
-from app.uploads import SOURCES
+from app.request.uploads import SOURCES
 
 _TRAINS = re.compile(rb"\.backward\s*\(|\bautograd\.grad\s*\(|\bdef training_step\b")
 _FOREIGN = {"__pycache__", "node_modules", "site-packages", "build", "dist"}

@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from app import wording
 from app.command.choosing import scripts_of
 from app.command.fixing import chosen, written
 from app.command.forms import told
@@ -18,9 +17,10 @@ from app.command.options import Options
 from app.command.project import Target, module_file, target_of
 from app.command.showing import show, show_diff
 from app.diagnose import diagnose
-from app.reader import Reader
+from app.present import wording
+from app.present.visible import visible
+from app.request.reader import Reader
 from app.schemas import Cause, Findings, Patch
-from app.visible import visible
 from sandbox.protocol import Sandbox
 
 HEALTHY, FOUND, COULD_NOT_TELL = 0, 1, 2
@@ -101,7 +101,7 @@ async def tools(options: Options) -> AsyncIterator[tuple[Sandbox | None, Reader]
     """What diagnoses share: a sandbox, unless nothing is run, and a process that reads."""
     sandbox = None
     if options.run == "auto":
-        from app.sandboxes import open_sandbox
+        from app.run.sandboxes import open_sandbox
         from app.settings import Settings
 
         sandbox = open_sandbox(Settings())

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from app.command.options import BadInput, Options
 from app.command.project import Target
-from app.problems import ProblemError
+from app.http.problems import ProblemError
+from app.request.uploads import decoded
 from app.schemas import Findings, Patch
-from app.uploads import decoded
 
 
 def chosen(findings: Findings, options: Options) -> Patch | None:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from app.command.options import Form
 from app.command.project import Target
 from app.command.sarif import sarif_log
+from app.present.share import findings_as_markdown
+from app.present.visible import all_visible, escaped_json
 from app.schemas import Cause, Findings
-from app.share import findings_as_markdown
-from app.visible import all_visible, escaped_json
 
 Found = Sequence[tuple[Target, Findings]]
 

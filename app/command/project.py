@@ -11,11 +11,11 @@ from pydantic import ValidationError
 
 from app.command.gathering import Gathered, gather
 from app.command.options import STANDARD_INPUT, BadInput, Options
-from app.launch import paths_of
-from app.limits import check
-from app.problems import ProblemError
+from app.http.problems import ProblemError
+from app.request.launch import paths_of
+from app.request.limits import check
+from app.request.uploads import as_file
 from app.schemas import DiagnosisRequest, Patch
-from app.uploads import as_file
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from analyzers.linediff import opcodes
+from analyzers.source.linediff import opcodes
+from app.request.uploads import texts_of
 from app.schemas import Cause, DiagnosisRequest, Event, Findings, Patch, Spot
-from app.uploads import texts_of
 from app.version import package_version
 
 SCHEMA = (

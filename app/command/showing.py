@@ -7,9 +7,9 @@ from rich.markdown import Markdown
 from rich.markup import escape
 from rich.text import Text
 
-from app import wording
+from app.present import wording
+from app.present.visible import all_visible
 from app.schemas import Cause, Findings, Patch
-from app.visible import all_visible
 
 MARKS = {"passed": "[green]✓[/]", "failed": "[red]✗[/]", "not_run": "[yellow]–[/]"}
 DIFF_STYLES = {"+": "green", "-": "red", "@": "dim"}

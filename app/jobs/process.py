@@ -9,10 +9,10 @@ import socket
 import structlog
 from prometheus_client import start_http_server
 
+from app.http.logs import configure
 from app.jobs.sweep import every
 from app.jobs.worker import Worker
-from app.manners.logs import configure
-from app.sandboxes import readiness_of
+from app.run.sandboxes import readiness_of
 from app.service import Core
 from app.settings import Settings
 

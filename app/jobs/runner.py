@@ -13,8 +13,8 @@ import structlog
 from pydantic import BaseModel
 from sqlalchemy.exc import DBAPIError
 
+from app.http.metrics import Metrics
 from app.jobs.known import is_settled
-from app.manners.metrics import Metrics
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch, Timings
 from app.store import Attempts, Claim
 

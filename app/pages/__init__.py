@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
+from app.http.problems import ProblemError
 from app.pages import assets, catalogue, downloads, form, result
 from app.pages.view import page
-from app.problems import ProblemError
 
 
 def problem_page(problem: ProblemError) -> Response:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from app.guide import guides
 from app.pages.illustration import illustration
 from app.pages.view import page
+from app.present.guide import guides
 
 FAMILIES = {
     "graph-reuse": "“Trying to backward through the graph a second time”",

@@ -10,7 +10,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from app.highlight import WIDEST, highlight_lines
+from app.present.highlight import WIDEST, highlight_lines
 
 Kind = Literal["same", "removed", "added"]
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")

@@ -15,13 +15,13 @@ from pydantic import ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from app.api.common import TheService
+from app.http.problems import ProblemError, invalid, refused
 from app.pages.examples import Example, examples
 from app.pages.unpacked import from_its_root, unpacked
 from app.pages.view import page
-from app.problems import ProblemError, invalid, refused
+from app.request.uploads import SOURCES, as_file, decoded
 from app.schemas import DiagnosisRequest, SourceFile
 from app.service import TOKEN_COOKIE, Service
-from app.uploads import SOURCES, as_file, decoded
 
 LARGEST_FIELD = 2 * 2**20
 NOTES = (".txt", ".log")

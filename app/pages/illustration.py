@@ -10,14 +10,14 @@ from functools import cache
 
 from markupsafe import Markup
 
-from analyzers.classify import classify
 from analyzers.reading import read
-from analyzers.source import Project
-from app.case import Case
-from app.guide import guides
-from app.picture import draw
-from app.report import cause
-from app.scene import scene_of
+from analyzers.request.causes import classify
+from analyzers.source.project import Project
+from app.present.guide import guides
+from app.present.picture import draw
+from app.present.report import cause
+from app.present.scene import scene_of
+from app.request.case import Case
 
 FILE = "example.py"
 

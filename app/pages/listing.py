@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from markupsafe import Markup, escape
 
-from app.highlight import WIDEST, highlight_lines, lines_of
 from app.pages.diffs import Hunk, Kind
+from app.present.highlight import WIDEST, highlight_lines, lines_of
+from app.present.story import Step
 from app.schemas import Cause
-from app.story import Step
 
 CONTEXT = 2
 """Lines around a change; around other lines that are spoken of, one."""

@@ -12,19 +12,19 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from analyzers.notebooks.notebook import is_notebook
-from app import share, wording
 from app.api.common import DiagnosisId, TheService, found, with_address
-from app.guide import guides
+from app.http.problems import ProblemError
 from app.pages import listing
 from app.pages.diffs import Hunk, hunks
 from app.pages.sources import sources_of
 from app.pages.view import page
-from app.picture import diagnosis_scene, draw, family_of
-from app.problems import ProblemError
+from app.present import share, wording
+from app.present.guide import guides
+from app.present.picture import diagnosis_scene, draw, family_of
+from app.present.story import Step, steps
 from app.schemas import Cause, Diagnosis, DiagnosisRequest, Patch
 from app.service import Service
 from app.store.diagnoses import NEVER
-from app.story import Step, steps
 
 PRINTED = 4000
 """Characters of a run's output that a page shows: the last ones."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analyzers.examine import code_in
 from analyzers.notebooks.notebook import NotANotebookError, is_notebook, to_project
-from app.reader import Reader, ReadingLimit
+from analyzers.request.examine import code_in
+from app.request.reader import Reader, ReadingLimit
+from app.request.uploads import texts_of
 from app.schemas import DiagnosisRequest
-from app.uploads import texts_of
 
 CONVERSION_LIMIT_S = 5.0
 

@@ -7,8 +7,8 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
-from app.limits import FILES_LIMIT
-from app.problems import refused
+from app.http.problems import refused
+from app.request.limits import FILES_LIMIT
 
 PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Ways of packing that need little memory, whatever the zip says of itself."""

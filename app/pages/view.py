@@ -9,12 +9,12 @@ from typing import Any
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from app import wording
-from app.highlight import highlight_block
-from app.markdown import to_html, to_inline_html
 from app.pages import listing
 from app.pages.assets import asset_url
-from app.visible import visible
+from app.present import wording
+from app.present.highlight import highlight_block
+from app.present.markdown import to_html, to_inline_html
+from app.present.visible import visible
 
 
 @cache

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from app.diagnose import Progress, diagnose
-from app.problems import ProblemError
-from app.reader import RECURSION_DEPTH, Reader, ReadingLimit
+from app.http.problems import ProblemError
+from app.request.reader import RECURSION_DEPTH, Reader, ReadingLimit
+from app.request.uploads import decoded
 from app.schemas import DiagnosisRequest, Findings, SourceFile
-from app.uploads import decoded
 from gradmend.beside.again import Again
 from gradmend.beside.box import Process
 from sandbox.collect import run_result

@@ -114,7 +114,7 @@ def write(last: Last, patch: Patch) -> list[str]:
 
 
 def _text(path: str) -> str:
-    from app.uploads import decoded
+    from app.request.uploads import decoded
 
     try:
         return decoded(path, Path(path).read_bytes())

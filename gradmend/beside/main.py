@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from app.guide import guides
+from app.present.guide import guides
+from app.present.visible import escaped_json, visible
 from app.schemas import Cause, Findings, Patch
-from app.visible import escaped_json, visible
 from gradmend.beside import command, last, telling, walled
 from gradmend.beside.again import Again
 from gradmend.beside.box import Box, Process

@@ -7,9 +7,9 @@ import re
 import sys
 from collections.abc import Iterator
 
+from app.present.visible import visible
+from app.present.wording import CHIPS, GRADIENTS, calls
 from app.schemas import Cause, Check, Findings, Patch
-from app.visible import visible
-from app.wording import CHIPS, GRADIENTS, calls
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
 _COLOURS = {"+": "32", "-": "31", " ": "2", "bold": "1", "dim": "2", "good": "32", "bad": "33"}

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from analyzers.evidence import Evidence, GraphReuse, InplaceChange, MissingGraph, SilentFault
-from analyzers.examine import examine
-from app.witness import observed
+from analyzers.request.examine import examine
+from app.run.witness import observed
 from tests.case_files import Case
 from tests.corpus.listing import FAILING, each
 from tests.tracing import Tracing

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzers.pattern import Pattern, patterns
+from analyzers.explain.pattern import Pattern, patterns
 from tests.mending import first_that_runs, recognise, run_files
 from tests.tracing import Tracing
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analyzers.notebooks.notebook import to_project
 from analyzers.reading import read
-from analyzers.source import Project
+from analyzers.source.project import Project
 from tests.case_files import Case
 from tests.corpus.listing import HEALTHY, each
 

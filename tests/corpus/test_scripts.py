@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzers.pattern import patterns
+from analyzers.explain.pattern import patterns
 from tests.case_files import Case, Place
 from tests.corpus.listing import CASES, FAILING, HEALTHY, accepted, each, each_variant, run_once
 from tests.probe import faults, judge

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from analyzers.examine import examine
-from app.contest import judge
-from app.verify import Trial
+from analyzers.request.examine import examine
+from app.repair.contest import judge
+from app.repair.verify import Trial
 from sandbox.protocol import Sandbox
 from tests.case_files import Case, strip
 

@@ -13,10 +13,10 @@ import sys
 import time
 import traceback
 
-from analyzers.classify import classify
-from analyzers.examine import examine
 from analyzers.reading import read
-from analyzers.source import Project
+from analyzers.request.causes import classify
+from analyzers.request.examine import examine
+from analyzers.source.project import Project
 from analyzers.tracebacks import parse
 from tests.fuzz.grammar import Writer
 

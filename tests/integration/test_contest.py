@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from analyzers.classify import Candidate
-from app.case import Case, read_case
-from app.contest import try_out
-from app.original import Original
-from app.reader import Reader
-from app.reproduce import observe
+from analyzers.request.causes import Candidate
+from app.repair.contest import try_out
+from app.repair.original import Original
+from app.request.case import Case, read_case
+from app.request.reader import Reader
+from app.run.reproduce import observe
 from app.schemas import DiagnosisRequest
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, RunResult, Session

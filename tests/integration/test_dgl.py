@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 
 from app.diagnose import diagnose
-from app.reader import Reader
+from app.request.reader import Reader
 from app.schemas import DiagnosisRequest, Findings
 from benchmarks.asking import Unheard
 from sandbox.client import EmbeddedSandbox

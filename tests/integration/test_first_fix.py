@@ -6,7 +6,7 @@ import pytest
 
 from app.diagnose import diagnose
 from app.pages.examples import examples
-from app.reader import Reader
+from app.request.reader import Reader
 from app.schemas import Cause, DiagnosisRequest, Patch
 from sandbox.client import EmbeddedSandbox
 

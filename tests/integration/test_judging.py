@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 import pytest_asyncio
 
-from app.contest import judge
-from app.verify import Trial
+from app.repair.contest import judge
+from app.repair.verify import Trial
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, RunResult, Session
 

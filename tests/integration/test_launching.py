@@ -8,7 +8,7 @@ from io import BytesIO
 
 import numpy as np
 
-from app.limits import check
+from app.request.limits import check
 from app.schemas import DiagnosisRequest, Findings, SourceFile
 from benchmarks.asking import RUNNING, ask
 

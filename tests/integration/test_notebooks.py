@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from analyzers.notebooks.notebook import to_project
 from app.diagnose import diagnose
-from app.reader import Reader
+from app.request.reader import Reader
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job

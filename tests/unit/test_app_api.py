@@ -217,7 +217,7 @@ async def test_metrics_count_verdicts_and_hold_no_script(http: httpx.AsyncClient
 async def test_logs_hold_no_script_even_when_the_service_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from app.manners.logs import configure
+    from app.http.logs import configure
 
     async def quoting(request: DiagnosisRequest, progress: Progress) -> Findings:
         raise ValueError(f"cannot read {request.script}")

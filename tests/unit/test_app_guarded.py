@@ -12,12 +12,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app import protocol
 from app.diagnose import Progress
-from app.markdown import to_html, to_inline_html
-from app.protocol import BoundedProtocol
+from app.http import protocol
+from app.http.protocol import BoundedProtocol
+from app.present.markdown import to_html, to_inline_html
+from app.present.visible import all_visible, escaped_json, visible
 from app.schemas import DiagnosisRequest, Findings
-from app.visible import all_visible, escaped_json, visible
 from tests.serving import serving
 
 URL = "/v1/diagnoses"

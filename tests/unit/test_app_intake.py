@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from app.problems import ProblemError
-from app.uploads import as_file, bytes_of
+from app.http.problems import ProblemError
+from app.request.uploads import as_file, bytes_of
 from tests.serving import serving
 
 URL = "/v1/diagnoses"

@@ -10,12 +10,12 @@ import httpx
 import pytest
 from sqlalchemy import text
 
+from app.http.metrics import Metrics
 from app.jobs import Diagnose, Jobs, QueueFullError, Runner
 from app.jobs.embedded import EmbeddedJobs
 from app.jobs.queue import QueueJobs
 from app.jobs.worker import Worker
 from app.main import create_app
-from app.manners.metrics import Metrics
 from app.schemas import Cause, DiagnosisRequest, Findings, Spot
 from app.settings import Settings
 from app.store import Attempts, Database, Store

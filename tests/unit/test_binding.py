@@ -7,9 +7,9 @@ from textwrap import dedent
 import pytest
 
 from analyzers.advice import entries
-from analyzers.classify import Explained, classify
-from analyzers.examine import Examined, examine
-from analyzers.source import Project
+from analyzers.request.causes import Explained, classify
+from analyzers.request.examine import Examined, examine
+from analyzers.source.project import Project
 
 FLAT = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
 ARRAY = "RuntimeError: Can't call numpy() on Tensor that requires grad. Use detach().numpy()."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.notebooks.cells import Cell
-from analyzers.source import Module
+from analyzers.source.cells import Cell
+from analyzers.source.project import Module
 
 
 def cells(text: str) -> tuple[Cell, ...]:

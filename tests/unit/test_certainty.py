@@ -12,19 +12,16 @@ import pytest
 from analyzers import certainty
 from analyzers.certainty import Basis, Certainty, confidence
 from analyzers.evidence import GraphReuse, Place, Visit
-from analyzers.pattern import Match, before, patterns, usually
-from analyzers.ranking import in_turns
+from analyzers.explain.pattern import Match, before, patterns, usually
+from analyzers.request.ranking import in_turns
 
 AT = Place("train.py", 3)
 PIECE = GraphReuse(Visit(AT, n=1), Visit(AT, n=2), "observed")
 ANALYZERS = Path(certainty.__file__).parent
 JUDGING = [
-    *(ANALYZERS / name for name in ("classify.py", "pattern.py", "ranking.py", "recalled.py")),
-    *(
-        path
-        for part in ("patterns", "fixes", "stories", "repair")
-        for path in (ANALYZERS / part).glob("*.py")
-    ),
+    path
+    for part in ("explain", "patterns", "repair", "request")
+    for path in (ANALYZERS / part).rglob("*.py")
 ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app import checks
+from app.repair import checks
 from sandbox.protocol import Raised, RunResult
 from sandbox.records import (
     Backward,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzers.edits import Edit, EditConflict, Editor, apply, unified_diff
-from analyzers.source import Module
+from analyzers.source.edits import Edit, EditConflict, Editor, apply, unified_diff
+from analyzers.source.project import Module
 
 LOOP = """\
 for x in xs:  # é, and a comment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from app.effects import Comparison, Measured, compare
+from app.repair.effects import Comparison, Measured, compare
 from sandbox.records import Gradient, Parameter, Step, Trace
 
 

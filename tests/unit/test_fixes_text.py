@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.edits import Editor, apply
 from analyzers.evidence import Holder, Place
-from analyzers.examine import examine
-from analyzers.fixes.blocks import unindented
-from analyzers.fixes.leaves import is_made_by_hand
-from analyzers.fixes.moving import constructs
-from analyzers.fixes.storing import stored_detached
-from analyzers.source import Module, Project
-from analyzers.spots import Spot
+from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import unindented
+from analyzers.repair.leaf.leaves import is_made_by_hand
+from analyzers.repair.remake.moving import constructs
+from analyzers.repair.value_only.storing import stored_detached
+from analyzers.request.examine import examine
+from analyzers.source.edits import Editor, apply
+from analyzers.source.project import Module, Project
 
 
 def test_a_block_taken_out_keeps_its_texts() -> None:

@@ -13,18 +13,18 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from analyzers.edits import unified_diff
-from analyzers.linediff import changed_lines
 from analyzers.paste import legible
 from analyzers.paste.pasted import Pasted
+from analyzers.source.edits import unified_diff
+from analyzers.source.linediff import changed_lines
 from analyzers.tracebacks import parse
-from app.highlight import highlight_block
-from app.markdown import to_html, to_inline_html
 from app.pages.diffs import hunks
-from app.share import fenced
-from app.snippets import snippet_of
-from app.visible import visible
-from app.wording import sentences
+from app.present.highlight import highlight_block
+from app.present.markdown import to_html, to_inline_html
+from app.present.share import fenced
+from app.present.snippets import snippet_of
+from app.present.visible import visible
+from app.present.wording import sentences
 from sandbox.collect import read_trace
 from sandbox.stderr import last_exception
 

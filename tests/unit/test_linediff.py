@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzers import linediff
-from analyzers.edits import unified_diff
-from analyzers.linediff import changed_lines, matching_blocks
+from analyzers.source import linediff
+from analyzers.source.edits import unified_diff
+from analyzers.source.linediff import changed_lines, matching_blocks
 
 LINES = st.lists(st.sampled_from(["a", "b", "", "x = 1"]), max_size=40)
 

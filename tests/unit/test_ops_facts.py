@@ -1,4 +1,4 @@
-"""The facts about operations in `analyzers/ops.py`, each tried with the torch that is installed."""
+"""The facts in `analyzers/source/ops.py`, each tried with the torch that is installed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from analyzers import ops
+from analyzers.source import ops
 
 F = nn.functional
 Tensor = torch.Tensor

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from app import wording
-from app.guide import guides
-from app.highlight import LARGEST, highlight_lines, lines_of
-from app.markdown import to_html
 from app.pages.diffs import hunks
 from app.pages.listing import Cell, Gap, Line, fits, in_cells, listings, whole
+from app.present import wording
+from app.present.guide import guides
+from app.present.highlight import LARGEST, highlight_lines, lines_of
+from app.present.markdown import to_html
+from app.present.share import as_markdown, fenced
+from app.present.story import steps
 from app.schemas import Boundary, Carrier, Cause, Diagnosis, Event, Spot
-from app.share import as_markdown, fenced
-from app.story import steps
 
 TAG = re.compile(r"<[^>]*>")
 BEFORE = "a = 1\nb = 2\nc = '''x\ny'''\nd = 4\ne = 5\nf = 6\ng = 7\nh = 8\ni = 9\n"

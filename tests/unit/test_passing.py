@@ -7,10 +7,10 @@ import ast
 import pytest
 
 from analyzers.evidence import Place, Visit
-from analyzers.flow import part_for
-from analyzers.source import Project, spelled
-from analyzers.stories.passing import Frame, frames, handed_down, known_below
-from analyzers.stories.taking import taken_from
+from analyzers.explain.reuse.passing import Frame, frames, handed_down, known_below
+from analyzers.explain.reuse.taking import taken_from
+from analyzers.source.flow import part_for
+from analyzers.source.project import Project, spelled
 
 TRAINER = """\
 class Gan:

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzers.classify import Explained, classify
-from analyzers.examine import Examined, examine
 from analyzers.paste import legible
 from analyzers.paste.margins import without_numbers, without_quotes
-from analyzers.source import Project
+from analyzers.request.causes import Explained, classify
+from analyzers.request.examine import Examined, examine
+from analyzers.source.project import Project
 from tests.unit.test_reading_growth import calls
 
 FOLDER = Path(__file__).parent.parent / "pastes"

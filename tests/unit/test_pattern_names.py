@@ -12,7 +12,7 @@ import pytest
 import analyzers
 import app
 import sandbox
-from analyzers.pattern import patterns, told_by
+from analyzers.explain.pattern import patterns, told_by
 from analyzers.tracebacks import parse
 
 PATTERNS = Path(analyzers.__file__).parent / "patterns"

@@ -7,10 +7,10 @@ import textwrap
 
 import pytest
 
-from analyzers.edits import Edit, Editor, apply
-from analyzers.fixes.blocks import joined, unwrapped, wrapped
-from analyzers.fixes.outofplace import clone_before, out_of_place
-from analyzers.source import Module
+from analyzers.repair.blocks import joined, unwrapped, wrapped
+from analyzers.repair.copy.outofplace import clone_before, out_of_place
+from analyzers.source.edits import Edit, Editor, apply
+from analyzers.source.project import Module
 
 
 def rewritten(line: str, name: str = "x") -> str:

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from app.picture import graph_svg
-from app.scene import Scene, healthy_scene, scene_of
+from app.present.picture import graph_svg
+from app.present.scene import Scene, healthy_scene, scene_of
 from app.schemas import Cause, Diagnosis, Event
 from tests.unit.test_pages_parts import cause
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from analyzers.reading import read
-from analyzers.source import Project
-from app.reader import Reader, ReaderUnavailable, ReadingLimit
+from analyzers.source.project import Project
+from app.request.reader import Reader, ReaderUnavailable, ReadingLimit
 
 
 @pytest.fixture

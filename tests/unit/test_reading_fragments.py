@@ -6,12 +6,12 @@ from textwrap import dedent, indent
 
 import pytest
 
-from analyzers.classify import Explained, classify
-from analyzers.examine import examine
 from analyzers.paste import legible
 from analyzers.reading import read
-from analyzers.reread import sound
-from analyzers.source import Project
+from analyzers.request.causes import Explained, classify
+from analyzers.request.examine import examine
+from analyzers.request.reread import sound
+from analyzers.source.project import Project
 
 ERROR = "RuntimeError: Trying to backward through the graph a second time"
 TOTAL = """\

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from analyzers.classify import classify
 from analyzers.reading import read
-from analyzers.source import Project
+from analyzers.request.causes import classify
+from analyzers.source.project import Project
 from tests.case_files import Case, load_cases
 
 CASES = [c for c in load_cases() if c.path.suffix == ".py" and not c.files]

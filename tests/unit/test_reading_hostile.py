@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from analyzers.evidence import GraphReuse
 from analyzers.reading import read
-from analyzers.source import Project
+from analyzers.source.project import Project
 from tests.fuzz.__main__ import mutated
 from tests.fuzz.grammar import Writer
 

@@ -6,7 +6,7 @@ import pytest
 
 from analyzers.evidence import Evidence, GraphReuse, InplaceChange, MissingGraph
 from analyzers.reading import read
-from analyzers.source import Project
+from analyzers.source.project import Project
 
 HEAD = """\
 import copy

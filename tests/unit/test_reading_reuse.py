@@ -8,7 +8,7 @@ import pytest
 
 from analyzers.evidence import GraphReuse, Reading
 from analyzers.reading import read
-from analyzers.source import Project
+from analyzers.source.project import Project
 
 HEAD = """\
 import torch

@@ -11,7 +11,7 @@ from analyzers.reading import read
 from analyzers.reading.importing import module_frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import Shape, Tensor
-from analyzers.source import Project
+from analyzers.source.project import Project
 
 HEAD = """\
 import torch

@@ -10,7 +10,7 @@ import pytest
 from analyzers.evidence import GraphReuse
 from analyzers.reading import read
 from analyzers.reading.slicing import related
-from analyzers.source import Project
+from analyzers.source.project import Project
 
 SHARING = {
     "a name bound anew is another value": ("a = f()\nb = g(a)\na = h()\nc = a + 1\n", 4, [3, 4]),

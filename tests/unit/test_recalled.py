@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.classify import Explained, classify
-from analyzers.examine import examine
-from analyzers.source import Project
+from analyzers.request.causes import Explained, classify
+from analyzers.request.examine import examine
+from analyzers.source.project import Project
 
 LIBRARY = '  File "/opt/lib/python3.11/site-packages/torch/_tensor.py", line 525, in backward\n'
 STACK = f"""Traceback (most recent call last):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzers.evidence import Kind
-from analyzers.repair.kinds import Writing, carried
+from analyzers.repair.cut.kinds import Writing, carried
 
 T = Kind("tensor", "Tensor", graph=True)
 PLAIN_T = Kind("tensor", "Tensor")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from app import schedule
+from app.repair import schedule
 from sandbox.records import Backward, Place, Step, Trace, Visit
 
 Event = tuple[int, float] | str  # a backward from a line with its loss; a step of an optimizer

@@ -6,10 +6,10 @@ import ast
 
 import pytest
 
-from analyzers.source import Project
-from analyzers.stories.handing import handings
-from analyzers.stories.keeping import sums
-from analyzers.stories.recordtypes import is_named_tuple_field, tensor_fields
+from analyzers.explain.reuse.handing import handings
+from analyzers.explain.reuse.keeping import sums
+from analyzers.explain.reuse.recordtypes import is_named_tuple_field, tensor_fields
+from analyzers.source.project import Project
 
 BANK = """
 class Bank:

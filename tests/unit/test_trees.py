@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzers.trees import children, walk
+from analyzers.source.trees import children, walk
 
 OURS = sorted((Path(__file__).parents[2] / "analyzers").glob("*.py"))
 

@@ -7,9 +7,9 @@ import zipfile
 
 import pytest
 
-from app.limits import FILES_LIMIT
+from app.http.problems import ProblemError
 from app.pages.unpacked import from_its_root, unpacked
-from app.problems import ProblemError
+from app.request.limits import FILES_LIMIT
 
 
 def zipped(files: dict[str, bytes], packing: int = zipfile.ZIP_DEFLATED) -> bytes:

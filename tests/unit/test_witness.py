@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzers.evidence import Evidence, GraphReuse, MissingGraph, Place, SilentFault, Visit
-from app.witness import merged
+from app.run.witness import merged
 
 AT = Place("train.py", 3)
 ELSEWHERE = Place("train.py", 8)

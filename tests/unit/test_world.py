@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from analyzers.evidence import Reading
-from analyzers.source import Project
-from app.case import Case
-from app.reproduce import Observation
-from app.verdict import decide
-from app.world import assumptions, basis_of
+from analyzers.source.project import Project
+from app.present.verdict import decide
+from app.present.world import assumptions, basis_of
+from app.request.case import Case
+from app.run.reproduce import Observation
 from sandbox.protocol import RunResult
 from sandbox.records import Assumed, Backward, Ended, Place, StandIn, Trace, Visit
 

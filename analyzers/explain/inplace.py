@@ -1,0 +1,162 @@
+"""A tensor that was changed before its backward: by what, and what kind of value it is."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import Literal
+
+from analyzers.certainty import Certainty
+from analyzers.evidence import Change, InplaceChange, Place
+from analyzers.explain.pattern import Carrier, Match
+from analyzers.explain.spots import Spot, names_held, spot
+from analyzers.source.calls import steps
+from analyzers.source.flow import bindings, walk_scope
+from analyzers.source.project import Loop, Project, spelled
+from analyzers.source.trees import walk
+from analyzers.source.writes import Write, writes
+
+Nature = Literal["step", "state", "activation"]
+
+
+class Stale:
+    """In-place evidence, laid over the source it speaks of."""
+
+    def __init__(self, evidence: InplaceChange, project: Project) -> None:
+        self.evidence = evidence
+        self.project = project
+
+    @cached_property
+    def changes(self) -> list[tuple[Change, Spot]]:
+        """The lines that changed the tensor, as far as the source is at hand, each once."""
+        found: dict[int, tuple[Change, Spot]] = {}
+        for change in self.evidence.changes:
+            where = spot(self.project, change.at)
+            if where is not None:
+                where = _writing(where)
+                found.setdefault(id(where.statement), (change, where))
+        return list(found.values())
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The tensor's names, those of the changing function first."""
+        at = self.change_place
+        return names_held(self.evidence.holders, at.function if at is not None else None)
+
+    @property
+    def change_place(self) -> Place | None:
+        """The first line that changed the tensor."""
+        return self.changes[0][1].place if self.changes else None
+
+    @cached_property
+    def statements(self) -> list[Spot]:
+        """The statements that changed the tensor; where no run has told, those that write to one
+        of its names in the function that saved it."""
+        if self.changes:
+            return [where for _, where in self.changes]
+        saved = spot(self.project, self.evidence.node.at if self.evidence.node else None)
+        if saved is None:
+            return []
+        return [
+            Spot(saved.module, node, Place(saved.module.path, node.lineno, saved.place.function))
+            for node in walk_scope(saved.scope)
+            if isinstance(node, ast.stmt) and any(self.concerns(w.name) for w in writes(node))
+        ]
+
+    def concerns(self, name: str) -> bool:
+        """Whether a name in the source is one of the tensor's."""
+        return any(name == held.partition("[")[0] or name == held for held in self.names)
+
+    def concerned(self, where: Spot) -> set[str]:
+        """The written names of a statement that are the tensor's; all of them where none is."""
+        written = {write.name for write in writes(where.statement)}
+        return {name for name in written if self.concerns(name)} or written
+
+    @cached_property
+    def write(self) -> Write | None:
+        """The first write to the tensor in the source."""
+        for where in self.statements:
+            wanted = self.concerned(where)
+            for write in writes(where.statement):
+                if write.name in wanted:
+                    return write
+        return None
+
+    @cached_property
+    def nature(self) -> Nature:
+        """A weight that a step changed, a state over time, or any other activation."""
+        if self.evidence.is_parameter and self._stepped():
+            return "step"
+        return "state" if any(self._is_state(where) for where in self.statements) else "activation"
+
+    def _stepped(self) -> bool:
+        if not self.evidence.changes:
+            return True
+        return any(
+            change.after > 0 or change.op == "step" or bool(steps(where.statement))
+            for change, where in self.changes
+        )
+
+    def _is_state(self, where: Spot) -> bool:
+        """Whether what is written lives longer than the pass, or the call, that writes it."""
+        for name in self.concerned(where):
+            if "." in name and not name.endswith((".data", ".grad")):
+                if not self._bound_in(where, name):
+                    return True
+            for loop in where.module.loops_around(where.statement):
+                if self._bound_before(loop, where, name):
+                    return True
+        return False
+
+    def _bound_in(self, where: Spot, name: str) -> bool:
+        return any(
+            isinstance(node, ast.stmt) and name in bindings(node) and not list(writes(node))
+            for node in walk_scope(where.scope)
+        )
+
+    def _bound_before(self, loop: Loop, where: Spot, name: str) -> bool:
+        """Whether the name gets its tensor outside of the loop only."""
+        inside = {id(node) for node in walk(loop)}
+        binders = [
+            node
+            for node in walk_scope(where.scope)
+            if isinstance(node, ast.stmt)
+            and name in bindings(node)
+            and not any(write.name == name for write in writes(node))
+        ]
+        return bool(binders) and not any(id(node) in inside for node in binders)
+
+    def matched(self, pattern: str, certainty: Certainty) -> Match:
+        """A match, located at the first line that changed the tensor."""
+        evidence = self.evidence
+        reached = evidence.reached.at if evidence.reached is not None else evidence.at
+        saved = evidence.node.at if evidence.node is not None else None
+        place = self.change_place or saved or reached or Place(self.project.entry, 1)
+        names = self.names or [
+            name
+            for where in self.statements
+            for name in sorted(self.concerned(where)) or _called(where)
+        ]
+        carrier = Carrier(names[0], saved or place) if names else None
+        return Match(pattern, certainty, evidence, place, carrier, facts={"stale": self})
+
+
+def _writing(where: Spot) -> Spot:
+    """Of several statements on one line (`h += x; y = f(h)`), the first that writes in place."""
+    alike = [s for s in where.block if s.lineno == where.statement.lineno]
+    chosen = next((s for s in alike if list(writes(s))), where.statement)
+    return Spot(where.module, chosen, where.place)
+
+
+def stale_in(match: Match) -> Stale:
+    """The stale tensor that the match was made on."""
+    stale = match.facts["stale"]
+    assert isinstance(stale, Stale)
+    return stale
+
+
+def _called(where: Spot) -> list[str]:
+    """The names of the script's own objects that a statement calls, innermost call first."""
+    calls = [n for n in walk(where.statement) if isinstance(n, ast.Call) and n.args]
+    names = [spelled(c.func) for c in reversed(calls) if not isinstance(c.func, ast.Call)]
+    return [n for n in names if n.partition(".")[0] not in ("torch", "F", "nn")]

@@ -1,0 +1,109 @@
+"""What kind of missing graph a piece of evidence speaks of: one question, answered once."""
+
+from __future__ import annotations
+
+import ast
+from typing import Literal
+
+from analyzers.certainty import Certainty
+from analyzers.evidence import Evidence, MissingGraph, Place
+from analyzers.explain.pattern import Carrier, Match
+from analyzers.explain.spots import Spot, carrier_of, names_held, spot
+from analyzers.source.flow import bindings, mentions, rebinds, run_around, value_of
+from analyzers.source.project import Project
+from analyzers.source.trees import walk
+
+Kind = Literal[
+    "detached", "non-scalar", "rebound", "nonleaf", "unused", "flat-input", "numpy", "deepcopy"
+]
+
+# PyTorch's own wordings, old and new, and what each is about.
+_WORDINGS: tuple[tuple[str, Kind], ...] = (
+    ("implicitly created only for scalar outputs", "non-scalar"),
+    ("Can't call numpy() on", "numpy"),
+    ("deepcopy protocol", "deepcopy"),
+    ("appears to not have been used in the graph", "unused"),
+    ("differentiated Tensors does not require grad", "flat-input"),
+    ("can't optimize a non-leaf", "nonleaf"),
+    ("change requires_grad flags of leaf", "nonleaf"),
+    ("grad attribute of a Tensor that is not a leaf", "nonleaf"),
+)
+_LOSSES: dict[str, Kind] = {
+    "non_scalar": "non-scalar",
+    "non-scalar": "non-scalar",
+    "deepcopy": "deepcopy",
+    "unused": "unused",
+    "rebound": "rebound",
+}
+
+
+def kind_of(evidence: Evidence, project: Project) -> Kind | None:
+    """The kind; None for evidence of another family."""
+    if not isinstance(evidence, MissingGraph):
+        return None
+    for wording, kind in _WORDINGS:
+        if wording in evidence.message:
+            return kind
+    if rebinding(evidence, project) is not None:
+        return "rebound"
+    if evidence.lost_by == "nonleaf" or (evidence.lost_by == "leaf" and _reads_grad(evidence)):
+        return "nonleaf"
+    return _LOSSES.get(evidence.lost_by, "detached")
+
+
+def _reads_grad(evidence: MissingGraph) -> bool:
+    return evidence.op == "grad" or "NoneType" in evidence.message
+
+
+def rebinding(evidence: MissingGraph, project: Project) -> Spot | None:
+    """The statement by which a hand-made update gave a leaf's name a new tensor."""
+    where = spot(project, evidence.ended_at)
+    if where is None or not isinstance(where.statement, ast.Assign):
+        return None
+    held = {name.partition("[")[0] for name in names_held(evidence.holders)}
+    bound = bindings(where.statement)
+    if _element_of(where.statement, held):
+        return where
+    alike = [s for s in where.block if any(rebinds(s, name) for name in bound)]
+    if where.statement not in alike:
+        return None
+    run = run_around(where.module, where.statement, alike)
+    return where if any(_by_gradient(s) for s in run) else None
+
+
+def _by_gradient(statement: ast.stmt) -> bool:
+    value = value_of(statement)
+    return value is not None and any(
+        isinstance(node, ast.Attribute) and node.attr == "grad" for node in walk(value)
+    )
+
+
+def _element_of(statement: ast.Assign, held: set[str]) -> bool:
+    """`weights[i] = w - ...` where `w` is the leaf that was held."""
+    into = any("[" in name for name in bindings(statement))
+    value = statement.value
+    return into and isinstance(value, ast.BinOp) and any(mentions(value.left, n) for n in held)
+
+
+def matched(
+    pattern: str,
+    evidence: MissingGraph,
+    certainty: Certainty,
+    place: Place | None = None,
+    carrier: Carrier | None = None,
+) -> Match | None:
+    """A match, located where the graph was lost unless another line says more."""
+    at = place or evidence.ended_at or evidence.at
+    if at is None:
+        return None
+    named = carrier or carrier_of(evidence.holders, at)
+    return Match(pattern, certainty, evidence, at, named if named.name else None)
+
+
+def lost_name(evidence: MissingGraph, project: Project) -> Carrier | None:
+    """The name that was given the value which had lost its graph."""
+    where = spot(project, evidence.ended_at)
+    bound = bindings(where.statement) if where is not None else []
+    if where is None or not isinstance(where.statement, ast.Assign) or not bound:
+        return None
+    return Carrier(bound[0], where.place)

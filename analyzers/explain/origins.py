@@ -1,0 +1,81 @@
+"""Where a value comes from, as far as source tells: the statements and functions behind a name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.evidence import Place
+from analyzers.explain.spots import Spot, assignments_to
+from analyzers.source.flow import called_name, definitions, names_read, value_of, walk_scope
+from analyzers.source.project import FUNCTIONS, Module, Project
+from analyzers.source.trees import remembered, walk
+
+MAX_STATEMENTS = 60
+
+
+def behind(where: Spot, names: set[str], project: Project) -> Iterator[Spot]:
+    """Statements that the names are computed by, nearest first: in their own function, then in
+    the functions that are called there."""
+    seen: set[int] = set()
+    todo: list[tuple[Module, ast.AST, set[str]]] = [(where.module, where.scope, names)]
+    while todo and len(seen) < MAX_STATEMENTS:
+        module, scope, wanted = todo.pop(0)
+        for statement in _flowing_into(scope, wanted):
+            if id(statement) in seen:
+                continue
+            seen.add(id(statement))
+            function = getattr(scope, "name", "<module>")
+            yield Spot(module, statement, Place(module.path, statement.lineno, function))
+            for callee_module, callee in _callees(statement, project):
+                todo.append((callee_module, callee, set()))
+
+
+def _flowing_into(scope: ast.AST, wanted: set[str]) -> list[ast.stmt]:
+    """The assignments that the wanted names depend on; of a function called, those that its
+    result depends on."""
+    returns = [n for n in walk_scope(scope) if isinstance(n, ast.Return)] if not wanted else []
+    found: list[ast.stmt] = list(returns)
+    todo = sorted(wanted or {name for r in returns for name in names_read(r)})
+    known = set(todo)
+    while todo:
+        for statement in definitions(scope, todo.pop(0)):
+            value = value_of(statement)
+            if value is None or statement in found:
+                continue
+            found.append(statement)
+            more = names_read(value) - known
+            known |= more
+            todo += sorted(more)
+    return found
+
+
+def _callees(statement: ast.stmt, project: Project) -> Iterator[tuple[Module, ast.AST]]:
+    """The project's functions that a statement calls: by name, or as the call of an object."""
+    for call in walk(statement):
+        if not isinstance(call, ast.Call):
+            continue
+        name = called_name(call)
+        for module in project.modules.values():
+            for function in module.functions_named(name):
+                yield module, function
+        yield from _methods_called(ast.unparse(call.func), project)
+
+
+def _methods_called(name: str, project: Project) -> Iterator[tuple[Module, ast.AST]]:
+    """`forward` or `__call__` of the class that an object of this name was made from."""
+    made = {
+        called_name(assignment.value)
+        for _, assignment in assignments_to(project, name)
+        if isinstance(assignment.value, ast.Call)
+    }
+    for module in project.modules.values():
+        for node in _classes(module.tree):
+            for method in node.body if node.name in made else ():
+                if isinstance(method, FUNCTIONS[:2]) and method.name in ("forward", "__call__"):
+                    yield module, method
+
+
+@remembered
+def _classes(tree: ast.Module) -> list[ast.ClassDef]:
+    return [node for node in walk(tree) if isinstance(node, ast.ClassDef)]

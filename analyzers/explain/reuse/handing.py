@@ -1,0 +1,92 @@
+"""Tensors that a pass hands to an object that keeps them: `bank.push(key)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzers.evidence import Place
+from analyzers.source.flow import bindings, called_name, names_read, value_of, walk_scope
+from analyzers.source.project import Module, Project, spelled, target_names
+from analyzers.source.trees import walk
+
+
+@dataclass(frozen=True)
+class Handing:
+    """`argument` of a method call in `module` is kept under `path`, by the statement at `place`."""
+
+    module: Module
+    argument: ast.expr
+    path: str
+    place: Place
+
+
+def handings(project: Project, module: Module, region: ast.AST, name: str) -> Iterator[Handing]:
+    """Where a region of the module hands the tensor called `name` to a method that keeps it."""
+    for call in walk(region):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            continue
+        for position, argument in enumerate(call.args):
+            if spelled(argument) != name:
+                continue
+            for keeper, method in _methods(project, called_name(call)):
+                kept = _kept(method, position)
+                if kept is not None:
+                    attribute, statement = kept
+                    path = f"{spelled(call.func.value)}.{attribute}"
+                    place = Place(keeper.path, statement.lineno, method.name)
+                    yield Handing(module, argument, path, place)
+
+
+def _methods(project: Project, name: str) -> Iterator[tuple[Module, ast.FunctionDef]]:
+    for module in project.modules.values():
+        for owner in walk(module.tree):
+            if isinstance(owner, ast.ClassDef):
+                for method in owner.body:
+                    if isinstance(method, ast.FunctionDef) and method.name == name:
+                        yield module, method
+
+
+def _kept(method: ast.FunctionDef, position: int) -> tuple[str, ast.stmt] | None:
+    """The attribute that the argument at this position goes into, and the statement that does it;
+    behind `self`, through the method's own names."""
+    parameters = [argument.arg for argument in method.args.args][1:]
+    if position >= len(parameters):
+        return None
+    own = f"{method.args.args[0].arg}."
+    tainted = {parameters[position]}
+    for _ in range(2):  # a second time for what a loop hands to its next pass
+        for statement in walk_scope(method):
+            if not isinstance(statement, ast.stmt):
+                continue
+            if not _given(statement) & tainted:
+                if isinstance(statement, ast.Assign):  # the name now stands for something else
+                    tainted -= set(bindings(statement))
+                continue
+            for name in _taken(statement):
+                if name.startswith(own):
+                    return name.removeprefix(own).partition("[")[0], statement
+                tainted.add(name)
+    return None
+
+
+def _given(statement: ast.stmt) -> set[str]:
+    """Names that go into what the statement binds."""
+    if isinstance(statement, ast.For):
+        return names_read(statement.iter)
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return set().union(*(names_read(argument) for argument in statement.value.args))
+    value = value_of(statement)
+    if value is None or any(
+        isinstance(node, ast.Call) and called_name(node) in ("detach", "item") and not node.args
+        for node in walk(value)
+    ):
+        return set()
+    return names_read(value)
+
+
+def _taken(statement: ast.stmt) -> list[str]:
+    if isinstance(statement, ast.For):
+        return list(target_names(statement.target))
+    return bindings(statement)

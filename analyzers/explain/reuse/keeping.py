@@ -1,0 +1,165 @@
+"""How a name's next value keeps its last one: sums, running averages, queues."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from math import isclose
+
+from analyzers.source.flow import called_name, names_read, own_expressions, value_of
+from analyzers.source.project import spelled
+from analyzers.source.trees import walk
+
+_KEEPING_CALLS = frozenset(
+    {"cat", "concat", "stack", "vstack", "hstack", "roll", "where", "max", "min", "sorted", "len"}
+)
+_KEEPING_METHODS = frozenset({"index_copy", "scatter", "index_put", "lerp", "roll", "clone", "mul"})
+
+
+def adds_up(statement: ast.stmt, is_carrier: Callable[[str], bool]) -> bool:
+    """Whether the statement adds to the carrier: `x += y`, `x = x + y`, or a running average."""
+    if isinstance(statement, ast.AugAssign):
+        return isinstance(statement.op, ast.Add | ast.Sub)
+    value = value_of(statement)
+    if isinstance(value, ast.IfExp):
+        return any(_adds_up_value(arm, is_carrier) for arm in (value.body, value.orelse))
+    return value is not None and _adds_up_value(value, is_carrier)
+
+
+def _adds_up_value(value: ast.expr, is_carrier: Callable[[str], bool]) -> bool:
+    if is_average(value, is_carrier):
+        return True
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add | ast.Sub):
+        return False
+    return is_carrier(_container(value.left)) or is_carrier(_container(value.right))
+
+
+def _container(value: ast.expr) -> str:
+    """What a value is an entry of: `totals` for `totals[k]` and `totals.get(k, 0)`; or itself."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        return spelled(value.func.value) if value.func.attr == "get" else ""
+    return spelled(_unsliced(value))
+
+
+_REDUCING = ("sum", "mean", "stack", "cat", "hstack", "nansum", "fsum", "add", "backward")
+
+
+def sums(value: ast.expr, name: str) -> bool:
+    """Whether the value is a sum, or a mean, that the name goes into (as itself, not as a factor
+    of something else)."""
+    match value:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            return sums(left, name) or sums(right, name)
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Div(), right=right):
+            return (sums(left, name) and not _may_hold(right)) or (
+                sums(right, name) and not _may_hold(left)
+            )
+        case ast.Call(func=ast.Attribute(value=owner, attr=method), args=arguments):
+            return (method in _REDUCING and any(sums(a, name) for a in (owner, *arguments))) or (
+                method in ("values", "get") and sums(owner, name)
+            )
+        case ast.Call(func=ast.Name(id=function), args=arguments):
+            return function in _REDUCING and any(sums(argument, name) for argument in arguments)
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return any(sums(element, name) for element in elements)
+        case ast.ListComp(generators=[only]) | ast.GeneratorExp(generators=[only]):
+            return sums(only.iter, name)
+        case ast.IfExp(body=body, orelse=other):
+            return sums(body, name) or sums(other, name)
+    return spelled(_unsliced(value)) == name
+
+
+def _may_hold(factor: ast.expr) -> bool:
+    """Whether a factor may itself be computed by a model."""
+    return any(
+        isinstance(node, ast.Call) and called_name(node) not in ("len", "float", "int")
+        for node in walk(factor)
+    )
+
+
+def fresh_names(value: ast.AST, is_carrier: Callable[[str], bool]) -> set[str]:
+    """Names read by a carrier's new value, without those places that only keep the old one:
+    `cat([old, new])`, `old.index_copy(0, i, new)`, `m * old + (1 - m) * new`."""
+    kept = {id(node) for node in _kept_operands(value, is_carrier)}
+    found: set[str] = set()
+
+    def visit(node: ast.AST) -> None:
+        if id(node) in kept:
+            return
+        if isinstance(node, ast.Name | ast.Attribute):
+            found.update(names_read(node))
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(value)
+    return found
+
+
+def _kept_operands(value: ast.AST, is_carrier: Callable[[str], bool]) -> Iterator[ast.AST]:
+    for node in walk(value):
+        if isinstance(node, ast.Call) and called_name(node) in _KEEPING_CALLS:
+            for argument in node.args:
+                elements = (
+                    argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument]
+                )
+                yield from (e for e in elements if is_carrier(spelled(_unsliced(e))))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in _KEEPING_METHODS and is_carrier(
+                spelled(_unsliced(node.func.value))
+            ):
+                yield node.func.value
+        if is_average(node, is_carrier) and isinstance(node, ast.BinOp):
+            for side in (node.left, node.right):
+                yield from (n for n in walk(side) if is_carrier(spelled(n)))
+
+
+def _unsliced(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
+def queued(value: ast.expr, is_carrier: Callable[[str], bool]) -> bool:
+    """Whether the value is the old one with something put on: a queue made of tensors."""
+    return any(
+        isinstance(node, ast.Call) and called_name(node) in ("cat", "concat", "stack", "roll")
+        for node in walk(value)
+    ) and any(True for _ in _kept_operands(value, is_carrier))
+
+
+def is_average(value: ast.AST, is_carrier: Callable[[str], bool]) -> bool:
+    """`a * x + (1 - a) * y` with plain `a`, where x is one of the names."""
+    if not (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)):
+        return False
+    sides = [value.left, value.right]
+    if not all(isinstance(s, ast.BinOp) and isinstance(s.op, ast.Mult) for s in sides):
+        return False
+    factors = [_plain_factor(s) for s in sides if isinstance(s, ast.BinOp)]
+    if None in factors or not any(is_carrier(name) for s in sides for name in names_read(s)):
+        return False
+    first, second = (f for f in factors if f is not None)
+    if isinstance(first, ast.Constant) and isinstance(second, ast.Constant):
+        pair = (first.value, second.value)
+        return all(isinstance(v, float | int) for v in pair) and isclose(sum(pair), 1)  # type: ignore[arg-type]
+    texts = {spelled(first), spelled(second)}
+    return any(f"1 - {t}" in texts or f"1.0 - {t}" in texts for t in texts)
+
+
+def _plain_factor(product: ast.BinOp) -> ast.expr | None:
+    for side in (product.left, product.right):
+        if isinstance(side, ast.Constant):
+            return side
+    for side in (product.left, product.right):
+        if isinstance(side, ast.BinOp) and isinstance(side.left, ast.Constant):
+            return side
+    for side in (product.left, product.right):
+        if not any(isinstance(n, ast.Call) for n in walk(side)):
+            return side
+    return None
+
+
+def interpolates(statement: ast.stmt, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Call) and called_name(node) == "lerp" and name in spelled(node)
+        for node in own_expressions(statement)
+    )

@@ -1,0 +1,299 @@
+"""Where a reused graph lived: the frame that both backward calls share, the loop between them,
+and the names that carried the tensor across."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+
+from analyzers.evidence import Holder, Join, Place
+from analyzers.explain.pattern import Boundary, Carrier
+from analyzers.explain.reuse.handing import Handing, handings
+from analyzers.explain.reuse.occasions import CONSTRUCTORS
+from analyzers.explain.reuse.passing import handed_down
+from analyzers.explain.reuse.recordtypes import is_named_tuple_field
+from analyzers.explain.reuse.shapes import container_by_use
+from analyzers.explain.reuse.shared_frame import SharedFrame
+from analyzers.explain.reuse.taking import taken_from
+from analyzers.source.flow import bindings, called_name, first_use, reads, walk_scope
+from analyzers.source.project import Loop, Module, Scope, spelled
+from analyzers.source.trees import remembered, walk
+
+_SUBSCRIPTS = re.compile(r"(\[[^\[\]]*\])+$")
+
+
+def base(path: str) -> str:
+    """The whole structure that a path leads into: `hidden[0]` → `hidden`."""
+    return _SUBSCRIPTS.sub("", path)
+
+
+class Lifetime(SharedFrame):
+    """A piece of `GraphReuse` evidence, laid over the source it speaks of."""
+
+    @cached_property
+    def join(self) -> Join | None:
+        """The edge that says most: one whose tensor has a name."""
+        named = [join for join in self.reuse.joins if join.holders]
+        return next(iter(named or self.reuse.joins), None)
+
+    @cached_property
+    def carriers(self) -> tuple[Carrier, ...]:
+        """Every structure that carried the old graph, the best known first."""
+        found: dict[str, Carrier] = {}
+        for join in self.reuse.joins:
+            if join.holders:
+                holder = min(join.holders, key=self._likelihood)
+                name = self._whole(base(holder.path))
+                kept = self.handed.get(name)
+                if kept is not None:
+                    found.setdefault(kept.path, Carrier(kept.path, kept.place, "attribute"))
+                elif name not in found:
+                    found[name] = Carrier(name, self._taken_on(name, holder, join), holder.kind)
+        return tuple(found.values()) or self._named_where_made
+
+    @property
+    def _named_where_made(self) -> tuple[Carrier, ...]:
+        """A carrier whose name is gone (a local of a function that returned): what the line that
+        made it calls it; of several names, one that the line which uses it reads."""
+        for join in self.reuse.joins:
+            place = join.old.at if join.new is not None else None
+            maker = self._statement(place)
+            if place is None or maker is None or not (names := bindings(maker)):
+                continue
+            user = self._statement(join.new.at if join.new is not None else None)
+            read = [name for name in names if user is not None and reads(user, name)]
+            return (Carrier(base((read or names)[0]), place),)
+        return ()
+
+    def _statement(self, place: Place | None) -> ast.stmt | None:
+        module = self.project.module(place.file) if place is not None else None
+        return module.statement_at(place.line) if module is not None and place is not None else None
+
+    @cached_property
+    def handed(self) -> dict[str, Handing]:
+        """What becomes of names that each pass gives a new value: who is handed it, and keeps it
+        for the next."""
+        if self.shared is None or not self.shared.loops or self.same_pass:
+            return {}
+        found: dict[str, Handing] = {}
+        for name, holder in self.held.items():
+            for module, region in self._passing_regions(name, holder):
+                if (
+                    handing := next(handings(self.project, module, region, name), None)
+                ) is not None:
+                    found.setdefault(name, handing)
+        return found
+
+    def _passing_regions(self, name: str, holder: Holder) -> Iterator[tuple[Module, ast.AST]]:
+        """The code that has the name for the time of one pass: the loop's body, or a function
+        that the loop calls."""
+        shared = self.shared
+        assert shared is not None
+        if _renewed(shared.module, shared.loops[0], name):
+            yield shared.module, shared.loops[0]
+        if holder.kind in ("local", "item") and holder.frame not in (0, shared.frame):
+            for module, function in self._functions_named(holder.scope):
+                if function is not shared.scope and not self.is_outer(function):
+                    yield module, function
+
+    def _functions_named(self, scope: str) -> Iterator[tuple[Module, Scope]]:
+        for module in self.project.modules.values():
+            function = module.function_named(scope) if scope not in ("", "<module>") else None
+            if function is not None:
+                yield module, function
+
+    def _whole(self, name: str) -> str:
+        """For a loop's own variable, what the loop takes it from: `sample` → `batch`."""
+        for loop in self.shared.loops if self.shared is not None else []:
+            source = taken_from(loop, name)
+            if source is not None and not self._is_constructed(source):
+                return source
+        while "." in name and not self._bound_somewhere(name):
+            owner = name.rpartition(".")[0]
+            if owner == "self":
+                break
+            name = base(owner)
+        return name
+
+    def _is_constructed(self, name: str) -> bool:
+        """Whether the name stands for an object made by calling a class (a `DataLoader`, say)."""
+        return self.shared is not None and any(
+            isinstance(statement, ast.Assign)
+            and name in bindings(statement)
+            and isinstance(statement.value, ast.Call)
+            and called_name(statement.value)[:1].isupper()
+            for statement in walk_scope(self.shared.scope)
+            if isinstance(statement, ast.stmt)
+        )
+
+    def _bound_somewhere(self, path: str) -> bool:
+        """Whether the project itself binds such an attribute; a library's object does it within,
+        and then the object is what a person can name."""
+        last = path.rpartition(".")[2]
+        if is_named_tuple_field(self.project, last):
+            return False  # cannot be bound; another object has an attribute of this name
+        return any(last in _attributes_bound(m.tree) for m in self.project.modules.values())
+
+    @cached_property
+    def held(self) -> dict[str, Holder]:
+        """For each carrier, the name it was found under (`hidden[0]` for `hidden`)."""
+        found: dict[str, Holder] = {}
+        for join in self.reuse.joins:
+            if join.holders:
+                holder = min(join.holders, key=self._likelihood)
+                name = self._whole(base(holder.path))
+                found.setdefault(name, self._in_parts(name, holder))
+        return found
+
+    def _in_parts(self, name: str, holder: Holder) -> Holder:
+        """Reading does not always know that a name holds several tensors; its uses may tell."""
+        if self.reuse.how != "predicted" or holder.path != name or holder.container != "Tensor":
+            return holder
+        kind = container_by_use(self.project, name)
+        return holder if kind is None else replace(holder, path=f"{name}[0]", container=kind)
+
+    @cached_property
+    def holder(self) -> Holder | None:
+        """The name that the first carrier was found under."""
+        return self.held.get(self.carriers[0].name) if self.carriers else None
+
+    @cached_property
+    def loop(self) -> Loop | None:
+        """The loop whose next pass met the old graph; None when both calls are in one pass."""
+        if self.shared is None or self.same_pass:
+            return None
+        names = [carrier.name for carrier in self.carriers]
+        for loop in self.shared.loops:
+            if not any(_renewed(self.shared.module, loop, name) for name in names):
+                return loop
+        return self.shared.loops[0] if self.shared.loops else None
+
+    @cached_property
+    def boundary(self) -> Boundary:
+        """What the carrier crossed, for people."""
+        if self.loop is not None and self.shared is not None:
+            target = spelled(self.loop.target) if not isinstance(self.loop, ast.While) else ""
+            place = Place(self.shared.module.path, self.loop.lineno, self.shared.function)
+            return Boundary("epoch" if "epoch" in target.lower() else "loop", place)
+        if self.shared is not None and len(self.reuse.reached.stack) > 1 and not self.same_pass:
+            place = Place(self.shared.module.path, self.shared.reached_line, self.shared.function)
+            return Boundary("call", place)
+        return Boundary()
+
+    def _likelihood(self, holder: Holder) -> tuple[int, ...]:
+        """Sort key: the name that a person would point to comes first: one that outlives the
+        pass, in the frame that both calls share, read there."""
+        shared = self.shared
+        name = base(holder.path)
+        here = shared is not None and bool(holder.frame) and holder.frame == shared.frame
+        outlives = holder.kind in ("global", "attribute", "closure")
+        outside = outlives or holder.scope in ("<module>", "")
+        fleeting = unread = 0
+        if shared is not None and here:
+            loop = shared.loops[0] if shared.loops else None
+            fleeting = int(
+                loop is not None and not self.same_pass and _renewed(shared.module, loop, name)
+            )
+            unread = 0 if reads(loop or shared.scope, name) else 1
+        elif not outside:
+            fleeting = 1
+        foreign = int("." in name and not self._bound_somewhere(name))
+        return (fleeting, foreign, 0 if here else 1, unread, _depth(holder.path), len(holder.path))
+
+    def _taken_on(self, name: str, holder: Holder, join: Join) -> Place:
+        """The line where the name takes on the old graph."""
+        for place in (join.old.at, *(p for p in (join.raising and join.raising.at,) if p)):
+            statement = self._statement(place)
+            if place is not None and statement is not None and _gives(statement, name):
+                return place
+        return (
+            self._last_binding(name, holder)
+            or self._handed_down(name)
+            or self._stored_as(name)
+            or join.old.at
+            or self.reuse.reached.at
+        )
+
+    def _last_binding(self, name: str, holder: Holder) -> Place | None:
+        for module, scope, function in self._scopes(holder):
+            bound = [
+                statement
+                for statement in walk_scope(scope)
+                if isinstance(statement, ast.stmt) and name in bindings(statement)
+            ]
+            before = [s for s in bound if self._in_freed_pass(module, s)]
+            if bound:
+                chosen = (before or bound)[-1]
+                return Place(module.path, chosen.lineno, function)
+        return None
+
+    def _handed_down(self, name: str) -> Place | None:
+        """Where a caller binds what it gives for the shared frame's parameter."""
+        for caller, argument in handed_down(self.above, name):
+            given = spelled(argument)
+            bound = [
+                s
+                for s in walk_scope(caller.scope)
+                if isinstance(s, ast.stmt) and given in bindings(s)
+            ]
+            if bound:
+                return Place(caller.module.path, bound[-1].lineno, caller.place.function)
+        return None
+
+    def _stored_as(self, name: str) -> Place | None:
+        """Where any function but a constructor binds the attribute of this name."""
+        for module in self.project.modules.values() if "." in name else ():
+            for statement in module.nodes:
+                if isinstance(statement, ast.stmt) and _gives(statement, name):
+                    function = getattr(module.scope_of(statement), "name", "<module>")
+                    if function not in CONSTRUCTORS:
+                        return Place(module.path, statement.lineno, function)
+        return None
+
+    def _in_freed_pass(self, module: Module, statement: ast.stmt) -> bool:
+        """Whether the statement ran in the pass that the freeing call ended."""
+        shared = self.shared
+        if shared is None or shared.module is not module or not shared.loops:
+            return True
+        return module.holds(shared.loops[0], statement)
+
+    def _scopes(self, holder: Holder) -> Iterator[tuple[Module, Scope, str]]:
+        """Where the holder's name is bound, most likely first."""
+        if self.shared is not None and holder.frame == self.shared.frame:
+            yield self.shared.module, self.shared.scope, self.shared.function
+        for module in self.project.modules.values():
+            function = module.function_named(holder.scope) if holder.scope else None
+            if function is not None:
+                yield module, function, holder.scope
+        if self.shared is not None:
+            yield self.shared.module, self.shared.module.tree, "<module>"
+
+
+@remembered
+def _attributes_bound(tree: ast.Module) -> set[str]:
+    """The names of all attributes that a file binds."""
+    paths = (
+        name.partition("[")[0]
+        for node in walk(tree)
+        if isinstance(node, ast.stmt)
+        for name in bindings(node)
+    )
+    return {path.rpartition(".")[2] for path in paths if "." in path}
+
+
+def _gives(statement: ast.stmt, name: str) -> bool:
+    """Whether the statement binds the name, or an attribute of this name of its own object."""
+    own = f"self.{name.rpartition('.')[2]}" if "." in name else name
+    return not {name, own}.isdisjoint(bindings(statement))
+
+
+def _depth(path: str) -> int:
+    return path.count(".") + path.count("[")
+
+
+def _renewed(module: Module, loop: Loop, name: str) -> bool:
+    """Whether each pass of the loop gives the name a new value before anything reads it."""
+    return first_use(loop.body, name) == "bound"

@@ -1,0 +1,56 @@
+"""The line of a story to look at first: where the carrier takes on the graph that is old later."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.evidence import Place
+from analyzers.explain.reuse.story import Story
+from analyzers.source.flow import bindings
+from analyzers.source.project import Module, Scope, spelled
+
+Binder = tuple[Module, Scope, ast.stmt]
+
+
+def taken_on(story: Story) -> Place | None:
+    """The binder that made the old graph; else the one that stores the carrier in each pass, in
+    the shared frame before any other; None where nothing binds it."""
+    binders = [b for b in story.binders if not _is_empty(b[2])]
+    if story.attribute:  # an attribute rather than a local of the same name
+        binders = [b for b in binders if any("." in n for n in bindings(b[2]))] or binders
+    fresh = [b for b in binders if story.binds_inside(*b)] or binders
+    made = [place for join in story.reuse.joins for place in (join.old.at,) if place is not None]
+    for place in made:
+        for module, scope, statement in fresh:
+            within = statement.lineno <= place.line <= (statement.end_lineno or statement.lineno)
+            if within and module.path == place.file and statement in module.block_of(statement):
+                return _place(module, scope, statement)
+    shared = story.shared.scope if story.shared is not None else None
+    here = [binder for binder in fresh if binder[1] is shared]
+    stores = [binder for binder in fresh if story.stored and _stores(binder[2])]
+    known = story.carriers[0].place if story.carriers else None
+    named = [binder for binder in stores if known is not None and binder[2].lineno == known.line]
+    chosen = named[:1] or stores[:1] or (here or fresh)[-1:]
+    return _place(*chosen[0]) if chosen else None
+
+
+def _place(module: Module, scope: Scope, statement: ast.stmt) -> Place:
+    return Place(module.path, statement.lineno, getattr(scope, "name", "<module>"))
+
+
+def _stores(statement: ast.stmt) -> bool:
+    """Whether a statement puts something into a container."""
+    return isinstance(statement, ast.Expr) or any(
+        isinstance(target, ast.Subscript) for target in getattr(statement, "targets", [])
+    )
+
+
+def _is_empty(statement: ast.stmt) -> bool:
+    """Whether a statement binds nothing yet: None, a number, an empty container."""
+    value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+    match value:
+        case ast.Constant() | ast.List(elts=[]) | ast.Dict(keys=[]):
+            return True
+        case ast.Call(func=function) if not isinstance(statement, ast.Expr):
+            return spelled(function).rpartition(".")[2] in ("deque", "defaultdict", "dict", "list")
+    return False

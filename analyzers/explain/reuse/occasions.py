@@ -1,0 +1,61 @@
+"""When a statement runs: once, while its object is made, or where a cache is still empty."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.source.flow import calls_in
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from analyzers.source.trees import walk
+
+CONSTRUCTORS = ("__init__", "__post_init__", "reset", "setup")
+
+
+def constructs(project: Project, scope: ast.AST, depth: int = 3) -> bool:
+    """Whether a function runs while its object is made, and only then: a constructor, or a method
+    that nothing but constructors calls."""
+    name = getattr(scope, "name", "")
+    if name in CONSTRUCTORS:
+        return True
+    callers = [
+        module.scope_of(call)
+        for module in project.modules.values()
+        for call in calls_in(module.tree).get(name, ())
+    ]
+    return bool(callers and depth) and all(constructs(project, c, depth - 1) for c in callers)
+
+
+def only_when_missing(project: Project, statement: ast.stmt, attribute: str) -> bool:
+    """Whether the statement fills a cache: it runs only `if self.x is None` or the like, or
+    behind an early return of what is cached."""
+    for module in project.modules.values():
+        if statement in module.parents:
+            return fills_cache(module, statement, attribute) is not None
+    return False
+
+
+def fills_cache(module: Module, statement: ast.stmt, attribute: str) -> ast.If | None:
+    """The `if` that keeps a statement from running when the attribute is there already: one
+    around it, or one in front of it that returns early."""
+    for parent in module.ancestors(statement):
+        if isinstance(parent, FUNCTIONS):
+            break
+        if isinstance(parent, ast.If) and attribute in spelled(parent.test):
+            inside = any(statement is n for s in parent.body for n in walk(s))
+            return parent if inside and not _asks_for_room(parent.test) else None
+    for earlier in module.block_of(statement):
+        if earlier is statement:
+            return None
+        if isinstance(earlier, ast.If) and attribute in spelled(earlier.test):
+            if isinstance(earlier.body[-1], ast.Return):
+                return earlier
+    return None
+
+
+def _asks_for_room(test: ast.expr) -> bool:
+    """Whether a test compares sizes (`len(self.buffer) < n`): it does not ask what is missing."""
+    return any(
+        isinstance(node, ast.Compare)
+        and any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in node.ops)
+        for node in walk(test)
+    )

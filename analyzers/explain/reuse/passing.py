@@ -1,0 +1,111 @@
+"""How values pass between functions: what a caller gives for a parameter, frame by frame."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from analyzers.evidence import Place, Visit
+from analyzers.source.flow import called_name
+from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
+
+_CALLED_OTHERWISE = ("forward", "__call__", "__init__")  # `model(x)` calls the first two
+
+
+@dataclass(frozen=True)
+class Frame:
+    """An activation on the way to a walk, and the statement of its function that was running."""
+
+    module: Module
+    scope: Scope
+    statement: ast.stmt
+    place: Place
+
+
+def frames(project: Project, visit: Visit) -> list[Frame]:
+    """The activations that led to a walk, outermost first, as far as their source is at hand."""
+    found: list[Frame] = []
+    for place in visit.stack or (visit.at,):
+        module = project.module(place.file)
+        statement = module.statement_at(place.line) if module is not None else None
+        if module is not None and statement is not None:
+            found.append(Frame(module, module.scope_of(statement), statement, place))
+    return found
+
+
+def call_into(frame: Frame, function: Scope) -> ast.Call | None:
+    """The call in the frame's statement that runs the function; None where several might."""
+    name = getattr(function, "name", "")
+    calls = [node for node in ast.walk(frame.statement) if isinstance(node, ast.Call)]
+    named = [call for call in calls if called_name(call) == name]
+    if not named and name in _CALLED_OTHERWISE:
+        named = [call for call in calls if call.args or call.keywords]
+    return named[0] if len(named) == 1 else None
+
+
+def arguments(call: ast.Call, module: Module, function: Scope) -> Iterator[tuple[str, ast.expr]]:
+    """The function's parameters with what a call gives for them, up to the first `*args`."""
+    if not isinstance(function, FUNCTIONS):
+        return
+    parameters = [argument.arg for argument in function.args.args]
+    if _is_bound(module, function):
+        parameters = parameters[1:]
+    for parameter, value in zip(parameters, call.args, strict=False):
+        if isinstance(value, ast.Starred):
+            break
+        yield parameter, value
+    for keyword in call.keywords:
+        if keyword.arg is not None:
+            yield keyword.arg, keyword.value
+
+
+def _is_bound(module: Module, function: Scope) -> bool:
+    """Whether a call leaves the first parameter out, as calls of methods do."""
+    decorators = {spelled(node) for node in getattr(function, "decorator_list", [])}
+    return isinstance(module.parents.get(function), ast.ClassDef) and not (
+        decorators & {"staticmethod"}
+    )
+
+
+def handed_down(stack: Sequence[Frame], name: str) -> Iterator[tuple[Frame, ast.expr]]:
+    """Where the innermost frame's parameter called `name` comes from: the calling frame with the
+    argument that it gave, and so on outwards while that is itself a parameter."""
+    for caller, frame in zip(stack[-2::-1], stack[:0:-1], strict=True):
+        call = call_into(caller, frame.scope)
+        given = dict(arguments(call, frame.module, frame.scope)) if call is not None else {}
+        if name not in given:
+            return
+        yield caller, given[name]
+        if not isinstance(given[name], ast.Name):
+            return
+        name = spelled(given[name])
+
+
+def known_below(stack: Sequence[Frame], name: str) -> Iterator[tuple[Frame, str]]:
+    """What the frames called by the outermost one call its value `name`: a parameter that is
+    given it, or the same attribute of the same object."""
+    for caller, frame in pairwise(stack):
+        call = call_into(caller, frame.scope)
+        if call is None:
+            return
+        given = {spelled(v): p for p, v in arguments(call, frame.module, frame.scope)}
+        owner = name.partition(".")[0]
+        if name in given:
+            name = given[name]
+        elif owner in given:
+            name = given[owner] + name.removeprefix(owner)
+        elif (attribute := _of_receiver(call, name)) is not None:
+            name = attribute
+        else:
+            return
+        yield frame, name
+
+
+def _of_receiver(call: ast.Call, name: str) -> str | None:
+    """`self.fake` for the caller's `gan.fake`, in a method that is called on `gan`."""
+    if not isinstance(call.func, ast.Attribute):
+        return None
+    owner = spelled(call.func.value)
+    return f"self.{name.removeprefix(f'{owner}.')}" if name.startswith(f"{owner}.") else None

@@ -1,0 +1,57 @@
+"""Classes that only hold fields: which project class declares a field, and of what kind it is."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.source.flow import called_name
+from analyzers.source.project import Project, spelled
+from analyzers.source.trees import walk
+
+
+def _records(project: Project, field: str) -> list[ast.ClassDef]:
+    """Classes that declare the field."""
+    return [
+        node
+        for module in project.modules.values()
+        for node in walk(module.tree)
+        if isinstance(node, ast.ClassDef)
+        and any(isinstance(s, ast.AnnAssign) and spelled(s.target) == field for s in node.body)
+    ]
+
+
+def tensor_fields(project: Project, field: str) -> list[str]:
+    """The fields declared as tensors in the one class that declares this field."""
+    records = _records(project, field)
+    return [
+        spelled(statement.target)
+        for statement in (records[0].body if len(records) == 1 else ())
+        if isinstance(statement, ast.AnnAssign) and spelled(statement.annotation).endswith("Tensor")
+    ]
+
+
+def record_arguments(project: Project, call: ast.Call) -> dict[str, ast.expr]:
+    """Field → argument, where the call makes a record of the project's; else nothing."""
+    for module in project.modules.values():
+        for node in walk(module.tree):
+            if isinstance(node, ast.ClassDef) and node.name == called_name(call):
+                fields = [spelled(s.target) for s in node.body if isinstance(s, ast.AnnAssign)]
+                named = {k.arg: k.value for k in call.keywords if k.arg in fields}
+                return {**dict(zip(fields, call.args, strict=False)), **named}
+    return {}
+
+
+def is_named_tuple_field(project: Project, field: str) -> bool:
+    """Whether a named tuple has the field, declared as a class or by `namedtuple("Name", ...)`."""
+    if any(spelled(b).endswith("NamedTuple") for c in _records(project, field) for b in c.bases):
+        return True
+    return any(
+        isinstance(node, ast.Call)
+        and called_name(node) == "namedtuple"
+        and any(
+            isinstance(inner, ast.Constant) and field in str(inner.value).replace(",", " ").split()
+            for inner in walk(node)
+        )
+        for module in project.modules.values()
+        for node in walk(module.tree)
+    )

@@ -1,0 +1,138 @@
+"""The innermost activation that both backward calls of a reuse have in common."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from analyzers.evidence import GraphReuse, Place, Visit
+from analyzers.explain.reuse.passing import Frame, frames
+from analyzers.source.project import Loop, Module, Project, Scope
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The innermost activation that both calls have in common, and the line of each in it."""
+
+    module: Module
+    scope: Scope
+    freed_line: int
+    reached_line: int
+    frame: int
+    function: str
+
+    @cached_property
+    def freed(self) -> ast.stmt | None:
+        """The statement of this frame that led to the freeing call."""
+        return self.module.statement_at(self.freed_line)
+
+    @cached_property
+    def reached(self) -> ast.stmt | None:
+        """The statement of this frame that led to the failing call."""
+        return self.module.statement_at(self.reached_line)
+
+    @cached_property
+    def loops(self) -> list[Loop]:
+        """The loops around both statements, innermost first."""
+        if self.freed is None or self.reached is None:
+            return []
+        around = self.module.loops_around(self.freed)
+        return [loop for loop in self.module.loops_around(self.reached) if loop in around]
+
+
+class SharedFrame:
+    """Two calls that walked one graph, laid over the source: their frame, and its loops."""
+
+    def __init__(self, reuse: GraphReuse, project: Project) -> None:
+        self.reuse = reuse
+        self.project = project
+
+    @cached_property
+    def shared(self) -> Shared | None:
+        """The innermost frame on both stacks; None when the source is not at hand."""
+        pairs = zip(_stack(self.reuse.freed), _stack(self.reuse.reached), strict=False)
+        for freed, reached in reversed(list(_common(pairs))):
+            module = self.project.module(reached.file)
+            if module is None:
+                continue
+            statement = module.statement_at(reached.line)
+            if statement is None:
+                continue
+            return Shared(
+                module,
+                module.scope_of(statement),
+                freed.line,
+                reached.line,
+                reached.frame,
+                reached.function,
+            )
+        return None
+
+    @cached_property
+    def above(self) -> list[Frame]:
+        """The shared frame with those that called it, outermost first."""
+        reached = frames(self.project, self.reuse.reached)
+        if self.shared is None:
+            return []
+        at = [i for i, frame in enumerate(reached) if frame.place.frame == self.shared.frame]
+        return reached[: at[-1] + 1] if at else []
+
+    def is_outer(self, scope: ast.AST) -> bool:
+        """Whether a function called the shared frame: what it binds was there before."""
+        return any(frame.scope is scope for frame in self.above[:-1])
+
+    @cached_property
+    def same_line(self) -> bool:
+        """Whether one and the same line of the shared frame led to both calls."""
+        return self.shared is not None and self.shared.freed_line == self.shared.reached_line
+
+    @cached_property
+    def same_pass(self) -> bool:
+        """Whether both calls belong to one pass over the innermost loop that they share."""
+        shared = self.shared
+        if shared is None:
+            return False
+        if self.same_line:
+            return self._two_calls
+        in_order = shared.freed_line < shared.reached_line
+        return not shared.loops or (in_order and self.reuse.freed.later == 0)
+
+    @cached_property
+    def _two_calls(self) -> bool:
+        """Whether one line calls two functions that walk, each as often as the other by now."""
+        freed, reached = self.reuse.freed, self.reuse.reached
+        return (
+            self.called_for(freed) != self.called_for(reached)
+            and freed.iteration == reached.iteration
+            and freed.later == 0
+        )
+
+    def called_for(self, visit: Visit) -> str:
+        """The function that the shared frame called to come to a walk; empty if it walks itself."""
+        shared, stack = self.shared, _stack(visit)
+        for place, inner in pairwise(stack):
+            if shared is not None and place.frame == shared.frame and inner.frame != place.frame:
+                if place.function == shared.function:
+                    return inner.function.rpartition(".")[2]
+        return ""
+
+
+def _stack(visit: Visit) -> tuple[Place, ...]:
+    return visit.stack or (visit.at,)
+
+
+def _common(pairs: Iterator[tuple[Place, Place]]) -> Iterator[tuple[Place, Place]]:
+    """The leading frames that are the same activation on both stacks."""
+    for freed, reached in pairs:
+        if (freed.file, freed.function, freed.frame) != (
+            reached.file,
+            reached.function,
+            reached.frame,
+        ):
+            return
+        yield freed, reached
+        if freed.line != reached.line and not freed.frame:
+            return

@@ -1,0 +1,63 @@
+"""What a loop takes its variable from: `zip`, `enumerate`, tensors taken apart, written lists."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.source.flow import called_name, names_read
+from analyzers.source.project import Loop, spelled, target_names
+
+_PARTING = ("unbind", "split", "chunk", "tensor_split")
+
+
+def taken_from(loop: Loop, name: str) -> str | None:
+    """The name of the collection whose elements a loop binds to `name`, through `zip` and
+    `enumerate`; None for anything else."""
+    if isinstance(loop, ast.While):
+        return None
+    target: ast.expr = loop.target
+    source: ast.expr = loop.iter
+    while True:
+        if isinstance(target, ast.Name):
+            if target.id != name:
+                return None
+            source = parted(source)
+            if (shared := common_operand(source)) is not None:
+                return shared
+            return spelled(source) if isinstance(source, ast.Name | ast.Attribute) else None
+        if not isinstance(target, ast.Tuple) or not isinstance(source, ast.Call):
+            return None
+        inner = [i for i, t in enumerate(target.elts) if name in target_names(t)]
+        call = spelled(source.func)
+        if not inner:
+            return None
+        if call == "enumerate" and inner[0] == 1 and source.args:
+            target, source = target.elts[1], source.args[0]
+        elif call == "zip" and inner[0] < len(source.args):
+            target, source = target.elts[inner[0]], source.args[inner[0]]
+        elif isinstance(source.func, ast.Attribute) and source.func.attr == "items":
+            if inner[0] != 1:
+                return None
+            target, source = target.elts[1], source.func.value
+        else:
+            return None
+
+
+def common_operand(source: ast.expr) -> str | None:
+    """The one name from which all entries of a written collection come: `x` of `[x, x.T]`."""
+    match source:
+        case ast.List(elts=entries) | ast.Tuple(elts=entries) | ast.Dict(values=entries):
+            read = [{n for n in names_read(entry) if "." not in n} for entry in entries]
+            common = set.intersection(*read) if len(read) > 1 else set()
+            return common.pop() if len(common) == 1 else None
+    return None
+
+
+def parted(source: ast.expr) -> ast.expr:
+    """The tensor that an expression takes apart (`x` of `x.unbind(0)`, `torch.split(x, 4)`), or
+    the expression itself."""
+    if not isinstance(source, ast.Call) or called_name(source) not in _PARTING:
+        return source
+    if not isinstance(source.func, ast.Attribute) or spelled(source.func.value) == "torch":
+        return source.args[0] if source.args else source
+    return source.func.value

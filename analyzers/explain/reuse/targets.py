@@ -1,0 +1,144 @@
+"""Where the source itself says that a tensor is only read: as a loss's target, as an old value."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from dataclasses import dataclass
+
+from analyzers.explain.reuse.story import Story, sources
+from analyzers.source.flow import bindings, called_name, names_read, value_of, walk_scope
+from analyzers.source.project import Module, Project, spelled
+from analyzers.source.trees import remembered, walk
+
+_BUILTINS = frozenset(dir(builtins))
+
+
+def maker_called_inside(story: Story) -> bool:
+    """Whether the model that made the carrier outside the loop is called in it again: the
+    carrier then is the old value beside the new one."""
+    if story.loop is None or story.shared is None:
+        return False
+    makers: set[str] = set()
+    for module, scope, statement in story.binders:
+        if not module.holds(story.loop, statement):
+            names = sources(scope, ast.Pass(), names_read(value_of(statement) or statement))
+            for other in walk_scope(scope):
+                if isinstance(other, ast.Assign) and (
+                    other is statement or set(bindings(other)) & names
+                ):
+                    makers |= _models_called(story.project, other.value)
+    return bool(makers & _models_called(story.project, story.loop))
+
+
+def target_calls(story: Story) -> list[ast.Call]:
+    """Calls of a loss function whose second argument, and only that one, comes from the
+    carrier: there it stands for a constant."""
+    if story.shared is None or not story.name:
+        return []
+    scope = story.shared.scope
+    names = {story.name, *_siblings(story)}
+    found = []
+    for node in walk_scope(scope):
+        if isinstance(node, ast.Call) and len(node.args) >= 2 and _is_loss(node):
+            ours, theirs = (
+                sources(scope, ast.Pass(), names_read(argument)) for argument in node.args[:2]
+            )
+            if theirs & names and not ours & names:
+                found.append(node)
+    return found
+
+
+@dataclass(frozen=True)
+class HelperTarget:
+    """A parameter that a function of the script only compares with, as its loss's target."""
+
+    module: Module
+    function: ast.FunctionDef
+    parameter: str
+
+
+def helper_targets(story: Story) -> list[HelperTarget]:
+    """Parameters of functions that the shared frame calls, which stand for a constant there and
+    are given what comes from the carrier."""
+    if story.shared is None or not story.name:
+        return []
+    scope = story.shared.scope
+    names = {story.name, *_siblings(story)}
+    found: list[HelperTarget] = []
+    for call in walk_scope(scope):
+        if not isinstance(call, ast.Call):
+            continue
+        for module in story.project.modules.values():
+            function = module.function_named(called_name(call))
+            if not isinstance(function, ast.FunctionDef) or function is scope:
+                continue
+            only_read = _compared_with(function)
+            parameters = [a.arg for a in function.args.args if a.arg != "self"]
+            for parameter, argument in zip(parameters, call.args, strict=False):
+                if parameter in only_read:
+                    if sources(scope, ast.Pass(), names_read(argument)) & names:
+                        found.append(HelperTarget(module, function, parameter))
+    return list(dict.fromkeys(found))
+
+
+def _compared_with(function: ast.FunctionDef) -> set[str]:
+    """Parameters that go into the second argument of loss functions, and never into the first."""
+    first: set[str] = set()
+    second: set[str] = set()
+    for node in walk_scope(function):
+        if isinstance(node, ast.Call) and len(node.args) >= 2 and _is_loss(node):
+            first |= sources(function, ast.Pass(), names_read(node.args[0]))
+            second |= sources(function, ast.Pass(), names_read(node.args[1]))
+    return second - first
+
+
+def _siblings(story: Story) -> set[str]:
+    """Names that one statement binds together with the carrier (`a, b = x.chunk(2)`)."""
+    return {
+        name
+        for _, _, statement in story.binders
+        if isinstance(statement, ast.Assign) and not isinstance(statement.value, ast.Tuple)
+        for name in bindings(statement)
+    }
+
+
+def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[str]:
+    """What is called like a model in the node, and in the script's functions that it calls. A
+    member of an object goes by its own name: `critic` for `agent.critic` and `self.critic`."""
+    members = {name for m in project.modules.values() for name in _own_attributes(m.tree)}
+    found: set[str] = set()
+    for call in walk(node):
+        if isinstance(call, ast.Call):
+            if _is_model_call(call):
+                name = called_name(call)
+                found.add(name if name in members else spelled(call.func))
+            for module in project.modules.values() if deep else ():
+                function = module.function_named(called_name(call))
+                if function is not None:
+                    found |= _models_called(project, function, deep=False)
+    return found
+
+
+@remembered
+def _own_attributes(tree: ast.Module) -> set[str]:
+    """Attributes that the methods of a file bind on their own object."""
+    return {
+        name.partition(".")[2]
+        for statement in walk(tree)
+        if isinstance(statement, ast.Assign)
+        for name in bindings(statement)
+        if name.startswith("self.") and name.count(".") == 1
+    }
+
+
+def _is_model_call(call: ast.Call) -> bool:
+    """A call with arguments of something that is neither a library's, nor Python's, nor a class."""
+    text = spelled(call.func)
+    library = text.partition(".")[0] in ("torch", "F", "nn", "np", "math") or text in _BUILTINS
+    return bool(call.args) and not library and not called_name(call)[:1].isupper()
+
+
+def _is_loss(call: ast.Call) -> bool:
+    name = called_name(call).lower()
+    return any(word in name for word in ("loss", "criterion", "mse", "kl_div", "bce"))

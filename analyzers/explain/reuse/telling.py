@@ -1,0 +1,78 @@
+"""Sentences about a reused graph, made only of facts that the evidence holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analyzers.certainty import Certainty
+from analyzers.evidence import GraphReuse, Place, Visit
+from analyzers.explain.pattern import Match
+from analyzers.explain.reuse.locating import taken_on
+from analyzers.explain.reuse.story import Story
+from analyzers.source.project import Project
+
+
+def matched(
+    story: Story,
+    pattern: str,
+    certainty: Certainty,
+    location: Place | None = None,
+    **facts: object,
+) -> Match:
+    """A match on a story, with its carrier and boundary."""
+    carrier = story.carriers[0] if story.carriers else None
+    if carrier is not None and (taken := taken_on(story)) is not None:
+        carrier = replace(carrier, place=taken)
+    place = location or (carrier.place if carrier else None) or story.reuse.reached.at
+    return Match(
+        pattern, certainty, story.reuse, place, carrier, story.boundary, {"story": story, **facts}
+    )
+
+
+def story_in(match: Match) -> Story:
+    """The story that the match was made on."""
+    story = match.facts["story"]
+    assert isinstance(story, Story)
+    return story
+
+
+def line(place: Place, project: Project) -> str:
+    """`line 41` with the code on it; the file too when the project has several. In a notebook
+    `cell 4, line 3`."""
+    code = project.code(place.file, place.line)
+    module = project.module(place.file)
+    cell = module.cell_at(place.line) if module is not None and project.notebook else None
+    where = f"line {place.line}"
+    if cell is not None:
+        where = cell.place(place.line)
+    elif len(project.modules) > 1 or place.file != project.entry:
+        where += f" of `{place.file}`"
+    return f"{where} (`{code}`)" if code else where
+
+
+def call(visit: Visit, project: Project) -> str:
+    """A backward call, by line and count."""
+    times = f" (pass {visit.iteration})" if visit.iteration > 1 else ""
+    return line(visit.at, project) + times
+
+
+def account(match: Match, project: Project) -> str:
+    """What happened to the graph, in the script's own names and lines."""
+    story = story_in(match)
+    reuse: GraphReuse = story.reuse
+    parts: list[str] = []
+    join = story.join
+    who = f"`{match.carrier.name}`" if match.carrier else "A tensor"
+    if join is not None and join.old.at is not None:
+        parts.append(f"{who} holds a graph that was made at {line(join.old.at, project)}.")
+    parts.append(
+        f"The backward at {call(reuse.freed, project)} used that graph up, and it was freed."
+    )
+    again = f"The backward at {call(reuse.reached, project)} needed it again"
+    if join is not None and join.new is not None and join.new.at is not None and match.carrier:
+        again += f" through {line(join.new.at, project)}"
+    parts.append(again + ".")
+    if match.boundary.place is not None and match.boundary.kind in ("loop", "epoch"):
+        where = line(match.boundary.place, project)
+        parts.append(f"It went from one pass to the next of the loop at {where}.")
+    return " ".join(parts)

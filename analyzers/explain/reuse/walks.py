@@ -1,0 +1,171 @@
+"""What the two walks of a reused graph are: which tensors, from which calls, one by one."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from analyzers.explain.reuse.lifetimes import Lifetime, base
+from analyzers.source.calls import steps
+from analyzers.source.flow import (
+    backward_calls,
+    bindings,
+    call_on_line,
+    called_name,
+    mentions,
+    names_read,
+    value_of,
+    walk_scope,
+    walked,
+)
+from analyzers.source.project import Loop, spelled, target_names
+from analyzers.source.trees import walk
+
+SUMMING = ("Add", "Stack", "Cat", "Sum", "Mean")
+
+
+class Walks(Lifetime):
+    """The two calls, and what they walk."""
+
+    @cached_property
+    def name(self) -> str:
+        """The first carrier's name; empty when the tensor had none."""
+        return self.carriers[0].name if self.carriers else ""
+
+    @cached_property
+    def attribute(self) -> str:
+        """The last part of an attribute path (`hidden` for `self.model.hidden`)."""
+        return self.name.rpartition(".")[2] if "." in self.name else ""
+
+    @cached_property
+    def root_call(self) -> ast.Call | None:
+        """The failing `backward` or `grad` call in the source."""
+        module = self.project.module(self.reuse.reached.at.file)
+        if module is None:
+            return None
+        return call_on_line(
+            module, self.reuse.reached.at.line, "backward", "grad", "manual_backward"
+        )
+
+    @cached_property
+    def root_names(self) -> set[str]:
+        """Names of the tensor that the failing call walked."""
+        names = {name.partition("[")[0] for name in self.reuse.reached.root}
+        walked_tensor = walked(self.root_call) if self.root_call is not None else None
+        if walked_tensor is not None:
+            names.add(spelled(walked_tensor))
+        return names
+
+    @cached_property
+    def sliced(self) -> bool:
+        """Whether each pass walks one sample, step or slice of the carrier."""
+        loop = self._inner_loop
+        if loop is None or self.shared is None or isinstance(loop, ast.While):
+            return False
+        keyed = isinstance(loop.iter, ast.Call) and called_name(loop.iter) in ("items", "values")
+        if keyed or self._is_collection:
+            return False
+        targets = set(target_names(loop.target))
+        if self.name and mentions(loop.iter, self.name):
+            return True
+        if any(self._made_per_sample(name) for name in names_read(loop.iter)):
+            return True
+        return any(
+            isinstance(node, ast.Subscript)
+            and self.name
+            and spelled(node.value) == self.name
+            and names_read(node.slice) & targets
+            for node in walk(loop)
+        )
+
+    @cached_property
+    def _is_collection(self) -> bool:
+        """Whether the carrier is several tensors under one name, not one with several rows."""
+        kinds = ("dict", "OrderedDict", "list", "tuple")
+        loop = self._inner_loop
+        if isinstance(loop, ast.For) and any(
+            isinstance(node, ast.List | ast.Tuple | ast.Dict) and mentions(node, self.name)
+            for node in walk(loop.iter)
+        ):
+            return True
+        holders = [h for join in self.reuse.joins for h in join.holders]
+        return any(base(h.path) == self.name and h.container.startswith(kinds) for h in holders)
+
+    def _made_per_sample(self, name: str) -> bool:
+        """Whether a name is a list (or vector) of losses, one for each part of the carrier."""
+        if self.shared is None or not self.name:
+            return False
+        for node in walk_scope(self.shared.scope):
+            if not isinstance(node, ast.stmt) or name not in bindings(node):
+                continue
+            value = value_of(node) or (node.value if isinstance(node, ast.Expr) else None)
+            if isinstance(value, ast.ListComp) and any(
+                mentions(generator.iter, self.name) for generator in value.generators
+            ):
+                return True
+            if value is not None and any(
+                isinstance(inner, ast.Subscript) and spelled(inner.value) == self.name
+                for inner in walk(value)
+            ):
+                return True
+        return False
+
+    @cached_property
+    def each_of_many(self) -> bool:
+        """Whether the failing line walks one after the other of a collection of losses, or a loss
+        for each of a collection of outputs."""
+        loop = self._inner_loop
+        root = walked(self.root_call) if self.root_call is not None else None
+        if loop is None or isinstance(loop, ast.While) or not isinstance(root, ast.Name):
+            return False
+        of_outputs = self._is_collection and bool(self.name) and mentions(loop.iter, self.name)
+        if isinstance(loop.iter, ast.Call) and called_name(loop.iter) in ("items", "values"):
+            of_outputs = of_outputs or self.name in target_names(loop.target)
+        return self.same_line and (of_outputs or root.id in target_names(loop.target))
+
+    @cached_property
+    def walked_within(self) -> bool:
+        """Whether the failing loss is itself a node that the freeing call walked."""
+        joins = self.reuse.joins
+        return bool(joins) and all(j.new is None and j.shape in ((), (1,)) for j in joins)
+
+    @cached_property
+    def sums_walked(self) -> bool:
+        """Whether the failing loss is only a sum of tensors that were walked themselves."""
+        joins = self.reuse.joins
+        return bool(joins) and all(
+            join.new is not None
+            and join.new.op.startswith(SUMMING)
+            and any(holder.path in self.walked_roots for holder in join.holders)
+            for join in joins
+        )
+
+    @cached_property
+    def walked_roots(self) -> set[str]:
+        """Spellings of tensors that a `backward()` statement of the shared frame walks."""
+        if self.shared is None:
+            return set()
+        roots = [walked(call) for call in backward_calls(self.shared.scope)]
+        return {spelled(root) for root in roots if root is not None} | set(self.reuse.freed.root)
+
+    @cached_property
+    def _inner_loop(self) -> Loop | None:
+        return self.shared.loops[0] if self.shared is not None and self.shared.loops else None
+
+    @cached_property
+    def steps_inside(self) -> bool:
+        """Whether the loop between the calls also steps an optimizer."""
+        return self.loop is not None and bool(steps(self.loop))
+
+    @cached_property
+    def from_grad(self) -> bool:
+        """Whether `autograd.grad` freed the graph."""
+        return self.reuse.freed.kind == "grad"
+
+    @cached_property
+    def in_closure(self) -> bool:
+        """Whether an optimizer called the function that walks the graph."""
+        return (
+            any("optim" in frame for frame in self.reuse.reached.library)
+            and self.root_call is not None
+        )

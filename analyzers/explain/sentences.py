@@ -1,0 +1,61 @@
+"""Sentences about in-place changes, missing graphs and silent faults, from what evidence holds."""
+
+from __future__ import annotations
+
+from analyzers.evidence import InplaceChange, MissingGraph, SilentFault
+from analyzers.explain.pattern import Match
+from analyzers.explain.reuse.telling import line
+from analyzers.source.project import Project
+
+
+def changed(match: Match, project: Project) -> str:
+    """Who saved the tensor, who changed it, who needed it."""
+    evidence = match.evidence
+    assert isinstance(evidence, InplaceChange)
+    who = f"`{match.carrier.name}`" if match.carrier and match.carrier.name else "a tensor"
+    if evidence.is_parameter and evidence.parameter:
+        who = f"the parameter `{evidence.parameter}`"
+    if evidence.kind != "saved":
+        return f"At {line(match.location, project)}, {who} is changed in place."
+    parts: list[str] = []
+    if evidence.node is not None and evidence.node.at is not None:
+        op = evidence.node.op.rstrip("0123456789").removesuffix("Backward")
+        where = line(evidence.node.at, project)
+        parts.append(f"At {where}, `{op}` kept {who} for its backward.")
+    places = [c.at for c in evidence.changes if c.at is not None]
+    if places:
+        told = ", and at ".join(line(place, project) for place in dict.fromkeys(places[:3]))
+        parts.append(f"It was changed in place at {told}.")
+    if evidence.reached is not None:
+        where = line(evidence.reached.at, project)
+        parts.append(f"The backward at {where} then needed the value from before.")
+    return " ".join(parts)
+
+
+def missing(match: Match, project: Project) -> str:
+    """What was asked for a graph, where it has ended."""
+    evidence = match.evidence
+    assert isinstance(evidence, MissingGraph)
+    who = f"`{match.carrier.name}`" if match.carrier and match.carrier.name else "the tensor"
+    told = ""
+    if evidence.at is not None:
+        told = f"The graph of {who} is needed at {line(evidence.at, project)}."
+    if evidence.ended_at is not None and evidence.ended_at != evidence.at:
+        told += f" It comes from {line(evidence.ended_at, project)}."
+    return told
+
+
+def measured(match: Match, project: Project, meaning: str = "") -> str:
+    """Where a silent fault was seen, and what was measured; `meaning`: what the figures are."""
+    evidence = match.evidence
+    assert isinstance(evidence, SilentFault)
+    told = f"Seen at {line(match.location, project)}."
+    if evidence.params:
+        some = ", ".join(f"`{name}`" for name in evidence.params[:4])
+        more = f" and {len(evidence.params) - 4} more" if len(evidence.params) > 4 else ""
+        told += f" It concerns {some}{more}."
+    if evidence.figures and meaning:
+        told += f" {meaning}: {', '.join(f'{figure:g}' for figure in evidence.figures[:6])}."
+    if evidence.detail:
+        told += f" {evidence.detail[:1].upper()}{evidence.detail[1:].rstrip('.')}."
+    return told

@@ -1,0 +1,26 @@
+"""What the patterns of silent faults share: their evidence, and how it is matched."""
+
+from __future__ import annotations
+
+from analyzers.certainty import Certainty
+from analyzers.evidence import Evidence, Place, SilentFault
+from analyzers.explain.pattern import Carrier, Match
+from analyzers.explain.spots import carrier_of
+
+
+def silent(evidence: Evidence, kind: str) -> SilentFault | None:
+    """The evidence, if it is of this kind."""
+    mine = isinstance(evidence, SilentFault) and evidence.kind == kind
+    return evidence if mine and isinstance(evidence, SilentFault) else None
+
+
+def matched(
+    pattern: str, fault: SilentFault, place: Place | None = None, carrier: Carrier | None = None
+) -> Match | None:
+    """A match at the line that the pattern found, else where the fault was seen."""
+    seen = fault.at or (fault.visit.at if fault.visit is not None else None)
+    at = place or seen
+    if at is None:
+        return None
+    named = carrier or carrier_of(fault.holders, at)
+    return Match(pattern, Certainty.LIKELY, fault, at, named if named.name else None)

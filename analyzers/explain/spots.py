@@ -1,0 +1,139 @@
+"""Where in the source a piece of evidence points, and by which names the script calls it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from analyzers.evidence import Holder, Place
+from analyzers.explain.pattern import Carrier
+from analyzers.source.edits import Editor
+from analyzers.source.flow import called_name, walk_scope
+from analyzers.source.project import FUNCTIONS, Module, Project, Scope
+from analyzers.source.trees import remembered, walk
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A place of the evidence with the statement that stands there."""
+
+    module: Module
+    statement: ast.stmt
+    place: Place
+
+    @property
+    def editor(self) -> Editor:
+        return Editor(self.module)
+
+    @property
+    def scope(self) -> Scope:
+        """The function (or module) whose names the statement sees."""
+        return self.module.scope_of(self.statement)
+
+    @property
+    def block(self) -> list[ast.stmt]:
+        return self.module.block_of(self.statement)
+
+
+def spot(project: Project, place: Place | None) -> Spot | None:
+    """The statement at a place; None where the source is not at hand."""
+    module = project.module(place.file) if place is not None else None
+    if module is None or place is None:
+        return None
+    statement = module.statement_at(place.line)
+    return Spot(module, statement, place) if statement is not None else None
+
+
+def names_held(holders: Sequence[Holder], function: str | None = None) -> list[str]:
+    """The names in the evidence, those of one function first where it has any; what optimizers
+    and modules keep for themselves (`param_groups`, `_flat_weights`) is left out."""
+    own = [h for h in holders if function is not None and _same_function(h.scope, function)]
+    chosen = own or list(holders)
+    return list(dict.fromkeys(h.path for h in chosen if not _internal(h.path)))
+
+
+def _same_function(one: str, other: str) -> bool:
+    return one == other or one.rpartition(".")[2] == other.rpartition(".")[2]
+
+
+def _internal(path: str) -> bool:
+    parts = path.replace("[", ".").replace("]", "").split(".")
+    return "param_groups" in parts or any(p.startswith("_") and len(p) > 1 for p in parts)
+
+
+def carrier_of(holders: Sequence[Holder], place: Place, function: str | None = None) -> Carrier:
+    """The first name in the evidence as a carrier at this place; `""` where it has none."""
+    names = names_held(holders, function) or [""]
+    kind = next((h.kind for h in holders if h.path == names[0]), "unknown")
+    return Carrier(names[0], place, kind)
+
+
+def root_of(path: str) -> str:
+    """The name that a path starts from: `hidden` for `hidden[0]`, `self.mem` for `self.mem[1]`."""
+    return path.partition("[")[0]
+
+
+def functions_calling(project: Project, name: str, depth: int = 5) -> set[str]:
+    """Names of functions by which a call can come to the function called `name`, itself too."""
+    found = {name}
+    for _ in range(depth):
+        callers = {
+            function.name
+            for module in project.modules.values()
+            for function in walk(module.tree)
+            if isinstance(function, FUNCTIONS[:2]) and _calls(function, found)
+        }
+        if callers <= found:
+            break
+        found |= callers
+    return found
+
+
+def _calls(node: ast.AST, names: set[str]) -> bool:
+    return any(isinstance(inner, ast.Call) and called_name(inner) in names for inner in walk(node))
+
+
+def leading_to(project: Project, block: Sequence[ast.stmt], place: Place) -> ast.stmt | None:
+    """The statement of a block that holds the place or calls the function that does."""
+    for statement in block:
+        inside = statement.lineno <= place.line <= (statement.end_lineno or statement.lineno)
+        if inside and not isinstance(statement, (*FUNCTIONS[:2], ast.ClassDef)):
+            module = project.module(place.file)
+            if module is not None and statement in module.parents:
+                return statement
+    name = place.function.rpartition(".")[2]
+    if not name or name.startswith("<"):
+        return None
+    names = functions_calling(project, name)
+    calling = [
+        s for s in block if not isinstance(s, (*FUNCTIONS[:2], ast.ClassDef)) and _calls(s, names)
+    ]
+    return calling[0] if calling else None
+
+
+def assignments_to(project: Project, name: str) -> Iterator[tuple[Module, ast.Assign]]:
+    """Assignments anywhere to a name or, for `self.x` or `model.x`, to that attribute."""
+    last = name.rpartition(".")[2]
+    for module in project.modules.values():
+        for target, statement in _assigned(module.tree).get(last, ()):
+            is_name = isinstance(target, ast.Name) and target.id == name
+            if is_name or ("." in name and isinstance(target, ast.Attribute)):
+                yield module, statement
+
+
+@remembered
+def _assigned(tree: ast.Module) -> dict[str, list[tuple[ast.expr, ast.Assign]]]:
+    """The plain targets of a file's assignments by their last name, with the statements."""
+    found: dict[str, list[tuple[ast.expr, ast.Assign]]] = {}
+    for node in walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                last = getattr(target, "id", getattr(target, "attr", ""))
+                found.setdefault(last, []).append((target, node))
+    return found
+
+
+def returns_of(scope: ast.AST) -> list[ast.Return]:
+    """The return statements of a function."""
+    return [node for node in walk_scope(scope) if isinstance(node, ast.Return)]

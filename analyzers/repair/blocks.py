@@ -1,0 +1,176 @@
+"""Edits on whole runs of statements: rewrite them, or put them under a `with`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+from analyzers.source.edits import Edit, Editor, apply, statement_first_line
+from analyzers.source.flow import walk_scope
+from analyzers.source.project import Module
+from analyzers.source.trees import walk
+
+_USUAL = {"torch.nn.functional": "F", "torch.nn": "nn", "numpy": "np"}
+
+
+def text_with(editor: Editor, node: ast.AST, edits: Iterable[Edit]) -> str:
+    """The node's source with edits made that lie inside of it."""
+    start, _ = editor.span(node)
+    moved = [Edit(e.path, e.start - start, e.end - start, e.text) for e in edits]
+    return apply(editor.text_of(node), moved)
+
+
+def lines_with(editor: Editor, statement: ast.stmt, edits: Iterable[Edit] = ()) -> list[str]:
+    """The statement's lines, edited, with the indentation of its first line taken off."""
+    indent = editor.indent_of(statement)
+    text = text_with(editor, statement, edits)
+    return [line.removeprefix(indent) for line in text.splitlines()]
+
+
+def rewritten(editor: Editor, statements: Sequence[ast.stmt], lines: Sequence[str]) -> Edit:
+    """Other lines in place of adjacent statements, at their indentation. The end of the last line
+    (a comment, say) stays."""
+    first, last = statements[0], statements[-1]
+    indent = editor.indent_of(first)
+    start = editor.offset(statement_first_line(first), 0) + len(indent)
+    _, end = editor.span(last)
+    return Edit(editor.module.path, start, end, (editor.newline + indent).join(lines))
+
+
+def wrapped(
+    editor: Editor, statements: Sequence[ast.stmt], header: str, edits: Sequence[Edit] = ()
+) -> Edit | None:
+    """Adjacent statements under a header such as `with torch.no_grad():`, with edits inside them
+    made on the way. None where their lines hold other statements or strings of several lines."""
+    if any(_spans_lines(node) for statement in statements for node in walk(statement)):
+        return None
+    if len({statement_first_line(s) for s in statements}) < len(statements):
+        return None
+    step = indentation(editor.module)
+    first, last = statements[0], statements[-1]
+    indent = editor.indent_of(first)
+    start = editor.offset(statement_first_line(first), 0) + len(indent)
+    _, end = editor.span(last)
+    if editor.module.text[start : editor.span(first)[0]].strip():
+        return None
+    moved = [Edit(e.path, e.start - start, e.end - start, e.text) for e in edits]
+    body = apply(editor.module.text[start:end], moved).splitlines()
+    lines = [header] + [
+        indent + step + line.removeprefix(indent) if line.strip() else "" for line in body
+    ]
+    return Edit(editor.module.path, start, end, editor.newline.join(lines))
+
+
+def joined(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """The edits with insertions at one and the same place made one: in order, those of an inner
+    block first."""
+    inserted: dict[tuple[str, int], list[str]] = {}
+    others: list[Edit] = []
+    for edit in dict.fromkeys(edits):
+        if edit.start == edit.end:
+            inserted.setdefault((edit.path, edit.start), []).append(edit.text)
+        else:
+            others.append(edit)
+    return (
+        *others,
+        *(
+            Edit(path, at, at, "".join(sorted(texts, key=lambda t: len(t.lstrip()) - len(t))))
+            for (path, at), texts in inserted.items()
+        ),
+    )
+
+
+def _spans_lines(node: ast.AST) -> bool:
+    is_text = isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+    )
+    return is_text and node.lineno != node.end_lineno  # type: ignore[attr-defined]
+
+
+def unwrapped(editor: Editor, block: ast.With) -> tuple[Edit, ...] | None:
+    """The statements of a `with`, without it."""
+    if any(_spans_lines(node) for node in walk(block)) or len(block.items) != 1:
+        return None
+    indent = editor.indent_of(block)
+    lines: list[str] = []
+    previous = block.body[0].lineno
+    for statement in block.body:
+        lines += [""] * max(0, statement_first_line(statement) - previous)
+        inner = editor.indent_of(statement)
+        raw = editor.module.lines[statement_first_line(statement) - 1 : statement.end_lineno]
+        lines += [indent + line.removeprefix(inner) for line in raw]
+        previous = (statement.end_lineno or statement.lineno) + 1
+    start = editor.offset(block.lineno, 0)
+    end = editor.offset((block.end_lineno or block.lineno) + 1, 0)
+    return (Edit(editor.module.path, start, end, editor.newline.join(lines) + editor.newline),)
+
+
+def unindented(editor: Editor, block: ast.If | ast.With) -> str:
+    """The statements of a block as they read without it; lines within a text of several lines
+    stay as they are."""
+    inner, outer = editor.indent_of(block.body[0]), editor.indent_of(block)
+    inside = {
+        line
+        for node in walk(block)
+        if _spans_lines(node)
+        for line in range(node.lineno + 1, (node.end_lineno or 0) + 1)  # type: ignore[attr-defined]
+    }
+    start, end = editor.span(block.body[0])[0], editor.span(block)[1]
+    lines = editor.module.text[start:end].splitlines(keepends=True)
+    return "".join(
+        line if number in inside or not line.startswith(inner) else outer + line[len(inner) :]
+        for number, line in enumerate(lines, statement_first_line(block.body[0]))
+    )
+
+
+def indentation(module: Module) -> str:
+    """One step of indentation, as the script has it."""
+    for node in walk(module.tree):
+        if isinstance(node, ast.FunctionDef | ast.For | ast.If | ast.With | ast.ClassDef):
+            outer = module.lines[node.lineno - 1]
+            inner = module.lines[node.body[0].lineno - 1]
+            step = inner[: len(inner) - len(inner.lstrip())].removeprefix(
+                outer[: len(outer) - len(outer.lstrip())]
+            )
+            if step and not step.strip() and node.body[0].lineno > node.lineno:
+                return step
+    return "    "
+
+
+def alias(module: Module, name: str) -> str:
+    """How the module calls an imported library (`torch`, `torch.nn.functional`). A fragment
+    without imports tells by the usual name that it uses; else it is the library's own."""
+    for node in walk_scope(module.tree):
+        if isinstance(node, ast.Import):
+            for item in node.names:
+                if item.name == name:
+                    return item.asname or item.name
+        if isinstance(node, ast.ImportFrom) and node.module == name.rpartition(".")[0]:
+            for item in node.names:
+                if item.name == name.rpartition(".")[2]:
+                    return item.asname or item.name
+    usual = _USUAL.get(name)
+    used = any(isinstance(n, ast.Name) and n.id == usual for n in walk(module.tree))
+    return usual if usual is not None and used else name
+
+
+def missing_import(editor: Editor, name: str = "torch") -> tuple[Edit, ...]:
+    """An import of the library, where the module has none."""
+    if name in set(_imported(editor.module)):
+        return ()
+    first = next(
+        (
+            s
+            for s in editor.module.tree.body
+            if isinstance(s, ast.Import | ast.ImportFrom)
+            and getattr(s, "module", None) != "__future__"
+        ),
+        None,
+    )
+    return (editor.insert_before(first, f"import {name}"),) if first is not None else ()
+
+
+def _imported(module: Module) -> Iterator[str]:
+    for node in walk_scope(module.tree):
+        if isinstance(node, ast.Import):
+            yield from (item.name for item in node.names)

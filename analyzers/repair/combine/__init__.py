@@ -1,0 +1,1 @@
+"""The operator *combine*: several backward calls into one."""

@@ -1,0 +1,207 @@
+"""Fixes for a running total that is walked in every pass."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.reuse.story import Story
+from analyzers.repair.cut.detaching import Idiom, idiom_for
+from analyzers.repair.rewrite import statements_of, unused_name
+from analyzers.source.calls import steps
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import (
+    backward_calls,
+    bindings,
+    call_on_line,
+    called_name,
+    mentions,
+    names_read,
+    stored_into,
+    value_of,
+    walked,
+)
+from analyzers.source.project import Loop, Module, Project, Scope, spelled
+
+
+def walk_this_loss(story: Story, project: Project) -> Iterator[Proposal]:
+    """Walk the newest loss and keep values in the total; or start the total anew."""
+    shared, call = story.shared, story.root_call
+    if shared is None or call is None or shared.reached is None:
+        return
+    conditional = story.loop is not None and (
+        shared.module.block_of(shared.reached) is not story.loop.body
+    )
+    yield from _begin_before_summing(story)
+    yield from _reset_total(story, 1 if conditional else SECOND_CHOICE)
+    root = walked(call)
+    found = _newest_loss(story)
+    if root is None or found is None:
+        return
+    editor = Editor(shared.module)
+    total_edits, name = _total_of_values(editor, *found, idiom_for(story.reuse, project))
+    start, end = editor.span(root)
+    if isinstance(call.func, ast.Attribute) and call.func.value is root:
+        start, end = editor.span(call)[0], editor.module.text.index(".backward", end)
+    walk = Edit(shared.module.path, start, end, name)
+    yield Proposal(
+        "walk-this-loss",
+        f"Call backward on `{name}`; keep only values in `{story.name}`",
+        (*total_edits, walk),
+        "Each pass learns from its own loss, once.",
+        2 if conditional else 0,
+    )
+
+
+def _newest_loss(story: Story) -> tuple[ast.stmt, ast.expr] | None:
+    """The statement of the loop that adds to the total (or hands a loss to the function that
+    does), and what it adds."""
+    shared = story.shared
+    assert shared is not None
+    region = story.loop or shared.scope
+    for statement in statements_of(region):
+        added = _added(statement, story.name)
+        if added is not None:
+            return statement, added
+    for _, scope, binder in story.binders:
+        if not isinstance(scope, ast.FunctionDef) or scope is shared.scope:
+            continue
+        added = _added(binder, f"self.{story.attribute}" if story.attribute else story.name)
+        arguments = [a.arg for a in scope.args.args if a.arg != "self"]
+        given = [i for i, a in enumerate(arguments) if added is not None and mentions(added, a)]
+        for statement in statements_of(region) if given else []:
+            value = statement.value if isinstance(statement, ast.Expr) else None
+            if isinstance(value, ast.Call) and called_name(value) == scope.name:
+                if len(value.args) > given[0]:
+                    return statement, value.args[given[0]]
+    return None
+
+
+def _begin_before_summing(story: Story) -> Iterator[Proposal]:
+    """Begin the total anew in front of the inner loop that adds it up."""
+    for module, scope, statement in story.binders:
+        inner = module.loops_around(statement)
+        if not inner or not _adds(statement) or backward_calls(inner[0]):
+            continue
+        begun = _first_value(story, module, scope, inner[0])
+        if begun is None:
+            continue
+        name = next((n for n in bindings(statement) if "[" not in n), story.name)
+        edit = Editor(module).insert_before(inner[0], f"{name} = {begun}")
+        yield Proposal(
+            "begin-total",
+            f"Begin `{name}` anew before it is added up",
+            (edit,),
+            "The total then holds the losses of this pass only.",
+            0,
+        )
+        return
+
+
+def _adds(statement: ast.stmt) -> bool:
+    value = value_of(statement)
+    return isinstance(statement, ast.AugAssign) or isinstance(value, ast.BinOp)
+
+
+def _first_value(story: Story, module: Module, scope: Scope, inner: Loop) -> str | None:
+    """The value that the total began with, where it was first bound outside of the loop."""
+    inside = set(ast.walk(inner))
+    for _, _, statement in story.binders:
+        if statement not in inside and isinstance(statement, ast.Assign):
+            if not _adds(statement):
+                return spelled(statement.value)
+    return None
+
+
+def _added(statement: ast.stmt, total: str) -> ast.expr | None:
+    """What the statement adds to the total."""
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
+        return statement.value if spelled(statement.target) == total else None
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        call = statement.value
+        return call.args[-1] if stored_into(call) == total and call.args else None
+    value = value_of(statement)
+    if total in bindings(statement) and isinstance(value, ast.BinOp):
+        if isinstance(value.op, ast.Add):
+            if spelled(value.left) == total:
+                return value.right
+            if spelled(value.right) == total:
+                return value.left
+    return None
+
+
+def _total_of_values(
+    editor: Editor, statement: ast.stmt, added: ast.expr, idiom: Idiom
+) -> tuple[tuple[Edit, ...], str]:
+    """Edits that let the total take a detached loss, and the name of the live one."""
+    if isinstance(added, ast.Name | ast.Attribute):
+        name = editor.text_of(added)
+        return (editor.replace(added, idiom.of(name)),), name
+    name = unused_name(editor.module, "loss")
+    return (
+        editor.insert_before(statement, f"{name} = {editor.text_of(added)}"),
+        editor.replace(added, idiom.of(name)),
+    ), name
+
+
+def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:
+    """Behind the walk, begin a new total (gradient accumulation by summed losses)."""
+    shared = story.shared
+    assert shared is not None
+    if story.loop is None or shared.reached is None:
+        return
+    inside = set(ast.walk(story.loop))
+    first = [
+        s
+        for s in statements_of(shared.scope)
+        if s not in inside and story.name in bindings(s) and isinstance(s, ast.Assign)
+    ]
+    value = value_of(first[-1]) if first else _constructed(story)
+    if value is None:
+        return
+    module, walk = shared.module, shared.reached
+    if not first and story.name.startswith("self."):  # named in the method that walks it
+        at = story.reuse.reached.at
+        module = story.project.module(at.file) or module
+        walk = module.statement_at(at.line) or walk
+    editor = Editor(module)
+    block = module.block_of(walk)
+    later = block[block.index(walk) :]
+    after = next((s for s in reversed(later) if steps(s) or mentions(s, story.name)), later[0])
+    yield Proposal(
+        "reset-total",
+        f"Begin `{story.name}` anew behind its backward",
+        (editor.insert_after(after, f"{story.name} = {spelled(value)}"),),
+        "The total then holds the losses since the last step only.",
+        rank,
+    )
+
+
+def _constructed(story: Story) -> ast.expr | None:
+    """The literal that a constructor gives the total's attribute."""
+    for _, scope, statement in story.binders:
+        value = value_of(statement)
+        if getattr(scope, "name", "") == "__init__" and value is not None and not names_read(value):
+            return value
+    return None
+
+
+def backward_behind_loop(story: Story, project: Project) -> Iterator[Proposal]:
+    """One backward of the whole total, behind the loop."""
+    shared = story.shared
+    if shared is None or story.loop is None or shared.reached is None or steps(story.loop):
+        return
+    call = call_on_line(shared.module, shared.reached_line, "backward", "manual_backward")
+    statement = shared.reached
+    if call is None or not isinstance(statement, ast.Expr) or statement.value is not call:
+        return
+    editor = Editor(shared.module)
+    text = editor.text_of(statement)
+    yield Proposal(
+        "backward-behind-loop",
+        "One backward of the total, behind the loop",
+        (editor.delete(statement), editor.insert_after(story.loop, text)),
+        "Each loss counts once.",
+        0,
+    )

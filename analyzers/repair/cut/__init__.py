@@ -1,0 +1,1 @@
+"""The operator *cut*: a value goes on as numbers, without its history."""

@@ -1,0 +1,116 @@
+"""Cuts between two passes: each pass stays whole, and what one hands to the next is numbers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.evidence import Hop
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.passing import frames
+from analyzers.explain.reuse.shared_frame import Shared
+from analyzers.repair.blocks import indentation
+from analyzers.repair.cut.cutting import Cutting
+from analyzers.repair.rewrite import head_of
+from analyzers.repair.sites.scopes import (
+    covers,
+    goes_on,
+    guarded,
+    head_of_rerun,
+    is_local,
+    unbound_at,
+    walked_behind,
+)
+from analyzers.source.edits import Editor
+from analyzers.source.flow import walk_scope
+from analyzers.source.project import Module
+
+
+def at_boundary(cutting: Cutting, shared: Shared, rank: int) -> Iterator[Proposal]:
+    """In the frame that both walks have in common: at the head of the loop around them, and
+    behind the first walk; else between the two."""
+    if shared.freed is None or shared.reached is None:
+        return
+    here = [h for h in cutting.outlived() if h.at.frame == shared.frame]
+    loop = shared.loops[0] if shared.loops else None
+    block = [*loop.body] if loop is not None else [shared.reached]
+    kept = [hop for hop in here if goes_on(hop, block)]
+    least = cutting.covering([*kept, *(hop for hop in here if hop not in kept)])
+    yield from _there(cutting, shared, least, rank)
+    if len(least) < len(kept):  # a value that goes on under several names
+        yield from _there(cutting, shared, kept, rank)
+
+
+def _there(cutting: Cutting, shared: Shared, chosen: list[Hop], rank: int) -> Iterator[Proposal]:
+    """These names cut at each place between the two walks."""
+    loop = shared.loops[0] if shared.loops else None
+    assert shared.freed is not None
+    assert shared.reached is not None
+    after = walked_behind(shared.module, shared.freed)
+    editor, step = Editor(shared.module), indentation(shared.module)
+    for made in cutting.written(chosen, shared.module, shared.scope):
+        first = head_of_rerun(shared, cutting.project) if loop is None else None
+        if first is not None:
+            edit = editor.insert_before(first, *made.lines)
+            yield cutting.proposal("detach-at-head", made, "at the head of the cell", edit, rank)
+            continue
+        if loop is None:
+            edit = editor.insert_before(shared.reached, *made.lines)
+            yield cutting.proposal("detach-before-call", made, "before the next call", edit, rank)
+            continue
+        if not any(unbound_at(loop, shared.scope, hop.name) for hop in chosen):
+            edit = editor.insert_before(head_of(loop), *guarded(made.lines, chosen, step))
+            yield cutting.proposal("detach-at-head", made, "at the head of the loop", edit, rank)
+        behind = _bound_behind(cutting, chosen, after, shared.module, shared.frame)
+        edit = editor.insert_after(behind, *made.lines)
+        where = "behind the backward" if behind is after else "once it has its new value"
+        yield cutting.proposal("detach-behind-backward", made, where, edit, rank + 1)
+
+
+def _bound_behind(
+    cutting: Cutting, hops: Sequence[Hop], after: ast.stmt, module: Module, frame: int
+) -> ast.stmt:
+    """The walk's last statement, or a later one of its block that gives a name the value that
+    the next pass meets."""
+    names = {hop.name for hop in hops}
+    lines = [
+        hop.at.line
+        for hop in cutting.reuse.path
+        if hop.how == "bound" and hop.at.frame == frame and hop.name in names
+    ]
+    block = module.block_of(after)
+    later = [s for s in block if s.lineno > after.lineno and any(covers(s, n) for n in lines)]
+    return later[-1] if later else after
+
+
+def behind_yield(cutting: Cutting, rank: int) -> Iterator[Proposal]:
+    """Where a generator goes on: what it keeps between two passes is its own."""
+    for hops in cutting.by_frame("bound", "argument"):
+        module = cutting.project.module(hops[0].at.file)
+        function = module.function_named(hops[0].at.function) if module is not None else None
+        if module is None or not isinstance(function, ast.FunctionDef):
+            continue
+        for node in walk_scope(function):
+            value = getattr(node, "value", None)
+            if isinstance(node, ast.Expr | ast.Assign) and isinstance(value, ast.Yield):
+                loops = module.loops_around(node)
+                kept = [h for h in hops if loops and goes_on(h, [*loops[0].body])]
+                for made in cutting.written(cutting.covering(kept), module, function):
+                    edit = Editor(module).insert_after(node, *made.lines)
+                    where = f"where `{function.name}` goes on"
+                    yield cutting.proposal("detach-behind-yield", made, where, edit, rank)
+
+
+def behind_walk(cutting: Cutting, shared: Shared | None, rank: int) -> Iterator[Proposal]:
+    """In the functions between that frame and the walk: behind what walks there, for what
+    outlives them."""
+    for frame in reversed(frames(cutting.project, cutting.reuse.freed)):
+        if shared is not None and frame.place.frame == shared.frame:
+            return
+        own = [h for h in cutting.outlived() if h.at.frame == frame.place.frame]
+        kept = [h for h in own if not is_local(h, frame.scope) or "." in h.name]
+        for made in cutting.written(cutting.covering(kept), frame.module, frame.scope):
+            after = walked_behind(frame.module, frame.statement)
+            edit = Editor(frame.module).insert_after(after, *made.lines)
+            where = "behind the backward"
+            yield cutting.proposal("detach-behind-backward", made, where, edit, rank)

@@ -1,0 +1,53 @@
+"""The operator *cut*: a carried value goes on as numbers, without its history.
+
+Where: at the boundary that both walks have in common, in the functions that lead to the walk, where
+the value is stored, where it is read again, where it enters or leaves a function. Several old
+nodes are cut as a set: enough names of one site that each node is behind one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from analyzers.evidence import GraphReuse
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.shared_frame import SharedFrame
+from analyzers.repair.cut import between, within
+from analyzers.repair.cut.cutting import Cutting
+from analyzers.source.edits import EditConflict
+from analyzers.source.project import Project
+
+_BETWEEN = ("detach-at-head", "detach-behind-backward", "detach-before-call", "detach-behind-yield")
+
+
+def cuts(
+    reuse: GraphReuse, project: Project, rank: int = 0, *, stored_first: bool = False
+) -> Iterator[Proposal]:
+    """Every cut along the path that a run has seen, the most idiomatic first, each with its rank;
+    none where no run has."""
+    if reuse.path and reuse.engine == "torch":
+        try:
+            yield from _cuts(Cutting(reuse, project), rank, stored_first)
+        except EditConflict:
+            return
+
+
+def _cuts(cutting: Cutting, rank: int, stored_first: bool) -> Iterator[Proposal]:
+    if stored_first:
+        yield from within.where_stored(cutting, rank)
+        rank += 1
+    shared = SharedFrame(cutting.reuse, cutting.project).shared
+    if shared is not None:
+        yield from between.at_boundary(cutting, shared, rank)
+    yield from between.behind_yield(cutting, rank + 1)
+    yield from between.behind_walk(cutting, shared, rank + 2)
+    if not stored_first:
+        yield from within.where_stored(cutting, rank + 2)
+    yield from within.where_read(cutting, rank + 3)
+    yield from within.where_entered(cutting, rank + 3)
+    yield from within.where_returned(cutting, rank + 3)
+
+
+def at_boundary(proposals: Sequence[Proposal]) -> bool:
+    """Whether one of the cuts lies between two passes, where it leaves each pass whole."""
+    return any(proposal.strategy in _BETWEEN for proposal in proposals)

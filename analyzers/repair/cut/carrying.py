@@ -1,0 +1,107 @@
+"""What one pass of a loop, or one call of a method, hands to the next; and how to cut it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.spots import Spot
+from analyzers.repair.cut.detaching import starts_as_none
+from analyzers.source.flow import bindings, names_read, own_expressions, value_of, walk_scope
+from analyzers.source.project import Loop, spelled
+from analyzers.source.trees import walk
+
+
+def carried_names(loop: Loop, roots: set[str]) -> list[str]:
+    """Names that a pass reads before it binds them, that the roots are computed from. Sums of
+    plain numbers are left out: nothing flows from them into a root."""
+    statements = [s for s in walk_scope(loop) if isinstance(s, ast.stmt)]
+    bound = {name for s in statements for name in bindings(s)}
+    flowing = _sources(statements, roots)
+    return [name for name in _read_first(statements) if name in bound and name in flowing]
+
+
+def _read_first(statements: list[ast.stmt]) -> list[str]:
+    """Names read before any of the statements has bound them, in order."""
+    known: set[str] = set()
+    found: list[str] = []
+    for statement in statements:
+        read = set().union(*(names_read(node) for node in own_expressions(statement)))
+        found += [n for n in sorted(read) if n not in known and n not in found]
+        known |= set(bindings(statement))
+    return found
+
+
+def _sources(statements: list[ast.stmt], wanted: set[str]) -> set[str]:
+    """Names that flow into the wanted ones through these statements."""
+    wanted = set(wanted)
+    for _ in range(8):
+        more = {
+            name
+            for s in statements
+            if (value := value_of(s)) is not None and set(bindings(s)) & wanted
+            for name in names_read(value)
+        }
+        if more <= wanted:
+            break
+        wanted |= more
+    return wanted
+
+
+def carried_attributes(where: Spot) -> Iterator[tuple[str, ast.stmt]]:
+    """Attributes that the function around a place reads before it binds them, with the first
+    statement that reads each."""
+    statements = [s for s in walk_scope(where.scope) if isinstance(s, ast.stmt)]
+    bound = {name for s in statements for name in bindings(s) if "." in name}
+    for name in _read_first(statements):
+        if name in bound:
+            yield name, next(s for s in statements if name in names_read(s))
+
+
+def cut_lines(scope: ast.AST, name: str, step: str = "    ") -> Iterator[list[str]]:
+    """Statements that detach the name: as a tensor; as a tuple of tensors. Which it is, source
+    alone does not tell; a dictionary it does. `step` is the script's indentation."""
+    values = [f"{name}.detach()", f"tuple(t.detach() for t in {name})"]
+    if _starts_as_tuple(scope, name):
+        values.reverse()
+    if _is_mapping(scope, name):
+        values = [f"{{key: t.detach() for key, t in {name}.items()}}"]
+    for value in values:
+        line = f"{name} = {value}"
+        may_be_none = starts_as_none(scope, name) or starts_as_none(scope, f"self.{name}")
+        yield [f"if {name} is not None:", f"{step}{line}"] if may_be_none else [line]
+
+
+def begins_as_leaf(scope: ast.AST, name: str) -> bool:
+    """Whether the scope gives the name a tensor made to require grad."""
+    return any(
+        isinstance(node, ast.Assign)
+        and spelled(node.targets[0]) == name
+        and "requires_grad" in spelled(node.value)
+        for node in ast.walk(scope)
+    )
+
+
+def _starts_as_tuple(scope: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Assign)
+        and spelled(node.targets[0]) == name
+        and isinstance(node.value, ast.Tuple)
+        for node in walk(scope)
+    )
+
+
+def _is_mapping(scope: ast.AST, name: str) -> bool:
+    """Whether the scope reads the name by keys, or unpacks it into a dictionary."""
+    for node in walk(scope):
+        match node:
+            case ast.Subscript(value=held, slice=ast.Constant(value=str())):
+                found = spelled(held) == name
+            case ast.Dict(keys=keys, values=values):
+                pairs = zip(keys, values, strict=True)
+                found = any(key is None and spelled(value) == name for key, value in pairs)
+            case _:
+                found = False
+        if found:
+            return True
+    return False

@@ -1,0 +1,197 @@
+"""Values that one of two losses only reads: how sure we are, and where to detach them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.certainty import Certainty
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.story import Story
+from analyzers.explain.reuse.targets import helper_targets, maker_called_inside, target_calls
+from analyzers.repair.blocks import alias, wrapped
+from analyzers.repair.cut.detaching import idiom_for
+from analyzers.repair.rewrite import statements_of
+from analyzers.repair.sites.uses import uses
+from analyzers.source.calls import steps
+from analyzers.source.edits import Editor
+from analyzers.source.flow import (
+    bindings,
+    mentions,
+    value_of,
+    walk_scope,
+)
+from analyzers.source.project import Project
+from analyzers.source.trees import walk
+
+
+def meant_as_constant(story: Story) -> Certainty | None:
+    """How surely one of the walks only meant to read the carrier; None where nothing says so."""
+    shared = story.shared
+    if shared is None:
+        return None
+    if not story.same_pass:
+        if story.reuse.remade and not story.bound_inside and not story.cached:
+            return Certainty.LIKELY
+        if maker_called_inside(story) and not story.bound_inside:
+            return Certainty.LIKELY
+        if (target_calls(story) or helper_targets(story)) and not story.self_fed:
+            return Certainty.POSSIBLE if _kept_for_later(story) else Certainty.LIKELY
+        reads_alike = story.same_consumer and not story.bound_inside
+        return Certainty.LIKELY if reads_alike else None
+    if target_calls(story) or helper_targets(story):
+        return Certainty.LIKELY
+    if _weighs_log_probability(story):
+        return Certainty.LIKELY
+    return Certainty.LIKELY if _steps_between(story) else Certainty.POSSIBLE
+
+
+def stale_beside_fresh(story: Story) -> bool:
+    """Whether the loop runs the carrier's network again: then a slice of the carrier is an old
+    value beside a new one, and not one of the samples that are walked."""
+    return story.reuse.remade or maker_called_inside(story)
+
+
+def _kept_for_later(story: Story) -> bool:
+    """Whether the loop binds the carrier behind the walk: not for this pass, for the next."""
+    shared = story.shared
+    assert shared is not None
+    inside = set(walk(story.loop)) if story.loop is not None else set()
+    bound = [s for _, scope, s in story.binders if scope is shared.scope and s in inside]
+    return bool(bound) and all(s.lineno > shared.freed_line for s in bound)
+
+
+def _steps_between(story: Story) -> bool:
+    """Whether an optimizer steps after the first walk and before the second loss is made."""
+    shared = story.shared
+    assert shared is not None
+    if any(shared.freed_line < call.lineno < shared.reached_line for call in steps(shared.scope)):
+        return True
+    module = story.project.module(story.reuse.freed.at.file)
+    if module is None or story.reuse.freed.at.line == shared.freed_line:
+        return False
+    statement = module.statement_at(story.reuse.freed.at.line)
+    if statement is None:
+        return False
+    helper = module.scope_of(statement)
+    return any(call.lineno > statement.lineno for call in steps(helper))
+
+
+def _weighs_log_probability(story: Story) -> bool:
+    """Whether the carrier multiplies a log-probability (the weight of a policy gradient)."""
+    shared = story.shared
+    assert shared is not None
+    logs = {
+        name
+        for statement in statements_of(shared.scope)
+        if (value := value_of(statement)) is not None
+        and any(isinstance(n, ast.Attribute) and n.attr == "log_prob" for n in walk(value))
+        for name in bindings(statement)
+    }
+    for node in walk_scope(shared.scope):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            if mentions(node, story.name) and any(mentions(node, name) for name in logs):
+                return True
+    return False
+
+
+def detach_at_use(story: Story, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """Detach the carrier where the first loss reads it; or where the second does."""
+    shared = story.shared
+    if shared is None or not story.name:
+        return
+    yield from _in_target_calls(story, rank)
+    yield from _in_helpers(story, rank)
+    walks = (("first", story.reuse.freed), ("second", story.reuse.reached))
+    for later, (title, visit) in enumerate(walks):
+        for use in uses(story, visit):
+            yield Proposal(
+                f"detach-in-{title}-loss",
+                f"Give the {title} loss a detached `{use.name}`",
+                use.edits,
+                "That loss no longer sends gradient through it.",
+                rank + later,
+            )
+
+
+def _in_target_calls(story: Story, rank: int) -> Iterator[Proposal]:
+    """Detach what a loss function gets as its target."""
+    shared = story.shared
+    assert shared is not None
+    editor = Editor(shared.module)
+    edits = tuple(editor.append_to(call.args[1], ".detach()") for call in target_calls(story))
+    if edits:
+        target = editor.text_of(target_calls(story)[0].args[1])
+        yield Proposal(
+            "detach-target",
+            f"Give the loss a detached `{target}`",
+            edits,
+            "The target is a constant for the loss that compares with it.",
+            rank,
+        )
+
+
+def _in_helpers(story: Story, rank: int) -> Iterator[Proposal]:
+    """Detach the target in the functions that compare with it, whoever calls them."""
+    for target in helper_targets(story):
+        editor = Editor(target.module)
+        edits = tuple(
+            editor.append_to(node, ".detach()")
+            for node in walk(target.function)
+            if isinstance(node, ast.Name)
+            and node.id == target.parameter
+            and isinstance(node.ctx, ast.Load)
+        )
+        yield Proposal(
+            "detach-target",
+            f"Detach `{target.parameter}` in `{target.function.name}`",
+            edits,
+            "The target is a constant for the loss that compares with it.",
+            rank,
+        )
+
+
+def detach_at_definition(
+    story: Story, project: Project, rank: int | None = None
+) -> Iterator[Proposal]:
+    """Detach the carrier where it is made, so that every reader gets a constant."""
+    outside = not story.same_pass and not story.bound_inside
+    idiom = idiom_for(story.reuse, project)
+    for module, _, statement in story.binders:
+        value = value_of(statement)
+        if value is None or not isinstance(statement, ast.Assign):
+            continue
+        editor = Editor(module)
+        single = all(isinstance(t, ast.Name | ast.Attribute) for t in statement.targets)
+        edit = (
+            idiom.at(editor, value)
+            if single
+            else editor.insert_after(statement, f"{story.name} = {idiom.of(story.name)}")
+        )
+        yield Proposal(
+            "detach-at-definition",
+            f"Detach `{story.name}` where it is made",
+            (edit,),
+            "No loss sends gradient through it any more.",
+            rank if rank is not None else 0 if outside else 2,
+        )
+        return
+
+
+def made_without_graph(story: Story, project: Project, rank: int = 1) -> Iterator[Proposal]:
+    """Make the carrier under `no_grad`: what a loop only reads needs no graph from before it."""
+    if story.shared is None or story.same_pass or story.bound_inside:
+        return
+    for module, scope, statement in story.binders:
+        if scope is not story.shared.scope or not isinstance(statement, ast.Assign):
+            continue
+        edit = wrapped(Editor(module), [statement], f"with {alias(module, 'torch')}.no_grad():")
+        if edit is not None and "torch" in module.text:
+            yield Proposal(
+                "no-grad-at-definition",
+                f"Make `{story.name}` without a graph",
+                (edit,),
+                "No loss sends gradient through it any more.",
+                rank,
+            )
+        return

@@ -1,0 +1,165 @@
+"""What every cut needs: which names to cut, and how that is written where they stand."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from analyzers.evidence import GraphReuse, Hop, Kind
+from analyzers.explain.pattern import Proposal
+from analyzers.repair.blocks import alias, indentation, joined
+from analyzers.repair.cut.kinds import Writing, carried, has_graph
+from analyzers.repair.sites.helpers import functions_cutting, methods_cutting
+from analyzers.repair.sites.names import deque_of, quote_of, replace_of, with_imports
+from analyzers.repair.sites.scopes import rebinds
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.project import Module, Project, Scope
+
+TRADEOFF = (
+    "Each pass learns on its own (truncated BPTT): nothing is learned through earlier passes."
+)
+MANY = 16  # paths that a hop tells at most: of more, any part may have been carried
+
+
+class Written(NamedTuple):
+    """Statements that cut some names, in words, and what they use that may want an import."""
+
+    lines: list[str]
+    title: str
+    needs: frozenset[str] = frozenset()
+
+
+@dataclass
+class Cutting:
+    """One reuse whose path is known, and the project it happened in."""
+
+    reuse: GraphReuse
+    project: Project
+
+    def outlived(self) -> list[Hop]:
+        """The names that still hold what was freed, right behind the walk that freed it."""
+        return [hop for hop in self.reuse.path if hop.how == "outlived"]
+
+    def by_frame(self, *how: str) -> list[list[Hop]]:
+        """Hops of these sorts, those of one activation together."""
+        found: dict[int, list[Hop]] = {}
+        for hop in self.reuse.path:
+            if hop.how in how:
+                found.setdefault(hop.at.frame, []).append(hop)
+        return list(found.values())
+
+    def covering(self, hops: Sequence[Hop]) -> list[Hop]:
+        """Enough of the names that each node that any of them holds is behind one of them; none
+        where some old value has no name here."""
+        wanted = {join for hop in self.reuse.path for join in hop.carries}
+        chosen: list[Hop] = []
+        for hop in hops:
+            if not set(hop.carries) <= {join for other in chosen for join in other.carries}:
+                chosen.append(hop)
+        covered = {join for hop in chosen for join in hop.carries}
+        return chosen if covered >= wanted else []
+
+    def written(self, hops: Sequence[Hop], module: Module, scope: Scope) -> Iterator[Written]:
+        """Statements that cut all of these names: by the script's own means, then written out."""
+        if not hops:
+            return
+        title = "Detach " + " and ".join(f"`{hop.name}`" for hop in hops)
+        writing = self.writing(module)
+        names = [writing.path(hop.name) for hop in hops]
+        bound = all(rebinds(hop, scope) for hop in hops)
+        for helper in functions_cutting(module, self.project)[:2] if bound else ():
+            yield Written(
+                [f"{name} = {helper}({name})" for name in names], f"{title} by `{helper}`"
+            )
+        offered = [list(methods_cutting(hop, self.project)) for hop in hops]
+        for call in dict.fromkeys(offered[0]):
+            if all(call in calls for calls in offered) and (bound or " = " not in call):
+                yield Written([call], f"{title} by `{call.partition(' = ')[2] or call}`")
+        if (together := _in_layers(hops, writing)) is not None:
+            step = indentation(module)
+            yield Written([line.replace("\t", step) for line in together], title)
+        kinds = [kind_carried(hop) for hop in hops]
+        lines = [
+            writing.statements(name, kind, rebind=rebinds(hop, scope))
+            for name, kind, hop in zip(names, kinds, hops, strict=True)
+        ]
+        if all(lines):
+            step = indentation(module)
+            flat = [line.replace("\t", step) for made in lines for line in made or ()]
+            yield Written(flat, title, frozenset(writing.needs))
+
+    def writing(self, module: Module) -> Writing:
+        """How a module writes things."""
+        torch = alias(module, "torch")
+        return Writing(quote_of(module), replace_of(module), deque_of(module), torch)
+
+    def replaced(self, module: Module, node: ast.expr, kind: Kind) -> list[Edit]:
+        """The expression cut where it stands; of a structure or record that is written out, the
+        parts."""
+        editor, writing = Editor(module), self.writing(module)
+        literal = list(_written_out(node, kind))
+        if literal:
+            return [edit for part in literal for edit in self.replaced(module, *part)]
+        if not has_graph(kind):
+            return []
+        if kind.kind == "tensor":
+            return [editor.append_to(node, ".detach()")]
+        text = writing.expression(editor.text_of(node), kind)
+        needs = frozenset(writing.needs)
+        return [editor.replace(node, text), *with_imports(module, needs)] if text else []
+
+    def proposal(self, strategy: str, made: Written, where: str, edit: Edit, rank: int) -> Proposal:
+        """Statements put somewhere, with the imports that they want."""
+        module = self.project.module(edit.path)
+        imports = with_imports(module, made.needs) if module is not None else ()
+        title = f"{made.title} {where}"
+        return Proposal(strategy, title, (edit, *imports), TRADEOFF, rank)
+
+    def together(self, strategy: str, title: str, edits: Sequence[Edit], rank: int) -> Proposal:
+        """Expressions cut where they stand."""
+        return Proposal(strategy, title, joined(edits), TRADEOFF, rank)
+
+
+_LAYER = re.compile(r"(?P<owner>[\w.]+)\[\d+\]\.(?P<attribute>\w+)")
+
+
+def _in_layers(hops: Sequence[Hop], writing: Writing) -> list[str] | None:
+    """One loop for the same attribute of several layers in a list (`net.layers[0].mem`)."""
+    found = [_LAYER.fullmatch(hop.name) for hop in hops]
+    places = {match.groups() if match else None for match in found}
+    if len(hops) < 2 or len(places) > 1 or found[0] is None:
+        return None
+    lines = writing.statements(f"layer.{found[0]['attribute']}", kind_carried(hops[0]))
+    return [f"for layer in {found[0]['owner']}:", *(f"\t{line}" for line in lines or ())]
+
+
+def _written_out(node: ast.expr, kind: Kind) -> Iterator[tuple[ast.expr, Kind]]:
+    """The parts of a literal, or the arguments of a record's constructor, with what each is."""
+    known = dict(kind.parts)
+    match node:
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            if len(elements) == len(kind.parts):
+                yield from zip(elements, known.values(), strict=True)
+        case ast.Dict(keys=keys, values=values):
+            for key, value in zip(keys, values, strict=True):
+                part = known.get(repr(key.value)) if isinstance(key, ast.Constant) else None
+                if part is not None:
+                    yield value, part
+        case ast.Call(func=ast.Name(id=name)) if name == kind.name and kind.kind in _RECORDS:
+            yield from zip(node.args, known.values(), strict=False)
+            for keyword in node.keywords:
+                part = known.get(repr(keyword.arg))
+                if part is not None:
+                    yield keyword.value, part
+
+
+_RECORDS = ("namedtuple", "dataclass")
+
+
+def kind_carried(hop: Hop) -> Kind:
+    """What a hop's name stands for, with a graph only where it leads to what was carried."""
+    paths = [path.removeprefix(hop.name) for path in hop.paths]
+    return carried(hop.kind, paths) if len(paths) < MANY else hop.kind

@@ -1,0 +1,144 @@
+"""How a structure of tensors is cut from its history, in the idiom of its engine."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from analyzers.evidence import GraphReuse, Holder
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.project import Project, assigned_pairs, spelled
+from analyzers.source.trees import walk
+
+
+@dataclass(frozen=True)
+class Idiom:
+    """How one tensor is detached: `template` holds `{0}` for the expression."""
+
+    template: str = "{0}.detach()"
+
+    def of(self, expression: str) -> str:
+        """The detached form of one tensor."""
+        return self.template.format(expression)
+
+    def at(self, editor: Editor, node: ast.expr) -> Edit:
+        """The edit that detaches an expression where it stands."""
+        if self.template.startswith("{0}."):
+            return editor.append_to(node, self.template.removeprefix("{0}"))
+        return editor.replace(node, self.of(editor.text_of(node)))
+
+
+TORCH = Idiom()
+LEAF = Idiom("{0}.detach().requires_grad_()")
+
+
+def idiom_for(reuse: GraphReuse, project: Project) -> Idiom:
+    """PyTorch's `detach`, or what the script's own engine offers: its `detach` method, else its
+    constructor around the bare data, with the flags that the script itself passes."""
+    if reuse.engine == "torch":
+        return TORCH
+    for module in project.modules.values():
+        for node in walk(module.tree):
+            if isinstance(node, ast.ClassDef) and node.name == reuse.engine_class:
+                return _engine_idiom(node, module.tree)
+    return TORCH
+
+
+def _engine_idiom(engine: ast.ClassDef, tree: ast.Module) -> Idiom:
+    methods = {n.name: n for n in engine.body if isinstance(n, ast.FunctionDef)}
+    if "detach" in methods:
+        return TORCH
+    init = methods.get("__init__")
+    signature = init.args if init is not None else _fields(engine)
+    arguments = [argument.arg for argument in signature.args[init is not None :]]
+    required = arguments[: len(arguments) - len(signature.defaults)] or arguments[:1]
+    if not required:
+        return TORCH
+    stored = [_attribute_holding(init, argument) or argument for argument in required]
+    given = [*(f"{{0}}.{attribute}" for attribute in stored), *_flags(engine.name, signature, tree)]
+    return Idiom(f"{engine.name}({', '.join(given)})")
+
+
+def _fields(record: ast.ClassDef) -> ast.arguments:
+    """The signature of the constructor that a dataclass gets from its fields."""
+    fields = [s for s in record.body if isinstance(s, ast.AnnAssign)]
+    return ast.arguments(
+        posonlyargs=[],
+        args=[ast.arg(spelled(s.target), s.annotation) for s in fields],
+        kwonlyargs=[],
+        kw_defaults=[],
+        defaults=[s.value for s in fields if s.value is not None],
+    )
+
+
+def _attribute_holding(init: ast.FunctionDef | None, argument: str) -> str | None:
+    """The attribute that the constructor stores an argument in."""
+    for statement in walk(init) if init is not None else ():
+        for target, value in assigned_pairs(statement):
+            reads = any(isinstance(n, ast.Name) and n.id == argument for n in walk(value))
+            if isinstance(target, ast.Attribute) and reads:
+                return target.attr
+    return None
+
+
+def _flags(name: str, signature: ast.arguments, tree: ast.Module) -> list[str]:
+    """The true flags that the script passes when it makes a tracked leaf (`autograd=True`)."""
+    known = {argument.arg for argument in [*signature.args, *signature.kwonlyargs]}
+    for node in walk(tree):
+        if isinstance(node, ast.Call) and spelled(node.func) == name:
+            flags = [
+                f"{keyword.arg}=True"
+                for keyword in node.keywords
+                if keyword.arg in known
+                and isinstance(keyword.value, ast.Constant)
+                and keyword.value.value is True
+            ]
+            if flags:
+                return flags
+    return []
+
+
+def detached(name: str, holder: Holder | None, idiom: Idiom) -> str:
+    """An expression for the whole structure called `name`, cut from its history.
+
+    `holder` tells its shape: its container, and in its path how deep the tensors lie.
+    """
+    if holder is None or holder.path == name or not holder.path.startswith(name + "["):
+        return idiom.of(name)
+    kinds = holder.container.replace("]", "").split("[")
+    depth = holder.path[len(name) :].count("[")
+    kinds += ["tuple"] * (depth - len(kinds))
+    kinds = kinds[:depth]
+    if not holder.path.endswith("]"):  # a field of the records in the structure
+        first = "dict" if "['" in holder.path else "list"
+        kinds = [first if kind == "Tensor" else kind for kind in kinds] + ["record"]
+    return _comprehension(name, kinds, idiom, 0)
+
+
+def _comprehension(name: str, kinds: list[str], idiom: Idiom, level: int) -> str:
+    if not kinds:
+        return idiom.of(name)
+    variable = "t" if len(kinds) == 1 else "s" * (level + 1)
+    inner = _comprehension(variable, kinds[1:], idiom, level + 1)
+    match kinds[0]:
+        case "dict" | "OrderedDict" | "defaultdict":
+            return f"{{key: {inner} for key, {variable} in {name}.items()}}"
+        case "list":
+            return f"[{inner} for {variable} in {name}]"
+        case "tuple" | "Size":
+            return f"tuple({inner} for {variable} in {name})"
+        case "deque":
+            return f"deque(({inner} for {variable} in {name}), maxlen={name}.maxlen)"
+    return f"type({name})(*({inner} for {variable} in {name}))"
+
+
+def starts_as_none(scope: ast.AST, name: str) -> bool:
+    """Whether the name may still be None when the loop begins."""
+    for node in walk(scope):
+        if isinstance(node, ast.Assign) and any(spelled(t) == name for t in node.targets):
+            if isinstance(node.value, ast.Constant) and node.value.value is None:
+                return True
+        if isinstance(node, ast.AnnAssign) and spelled(node.target) == name:
+            if isinstance(node.value, ast.Constant) and node.value.value is None:
+                return True
+    return False

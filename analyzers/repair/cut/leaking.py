@@ -1,0 +1,78 @@
+"""Fixes for a history that `retain_graph=True` lets grow."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzers.evidence import Place, SilentFault
+from analyzers.explain.pattern import Carrier, Proposal
+from analyzers.explain.spots import Spot, assignments_to, names_held, spot
+from analyzers.repair.blocks import indentation, joined
+from analyzers.repair.copy.outofplace import without_keyword
+from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
+from analyzers.repair.reschedule.stepping import root_names
+from analyzers.repair.rewrite import head_of
+from analyzers.source.edits import Edit
+from analyzers.source.flow import call_on_line
+from analyzers.source.project import Project, spelled
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What goes from pass to pass: the statement in front of which it can be cut."""
+
+    carrier: Carrier
+    where: Spot
+    before: ast.stmt
+    place: Place
+    scope: ast.AST
+
+
+def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
+    """The loop's own names first, then attributes that hold an old graph."""
+    where = spot(project, fault.visit.at if fault.visit is not None else fault.at)
+    if where is None:
+        return
+    for loop in where.module.loops_around(where.statement)[:1] if fault.visit is not None else []:
+        assert fault.visit is not None
+        place = Place(where.module.path, loop.lineno)
+        for name in carried_names(loop, root_names(fault.visit, where)):
+            yield Carried(Carrier(name, where.place), where, head_of(loop), place, where.scope)
+    for name in names_held(fault.holders):
+        if "." not in name:
+            continue
+        for module, assignment in assignments_to(project, name):
+            binder = Spot(module, assignment, Place(module.path, assignment.lineno))
+            for own, first in carried_attributes(binder):
+                if own.rpartition(".")[2] == name.partition("[")[0].rpartition(".")[2]:
+                    carrier = Carrier(own, binder.place, "attribute")
+                    yield Carried(carrier, binder, first, binder.place, module.tree)
+
+
+def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposal]:
+    """Each carried name detached where the next pass begins, and the graph freed again."""
+    rank = 0
+    for one in carried(fault, project):
+        for lines in cut_lines(one.scope, one.carrier.name, indentation(one.where.module)):
+            edits = [one.where.editor.insert_before(one.before, *lines)]
+            yield Proposal(
+                "detach-and-release",
+                f"Detach `{one.carrier.name}`, and free each graph after its backward",
+                joined([*edits, *_released(fault, project)]),
+                "Each pass learns on its own (truncated BPTT): nothing is learned through "
+                "earlier passes.",
+                rank,
+            )
+            rank += 1
+
+
+def _released(fault: SilentFault, project: Project) -> Iterator[Edit]:
+    where = spot(project, fault.visit.at if fault.visit is not None else fault.at)
+    call = call_on_line(where.module, where.place.line, "backward") if where is not None else None
+    for keyword in call.keywords if call is not None else []:
+        if keyword.arg == "retain_graph" and spelled(keyword.value) == "True":
+            assert where is not None
+            assert call is not None
+            yield without_keyword(where.editor, call, keyword)

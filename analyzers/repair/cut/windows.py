@@ -1,0 +1,109 @@
+"""Fixes for windows of states that are walked by hand: begin them anew after the backward."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.story import Story
+from analyzers.repair.cut.truncation import cut, visible, walk_statement
+from analyzers.source.edits import Editor
+from analyzers.source.flow import reads, value_of, walk_scope
+from analyzers.source.project import Project, spelled
+
+
+def cut_window(story: Story, project: Project) -> Iterator[Proposal]:
+    """Behind the walk, begin the window anew: as the script began it, or empty, or with the last
+    state cut from its past."""
+    shared, holder = story.shared, story.holder
+    if shared is None or holder is None or not holder.container.startswith(("list", "deque")):
+        return
+    if story.name not in visible(story):
+        return
+    editor = Editor(shared.module)
+    walk = _last_of_pass(story)
+    last = f"[{story.name}[-1].detach()]"
+    if holder.container.startswith("deque"):
+        last = f"deque({last}, maxlen={story.name}.maxlen)"
+    lines = [f"{story.name}.clear()", f"{story.name} = {last}"]
+    if (again := _begun_again(story)) is not None:
+        lines.insert(0, f"{story.name} = {again}")
+    for rank, line in enumerate(lines):
+        title = f"Begin `{story.name}` anew after the backward"
+        yield cut("restart-window", title, (editor.insert_after(walk, line),), rank)
+
+
+def _last_of_pass(story: Story) -> ast.stmt:
+    """The last statement of the block in which the walk of this pass stands, where that block
+    holds further walks; else the walk (with its step)."""
+    shared = story.shared
+    assert shared is not None
+    assert shared.freed is not None
+    statement = walk_statement(shared.module, shared.freed)
+    for parent in shared.module.ancestors(shared.freed):
+        if parent is story.loop:
+            break
+        if isinstance(parent, ast.If) and parent.body:
+            return parent.body[-1]
+    return statement
+
+
+def _begun_again(story: Story) -> str | None:
+    """The literal that began the list, with what the loop appends last in the places of the
+    initial state: `[(None, h0)]` and `append((h, new))` give `[(None, new)]`."""
+    first = appended = None
+    for _, _, statement in story.binders:
+        value = value_of(statement)
+        if isinstance(value, ast.List) and len(value.elts) == 1 and first is None:
+            first = value.elts[0]
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            appended = statement.value.args[-1] if statement.value.args else None
+    if first is None or appended is None:
+        return None
+    if isinstance(first, ast.Tuple) and isinstance(appended, ast.Tuple):
+        if len(first.elts) != len(appended.elts):
+            return None
+        parts = [
+            spelled(old if isinstance(old, ast.Constant) else new)
+            for old, new in zip(first.elts, appended.elts, strict=True)
+        ]
+        return f"[({', '.join(parts)})]"
+    return f"[{spelled(appended)}.detach()]"
+
+
+def emptied(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
+    """Empty a list behind the walk that used up its graphs, beside and in the manner of others
+    that are emptied there."""
+    place = story.reuse.freed.at
+    module = project.module(place.file)
+    walk = module.statement_at(place.line) if module is not None else None
+    holder = story.holder
+    if module is None or walk is None or holder is None or not holder.container.startswith("list"):
+        return
+    scope = module.scope_of(walk)
+    if not (story.name.startswith("self.") or reads(scope, story.name.partition(".")[0])):
+        return
+    manners = [
+        (statement, manner)
+        for statement in walk_scope(scope)
+        if isinstance(statement, ast.stmt)
+        and statement.lineno > walk.lineno
+        and (manner := _emptying(statement)) is not None
+    ]
+    after, manner = manners[-1] if manners else (walk_statement(module, walk), "{}.clear()")
+    rank += 0 if manners else 3  # what nobody empties may be meant to be kept
+    edit = Editor(module).insert_after(after, manner.format(story.name))
+    yield cut("empty-list", f"Empty `{story.name}` behind the backward", (edit,), rank)
+
+
+def _emptying(statement: ast.stmt) -> str | None:
+    """How a statement empties a list, with a place for another list's name."""
+    match statement:
+        case ast.Assign(targets=[ast.Name() | ast.Attribute()], value=ast.List(elts=[])):
+            return "{} = []"
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="clear"), args=[])):
+            return "{}.clear()"
+        case ast.Delete(targets=[ast.Subscript(slice=ast.Slice(lower=None, upper=None))]):
+            return "del {}[:]"
+    return None

@@ -1,0 +1,92 @@
+"""Cuts within a pass: where the value is stored, read again, enters a function or leaves it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.pattern import Proposal
+from analyzers.repair.blocks import indentation
+from analyzers.repair.cut.cutting import Cutting
+from analyzers.repair.cut.kinds import carried
+from analyzers.repair.rewrite import head_of
+from analyzers.repair.sites.scopes import guarded, is_parameter, is_seen
+from analyzers.repair.sites.statements import read_in, spellings, stores
+from analyzers.source.edits import Edit, Editor
+
+
+def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
+    """What is stored, cut as it is stored: `self.h = h.detach()`, `xs.append(h.detach())`."""
+    edits: dict[int, list[Edit]] = {}
+    told: list[str] = []
+    for hop in cutting.reuse.path:
+        module = cutting.project.module(hop.at.file)
+        statement = module.statement_at(hop.at.line) if module is not None else None
+        if module is None or statement is None or hop.how != "bound":
+            continue
+        for value, kind, whole in stores(statement, hop):
+            made = cutting.replaced(module, value, kind) if whole else []
+            if not whole:
+                name = Editor(module).text_of(value)
+                lines = cutting.writing(module).statements(name, kind)
+                made = [Editor(module).insert_after(statement, *lines)] if lines else []
+            if made:
+                told.append(hop.name)
+                for join in hop.carries:
+                    edits.setdefault(join, []).extend(made)
+    if edits:
+        title = " and ".join(f"`{name}`" for name in dict.fromkeys(told))
+        together = [edit for made in edits.values() for edit in made]
+        yield cutting.together("detach-when-stored", f"Detach what {title} stores", together, rank)
+
+
+def where_read(cutting: Cutting, rank: int) -> Iterator[Proposal]:
+    """The expressions that read the old values, each cut where it stands."""
+    edits: list[Edit] = []
+    for at in dict.fromkeys(j.new.at for j in cutting.reuse.joins if j.new and j.new.at):
+        module = cutting.project.module(at.file)
+        statement = module.statement_at(at.line) if module is not None else None
+        if module is None or statement is None:
+            continue
+        known = {
+            path: kind
+            for hop in cutting.reuse.path
+            if is_seen(hop, at, module.scope_of(statement)) and hop.how != "returned"
+            for path, kind in spellings(hop)
+        }
+        for node, kind in read_in(statement, known):
+            edits += cutting.replaced(module, node, kind)
+    if edits:
+        yield cutting.together("detach-where-read", "Detach what is read again", edits, rank)
+
+
+def where_entered(cutting: Cutting, rank: int) -> Iterator[Proposal]:
+    """At the head of a function that is given all of it."""
+    for hops in cutting.by_frame("argument"):
+        module = cutting.project.module(hops[0].at.file)
+        function = module.function_named(hops[0].at.function) if module is not None else None
+        if module is None or not isinstance(function, ast.FunctionDef):
+            continue
+        chosen = cutting.covering([hop for hop in hops if is_parameter(hop, function)])
+        for made in cutting.written(chosen, module, function):
+            lines = guarded(made.lines, chosen, indentation(module))
+            edit = Editor(module).insert_before(head_of(function), *lines)
+            where = f"where `{function.name}` begins"
+            yield cutting.proposal("detach-on-entry", made, where, edit, rank)
+
+
+def where_returned(cutting: Cutting, rank: int) -> Iterator[Proposal]:
+    """In the tuple that a function returns: `return out, h.detach()`."""
+    for hop in cutting.reuse.path:
+        module = cutting.project.module(hop.at.file)
+        statement = module.statement_at(hop.at.line) if module is not None else None
+        if hop.how != "returned" or module is None or not isinstance(statement, ast.Return):
+            continue
+        value, below = statement.value, carried(hop.kind, hop.paths)
+        if isinstance(value, ast.Tuple) and len(value.elts) == len(below.parts):
+            pairs = list(zip(value.elts, below.parts, strict=True))[1:]
+            edits = [e for n, (_, part) in pairs for e in cutting.replaced(module, n, part)]
+            name = hop.at.function.rpartition(".")[2]
+            if edits:
+                title = f"Detach what `{name}` hands on"
+                yield cutting.together("detach-when-returned", title, edits, rank)

@@ -1,0 +1,1 @@
+"""The operator *leaf*: parameters stay leaves, updated under `no_grad`."""

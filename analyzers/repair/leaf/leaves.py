@@ -1,0 +1,196 @@
+"""Fixes for leaves that are updated by hand: under `no_grad`, in place, as the same leaf."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import alias, indentation, missing_import, rewritten, wrapped
+from analyzers.repair.copy.outofplace import out_of_place
+from analyzers.repair.rewrite import unused_name
+from analyzers.source.edits import Edit, Editor, apply
+from analyzers.source.flow import (
+    backward_calls,
+    bindings,
+    called_name,
+    mentions,
+    names_read,
+    run_around,
+    value_of,
+    walk_scope,
+)
+from analyzers.source.project import Loop, Module, assigned_pairs, spelled, target_names
+from analyzers.source.trees import walk
+from analyzers.source.writes import Write, writes
+
+
+def no_grad_header(module: Module) -> str:
+    """`with torch.no_grad():` in the module's own spelling."""
+    name = alias(module, "torch.no_grad")
+    if name == "torch.no_grad":
+        name = f"{alias(module, 'torch')}.no_grad"
+    return f"with {name}():"
+
+
+def written_alike(where: Spot) -> list[ast.stmt]:
+    """The statements of the block, next to this one, that write in place as it does."""
+    alike = [s for s in where.block if is_update(s)]
+    return run_around(where.module, where.statement, [*alike, where.statement])
+
+
+def is_update(statement: ast.stmt) -> bool:
+    """Whether a simple statement does nothing but write into tensors, by its form."""
+    if isinstance(statement, ast.AugAssign):
+        return not isinstance(statement.value, ast.Constant)
+    if isinstance(statement, ast.Expr):
+        return bool(list(writes(statement)))
+    if isinstance(statement, ast.Assign):
+        return bool(list(writes(statement))) or spelled(statement.targets[0]).endswith(".grad")
+    return False
+
+
+_FILLING = ("zero_", "fill_", "copy_", "normal_", "uniform_", "trunc_normal_", "set_")
+
+
+def is_made_by_hand(where: Spot) -> bool:
+    """Whether a write belongs to no forward: it sets first values, or updates the leaf behind a
+    backward or by a gradient."""
+    line = where.statement.lineno
+    if any(backward_calls(statement) for statement in where.block if statement.lineno < line):
+        return True
+    from_gradient = {
+        name
+        for node in walk_scope(where.scope)
+        if isinstance(node, ast.stmt) and (value := value_of(node)) is not None
+        if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(value))
+        for name in bindings(node)
+    }
+    if any(_over_parameters(loop) for loop in where.module.loops_around(where.statement)):
+        return True
+    calls = [n for n in walk(where.statement) if isinstance(n, ast.Call)]
+    if any(called_name(call) in _FILLING for call in calls):
+        return True
+    stored = where.statement
+    if isinstance(stored, ast.Assign) and isinstance(stored.value, ast.Constant):
+        return True
+    return bool(names_read(stored) & from_gradient) or any(
+        isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(stored)
+    )
+
+
+def _over_parameters(loop: Loop) -> bool:
+    """Whether a loop goes over a model's parameters, as averages and hand-made optimizers do."""
+    return isinstance(loop, ast.For | ast.AsyncFor) and any(
+        isinstance(node, ast.Call) and called_name(node) in ("parameters", "named_parameters")
+        for node in walk(loop.iter)
+    )
+
+
+def under_no_grad(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """The update, with its neighbours of the same kind, under `torch.no_grad()`."""
+    statements = written_alike(where)
+    edit = wrapped(where.editor, statements, no_grad_header(where.module))
+    if edit is not None:
+        title = "Update the leaf under `torch.no_grad()`"
+        edits = (edit, *missing_import(where.editor))
+        yield Proposal("under-no-grad", title, edits, "", rank)
+
+
+def leaf_out_of_place(where: Spot, names: Sequence[str], rank: int = 1) -> Iterator[Proposal]:
+    """A new tensor computed from the leaf, as a part of the graph."""
+    found = [w for w in writes(where.statement) if w.name in names or not names]
+    wanted = {write.name for write in found}
+    if len(wanted) == 1 and "." in found[0].name:
+        edits = _under_local_name(where, found[0])
+    else:
+        edits = out_of_place(where.module, where.statement, wanted.__contains__)
+    if edits and not mentions(where.statement, "grad"):
+        told = " and ".join(f"`{name}`" for name in sorted(wanted))
+        title = f"Compute a new tensor from {told}"
+        yield Proposal("out-of-place", title, edits, "", rank)
+
+
+def _under_local_name(where: Spot, write: Write) -> tuple[Edit, ...]:
+    """The new tensor under a name of the function's own, which is read from there on: a module
+    keeps its parameter under the attribute. Empty where it is no whole statement."""
+    editor, statement = where.editor, where.statement
+    edits = out_of_place(where.module, statement, {write.name}.__contains__)
+    local = unused_name(where.module, write.name.rpartition(".")[2])
+    lines = [
+        local + line.removeprefix(write.name) if line.startswith(write.name) else line
+        for line in _lines_after(editor, statement, edits)
+    ]
+    if not any(line.startswith(local) for line in lines):
+        return ()
+    later = [
+        editor.replace(node, local)
+        for node in walk_scope(where.scope)
+        if isinstance(node, ast.Name | ast.Attribute)
+        and isinstance(node.ctx, ast.Load)
+        and node.lineno > (statement.end_lineno or statement.lineno)
+        and spelled(node) == write.name
+    ]
+    return (rewritten(editor, [statement], lines), *later)
+
+
+def _lines_after(editor: Editor, statement: ast.stmt, edits: Sequence[Edit]) -> list[str]:
+    """The lines that stand in the place of a statement once the edits are made."""
+    start, (_, end) = editor.offset(statement.lineno, 0), editor.span(statement)
+    moved = [Edit(e.path, e.start - start, e.end - start, e.text) for e in edits]
+    indent = editor.indent_of(statement)
+    lines = apply(editor.module.text[start:end], moved).splitlines() if edits else []
+    return [line.removeprefix(indent) for line in lines]
+
+
+def in_place_of(editor: Editor, statement: ast.stmt) -> Edit | None:
+    """The assignment as updates in place: `w -= x` for `w = w - x`, a loop for a comprehension,
+    one line for each name. None where that cannot be said."""
+    updates = [_in_place(editor, *pair) for pair in assigned_pairs(statement)]
+    lines = [line for update in updates for line in update]
+    return rewritten(editor, [statement], lines) if all(updates) and lines else None
+
+
+def _in_place(editor: Editor, target: ast.expr, value: ast.expr) -> list[str]:
+    """`w -= x` for `w = w - x`; `w.copy_(...)` for any other value."""
+    name = editor.text_of(target)
+    if isinstance(value, ast.ListComp):
+        return _loop_of(editor, value)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Sub | ast.Mult):
+        if spelled(value.left) == spelled(target):
+            sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}[type(value.op)]
+            return [f"{name} {sign}= {editor.text_of(value.right)}"]
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        receiver = value.func
+        if spelled(receiver.value) == spelled(target) and receiver.attr in ("clamp", "clip"):
+            rest = editor.text_of(value).removeprefix(editor.text_of(value.func))
+            return [f"{name}.{receiver.attr}_{rest}"]
+    return [f"{name}.copy_({editor.text_of(value)})"]
+
+
+def _loop_of(editor: Editor, value: ast.ListComp) -> list[str]:
+    """`for p in ps: p -= x` for `[p - x for p in ps]`; empty where there is more to it."""
+    source, element = value.generators[0], value.elt
+    if len(value.generators) > 1 or source.ifs or not isinstance(element, ast.BinOp):
+        return []
+    if spelled(element.left) not in target_names(source.target):
+        return []
+    target, iterated = editor.text_of(source.target), editor.text_of(source.iter)
+    lines = _in_place(editor, element.left, element)
+    if not clears(editor.module.tree, ""):
+        lines.append(f"{spelled(element.left)}.grad = None")
+    return [f"for {target} in {iterated}:", *(indentation(editor.module) + x for x in lines)]
+
+
+def clears(within: ast.AST, name: str) -> bool:
+    """Whether the leaf's gradient is cleared somewhere; with no name, any leaf's."""
+    for node in walk(within):
+        if isinstance(node, ast.Attribute) and node.attr in ("zero_", "zero_grad"):
+            if spelled(node.value).startswith(name):
+                return True
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
+            target = node.targets[0]
+            if target.attr == "grad" and (not name or spelled(target.value) == name):
+                return True
+    return False

@@ -1,0 +1,77 @@
+"""Fixes for `w = w - lr * w.grad`: the same leaf, updated; or a new one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import indentation, joined, missing_import, wrapped
+from analyzers.repair.leaf.leaves import clears, in_place_of, no_grad_header
+from analyzers.source.edits import Edit
+from analyzers.source.flow import bindings, rebinds, run_around
+from analyzers.source.project import assigned_pairs, spelled
+
+
+def leaf_kept(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """The run of updates in place, under `no_grad`, and the gradients cleared behind it."""
+    run = _run(where)
+    if not run:
+        return
+    editor = where.editor
+    updates = [in_place_of(editor, statement) for statement in run]
+    edits = [edit for edit in updates if edit is not None]
+    if len(edits) < len(run):
+        return
+    pairs = [pair for statement in run for pair in assigned_pairs(statement)]
+    names = dict.fromkeys(spelled(target) for target, _ in pairs)
+    leaves = [spelled(t) for t, value in pairs if not isinstance(value, ast.ListComp)]
+    cleared = [f"{name}.grad = None" for name in leaves if not clears(where.scope, name)]
+    told = " and ".join(f"`{name}`" for name in names)
+    if _under_no_grad(where):
+        made: tuple[Edit, ...] = (*edits, *_behind(where, run, cleared))
+    else:
+        edit = wrapped(editor, run, no_grad_header(where.module), edits)
+        if edit is None:
+            return
+        indent = editor.newline + editor.indent_of(run[0]) + indentation(where.module)
+        body = edit.text + "".join(indent + line for line in cleared)
+        made = (Edit(edit.path, edit.start, edit.end, body), *missing_import(editor))
+    title = f"Update {told} in place, under `no_grad`"
+    yield Proposal("update-in-place", title, joined(made), "", rank)
+
+
+def _run(where: Spot) -> list[ast.stmt]:
+    """The adjacent statements that rebind names to values computed from themselves."""
+    alike = [s for s in where.block if any(rebinds(s, name) for name in bindings(s))]
+    return run_around(where.module, where.statement, alike) if where.statement in alike else []
+
+
+def _behind(where: Spot, run: list[ast.stmt], lines: list[str]) -> tuple[Edit, ...]:
+    return (where.editor.insert_after(run[-1], *lines),) if lines else ()
+
+
+def _under_no_grad(where: Spot) -> bool:
+    return any(
+        isinstance(parent, ast.With) and "no_grad" in spelled(parent.items[0])
+        for parent in where.module.ancestors(where.statement)
+    )
+
+
+def leaf_again(where: Spot, rank: int = 1) -> Iterator[Proposal]:
+    """The new tensor as a leaf of its own."""
+    run = _run(where) or [where.statement]
+    last = {spelled(target): value for s in run for target, value in assigned_pairs(s)}
+    edits = tuple(
+        where.editor.append_to(_single(value), ".detach().requires_grad_()")
+        for value in last.values()
+    )
+    if edits:
+        title = "Make the new tensor a leaf that requires grad"
+        yield Proposal("new-leaf", title, edits, "", rank)
+
+
+def _single(value: ast.expr) -> ast.expr:
+    """The tensor of an assigned value: each one of a list."""
+    return value.elt if isinstance(value, ast.ListComp) else value

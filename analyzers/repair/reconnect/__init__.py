@@ -1,0 +1,1 @@
+"""The operator *reconnect*: a graph put back where it was lost."""

@@ -1,0 +1,189 @@
+"""Fixes where nothing was recorded: under `no_grad`, behind a switch, in a frozen model."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import lines_with, rewritten, unwrapped, wrapped
+from analyzers.repair.copy.outofplace import out_of_place
+from analyzers.repair.leaf.leaves import no_grad_header
+from analyzers.source.calls import calls_named
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import called_name, names_read
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from analyzers.source.trees import walk
+from analyzers.source.writes import writes
+
+
+def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """The work outside of the `no_grad` around it: a block, a decorator, or a switch left off."""
+    for parent in where.module.ancestors(where.statement):
+        if isinstance(parent, ast.With) and _stops_recording(parent):
+            yield from _recording_where_walked(where, parent, rank)
+            edits = unwrapped(where.editor, parent)
+            rank += bool(_switches(parent))
+            if edits:
+                title = "Record this work: without `no_grad`"
+                yield Proposal("leave-no-grad", title, edits, "", rank)
+                yield from _recorded_anew(where, parent, rank + 1)
+                return
+        if isinstance(parent, FUNCTIONS[:2]):
+            yield from _undecorated(where.editor, parent, rank)
+    for module in project.modules.values():
+        for node in walk(module.tree):
+            if isinstance(node, ast.Expr) and _switches_off(node.value):
+                yield from _scoped(module, node, rank)
+
+
+def _recorded_anew(where: Spot, block: ast.With, rank: int) -> Iterator[Proposal]:
+    """The statements of the block, recorded, with new tensors where they write in place: what is
+    written to may outlive the pass."""
+    names = {write.name for statement in block.body for write in writes(statement)}
+    lines: list[str] = []
+    for statement in block.body:
+        edits = out_of_place(where.module, statement, names.__contains__)
+        inside = [e for e in edits if where.editor.span(statement)[0] <= e.start]
+        if len(inside) < len(edits):
+            return
+        lines += lines_with(where.editor, statement, edits)
+    if names:
+        told = " and ".join(f"`{name}`" for name in sorted(names))
+        title = f"Record this work, with a new tensor for {told}"
+        edit = rewritten(where.editor, [block], lines)
+        yield Proposal("leave-no-grad", title, (edit,), "", rank)
+
+
+def switched_off_at(where: Spot) -> int | None:
+    """The line of the `no_grad` around a statement: a block's or a decorator's."""
+    for parent in where.module.ancestors(where.statement):
+        if isinstance(parent, ast.With) and _stops_recording(parent):
+            return parent.lineno
+        for decorator in getattr(parent, "decorator_list", []):
+            if any(word in spelled(decorator) for word in ("no_grad", "inference_mode")):
+                return int(decorator.lineno)
+    return None
+
+
+def _stops_recording(block: ast.With) -> bool:
+    off = any(
+        word in spelled(item.context_expr)
+        for item in block.items
+        for word in ("no_grad", "inference_mode")
+    )
+    return off or bool(_switches(block))
+
+
+def _switches(block: ast.With) -> list[ast.Call]:
+    """Calls in the header by which recording may be off: `set_grad_enabled(phase == "train")`."""
+    calls = [call for item in block.items for call in calls_named(item, "set_grad_enabled")]
+    return [call for call in calls if call.args and spelled(call.args[0]) != "True"]
+
+
+def _recording_where_walked(where: Spot, block: ast.With, rank: int) -> Iterator[Proposal]:
+    """The condition under which recording is on, as that under which there is a backward."""
+    for switch in _switches(block):
+        for call in calls_named(where.scope, "backward", "manual_backward"):
+            test = _guard_of(where.module, call)
+            if test is None or not names_read(test) <= names_read(switch.args[0]):
+                continue
+            condition = where.editor.text_of(test)
+            edit = where.editor.replace(switch.args[0], condition)
+            title = f"Record where there is a backward: `{condition}`"
+            yield Proposal("record-when-walked", title, (edit,), "", rank)
+            return
+
+
+def _guard_of(module: Module, node: ast.AST) -> ast.expr | None:
+    """The test of the innermost `if` that the node stands under."""
+    child = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, ast.If) and child in parent.body:
+            return parent.test
+        child = parent
+    return None
+
+
+def _undecorated(
+    editor: Editor, function: ast.FunctionDef | ast.AsyncFunctionDef, rank: int
+) -> Iterator[Proposal]:
+    for decorator in function.decorator_list:
+        if any(word in spelled(decorator) for word in ("no_grad", "inference_mode")):
+            start = editor.offset(decorator.lineno, 0)
+            end = editor.offset((decorator.end_lineno or decorator.lineno) + 1, 0)
+            edit = Edit(editor.module.path, start, end, "")
+            title = f"Record `{function.name}`: without `no_grad`"
+            yield Proposal("leave-no-grad", title, (edit,), "", rank)
+
+
+def _switches_off(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and called_name(node) == "set_grad_enabled"
+        and bool(node.args)
+        and spelled(node.args[0]) == "False"
+    )
+
+
+def _scoped(module: Module, switch: ast.Expr, rank: int) -> Iterator[Proposal]:
+    """What follows the switch in its block, under `no_grad` instead."""
+    editor = Editor(module)
+    block = module.block_of(switch)
+    rest = block[block.index(switch) + 1 :]
+    edit = wrapped(editor, rest, no_grad_header(module)) if rest else None
+    if edit is not None:
+        title = "Switch recording off for this block only"
+        yield Proposal("scoped-no-grad", title, (editor.delete(switch), edit), "", rank)
+
+
+def walked_again(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """Checkpoints that record what is in them whatever their inputs: `use_reentrant=False`."""
+    edits = tuple(
+        where.editor.replace(keyword.value, "False")
+        for call in calls_named(where.scope, "checkpoint", "checkpoint_sequential")
+        for keyword in call.keywords
+        if keyword.arg == "use_reentrant" and spelled(keyword.value) == "True"
+    )
+    if edits:
+        title = "Checkpoint with `use_reentrant=False`"
+        yield Proposal("checkpoint-records", title, edits, "", rank)
+
+
+def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """New modules behind the loop that freezes parameters; else without that loop."""
+    for module in project.modules.values():
+        for loop in walk(module.tree):
+            if isinstance(loop, ast.For) and _freezes(loop):
+                yield from _thaw(Editor(module), loop, rank)
+
+
+def _freezes(loop: ast.For) -> bool:
+    return "parameters" in spelled(loop.iter) and any(
+        (
+            isinstance(node, ast.Assign)
+            and spelled(node.targets[0]).endswith(".requires_grad")
+            and spelled(node.value) == "False"
+        )
+        or (isinstance(node, ast.Call) and spelled(node).endswith("requires_grad_(False)"))
+        for statement in loop.body
+        for node in walk(statement)
+    )
+
+
+def _thaw(editor: Editor, loop: ast.For, rank: int) -> Iterator[Proposal]:
+    block = editor.module.block_of(loop)
+    owner = spelled(loop.iter).partition(".parameters")[0]
+    new = [
+        s
+        for s in block[: block.index(loop)]
+        if isinstance(s, ast.Assign) and spelled(s.targets[0]).startswith(f"{owner}.")
+    ]
+    if new:
+        lines = [line for s in new for line in editor.lines_of(s)]
+        edits = (*(editor.delete(s) for s in new), editor.insert_after(loop, *lines))
+        told = " and ".join(f"`{spelled(s.targets[0])}`" for s in new)
+        yield Proposal("new-part-unfrozen", f"Make {told} behind the freezing", edits, "", rank)
+    tradeoff = "All of the model learns, where it was frozen on purpose or by mistake."
+    yield Proposal("unfreeze", "Do not freeze", (editor.delete(loop),), tradeoff, rank + 2)

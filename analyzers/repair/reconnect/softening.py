@@ -1,0 +1,174 @@
+"""Fixes for losses that have no gradient: a soft value for a hard one, scores for classes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import alias
+from analyzers.source.edits import Editor, needs_parentheses
+from analyzers.source.flow import called_name, definitions, mentions, names_read, value_of
+from analyzers.source.project import Module, spelled
+from analyzers.source.trees import walk
+
+_STEPWISE = frozenset({"round", "sign", "floor", "ceil", "trunc", "int", "long", "bool"})
+_CASTS = frozenset({"float", "double", "half", "to", "type"})
+_COMPARISONS = ("gt", "ge", "lt", "le")
+
+
+def softened(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
+    """The first step function of a statement, and what it is applied to."""
+    for node in walk(statement):
+        soft = _soft(node)
+        if soft is not None and isinstance(node, ast.expr):
+            return node, soft
+    return None
+
+
+def differentiable(where: Spot, rank: int = 1) -> Iterator[Proposal]:
+    """In place of a step function, what it was applied to: of `(p > 0.5).float()`, `p`."""
+    editor, found = where.editor, softened(where.statement)
+    if found is not None:
+        hard, soft = found
+        title = f"Use `{spelled(soft)}` itself, which has a gradient"
+        edits = (editor.replace(hard, editor.text_of(soft)),)
+        tradeoff = "The loss is that of the soft value; the hard one has no gradient."
+        yield Proposal("soft-value", title, edits, tradeoff, rank)
+
+
+def is_probability(where: Spot) -> bool:
+    """Whether the step is one on a probability, which may well stand for the decision itself."""
+    found = softened(where.statement)
+    if found is None:
+        return False
+    values: list[ast.expr | None] = [found[1]]
+    for name in names_read(found[1]):
+        values += [value_of(statement) for statement in definitions(where.scope, name)]
+    return any(
+        isinstance(node, ast.Call) and called_name(node) in ("sigmoid", "softmax")
+        for value in values
+        if value is not None
+        for node in walk(value)
+    )
+
+
+def straight_through(where: Spot, rank: int = 2) -> Iterator[Proposal]:
+    """The hard value forward and the soft one's gradient backward."""
+    editor, found = where.editor, softened(where.statement)
+    if found is not None:
+        hard, soft = (editor.text_of(part) for part in found)
+        bare = f"({soft})" if needs_parentheses(found[1]) else soft
+        text = f"{bare} + ({hard} - {bare}).detach()"
+        alone = isinstance(where.module.parents.get(found[0]), ast.Assign | ast.Return)
+        edits = (editor.replace(found[0], text if alone else f"({text})"),)
+        title = f"Pass the gradient of `{spelled(found[1])}` straight through"
+        tradeoff = "The gradient is that of the soft value, at the hard one."
+        yield Proposal("straight-through", title, edits, tradeoff, rank)
+
+
+def _soft(node: ast.AST) -> ast.expr | None:
+    """What a step function is applied to: `p` of `(p > 0.5).float()`, `p.ge(0.5).int()`,
+    `p.round()` and `torch.round(p)`."""
+    if not isinstance(node, ast.Call):
+        return None
+    if _is_order(node):
+        return _sorted(node)
+    name, operand = called_name(node), _operand(node)
+    if name in (*_CASTS, "int", "long") and isinstance(operand, ast.Compare):
+        return operand.left
+    if name in (*_CASTS, "int", "long") and isinstance(operand, ast.Call):
+        if _is_order(operand):
+            return _sorted(operand)
+        if called_name(operand) in (*_COMPARISONS, "round"):
+            return _operand(operand)
+    return operand if name in _STEPWISE and "." in spelled(node.func) else None
+
+
+def _operand(call: ast.Call) -> ast.expr | None:
+    """What a method belongs to, or a function of torch's is given first."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if owner is not None and spelled(owner).partition(".")[0] not in ("torch", "np", "math"):
+        return owner
+    return call.args[0] if call.args else None
+
+
+def _is_order(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and called_name(node) == "argsort"
+
+
+def _sorted(node: ast.expr) -> ast.expr:
+    """What is put in order: `x` of `x.argsort().argsort()` and of `torch.argsort(x)`."""
+    while isinstance(node, ast.Call) and _is_order(node):
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if owner is None or spelled(owner) == "torch":
+            return node.args[0] if node.args else node
+        node = owner
+    return node
+
+
+def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """Cross entropy on the scores in place of a loss on the chosen classes."""
+    scores = next(filter(None, map(_chosen_from, ast.walk(where.statement))), None)
+    targets = getattr(where.statement, "targets", [])
+    if scores is None or len(targets) != 1 or not isinstance(targets[0], ast.Name):
+        return
+    name, editor = targets[0].id, where.editor
+    block = where.block
+    for statement in block[block.index(where.statement) + 1 :]:
+        call = _loss_on(statement, name)
+        if call is None:
+            continue
+        target = next(a for a in call.args if not mentions(a, name))
+        cross = f"{_functional(where.module)}.cross_entropy"
+        text = f"{cross}({editor.text_of(scores)}, {_classes(editor, target)})"
+        edits = [editor.replace(call, text)]
+        others = [s for s in block if s is not statement and name in names_read(s)]
+        if not others:
+            edits.append(editor.delete(where.statement))
+        title = f"Cross entropy on `{spelled(scores)}` instead of a loss on chosen classes"
+        tradeoff = "Another loss: the number of wrong classes has no gradient."
+        yield Proposal("cross-entropy", title, tuple(edits), tradeoff, rank)
+        return
+
+
+def _chosen_from(node: ast.AST) -> ast.expr | None:
+    if isinstance(node, ast.Call) and called_name(node) == "argmax":
+        if (
+            node.args
+            and isinstance(node.func, ast.Attribute)
+            and spelled(node.func.value) == "torch"
+        ):
+            return node.args[0]
+        if isinstance(node.func, ast.Attribute):
+            return node.func.value
+    return None
+
+
+def _loss_on(statement: ast.stmt, name: str) -> ast.Call | None:
+    """The innermost call of two arguments that reads the name in one of them."""
+    found = [
+        node
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call)
+        and len(node.args) == 2
+        and sum(mentions(a, name) for a in node.args) == 1
+    ]
+    return found[-1] if found else None
+
+
+def _classes(editor: Editor, target: ast.expr) -> str:
+    """The target as class indices: a conversion to float is taken off."""
+    match target:
+        case ast.Call(func=ast.Attribute(value=value, attr="float"), args=[]):
+            return editor.text_of(value)
+    return editor.text_of(target)
+
+
+def _functional(module: Module) -> str:
+    name = alias(module, "torch.nn.functional")
+    if name != "torch.nn.functional":
+        return name
+    nn = alias(module, "torch.nn")
+    return f"{nn}.functional" if nn != "torch.nn" else name

@@ -1,0 +1,278 @@
+"""Where a parameter is cut off from the loss, and fixes that let the gradient through."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from analyzers.evidence import Place, SilentFault
+from analyzers.explain.pattern import SECOND_CHOICE, Carrier, Proposal
+from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import alias, joined
+from analyzers.repair.reconnect.recording import recording, switched_off_at
+from analyzers.repair.reconnect.softening import (
+    differentiable,
+    is_probability,
+    softened,
+    straight_through,
+)
+from analyzers.repair.reconnect.uncutting import cut_from, cuts_in, without_cut
+from analyzers.repair.value_only.arrays import torch_edits
+from analyzers.source.edits import Edit
+from analyzers.source.flow import (
+    backward_calls,
+    bindings,
+    called_name,
+    names_read,
+    own_expressions,
+    value_of,
+    walk_scope,
+)
+from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
+from analyzers.source.trees import remembered, walk
+
+MAX_CUTS = 3
+MAX_DEPTH = 3  # of calls from the function that reads the parameters
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A statement that cuts values of a starved parameter off, and the line to look at."""
+
+    where: Spot
+    place: Place
+    carrier: Carrier
+
+
+def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
+    """The cuts on the ways of the starved parameters through the functions that use them; those
+    of whole models, which may be an evaluation's, last. Where nothing is cut, steps on the way
+    (`round`, a comparison) whose gradient is zero."""
+    parts = {part for path in fault.params for part in path.split(".")[1:] if not part.isdigit()}
+    models = {path.partition(".")[0] for path in fault.params}
+    seen: set[int] = set()
+    for look in (_cut_at, _step_at):
+        for wanted in (parts, models):
+            for cut in _cuts_of(wanted, project, look):
+                if id(cut.where.statement) not in seen and len(seen) < MAX_CUTS:
+                    seen.add(id(cut.where.statement))
+                    yield cut
+        if seen:
+            return
+
+
+_Look = Callable[[Spot, str], Cut | None]
+
+
+@dataclass(frozen=True)
+class _Way:
+    """A function on the way from the parameters to the loss; `known` are its names for values
+    computed from them, each with the name that led there."""
+
+    module: Module
+    scope: Scope
+    known: Mapping[str, str]
+    depth: int = 0
+
+
+def _cuts_of(wanted: set[str], project: Project, look: _Look) -> Iterator[Cut]:
+    """Those in the functions that read the parameters themselves, then in what those call."""
+    ways = [
+        _Way(module, scope, {})
+        for module in project.modules.values()
+        for scope in [*(n for n in walk(module.tree) if isinstance(n, FUNCTIONS[:2])), module.tree]
+    ]
+    met: set[tuple[Scope, frozenset[str]]] = set()
+    for way in ways:  # grows as calls are met
+        if (way.scope, frozenset(way.known)) in met:
+            continue
+        met.add((way.scope, frozenset(way.known)))
+        for statement, derived in _flow(way, wanted):
+            where = Spot(way.module, statement, Place(way.module.path, statement.lineno))
+            name = _source(statement, wanted, derived)
+            cut = look(where, name) if name is not None else None
+            if cut is not None and _goes_on(way, statement):
+                yield cut
+            elif cut is None and way.depth < MAX_DEPTH:
+                ways += _called_by(way, statement, wanted, derived, project)
+
+
+def _flow(way: _Way, wanted: set[str]) -> Iterator[tuple[ast.stmt, dict[str, str]]]:
+    """Statements that read the wanted modules or parameters, or what was computed from them, with
+    the names for the latter at that point."""
+    derived = dict(way.known)
+    if getattr(way.scope, "name", "") == "__init__":
+        return
+    for node in walk_scope(way.scope):
+        if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):
+            continue
+        source = _source(node, wanted, derived)
+        if source is not None:
+            yield node, derived
+            derived |= dict.fromkeys(bindings(node), source)
+
+
+def _source(node: ast.stmt, wanted: set[str], derived: Mapping[str, str]) -> str | None:
+    """The name by which the statement's value comes from the wanted."""
+    value = node.value if isinstance(node, ast.Return) else value_of(node)
+    read = sorted(names_read(value)) if value is not None else []
+    found = next((n for n in read if _is_wanted(n, wanted) or n in derived), None)
+    return derived.get(found, found) if found is not None else None
+
+
+def _called_by(
+    way: _Way, statement: ast.stmt, wanted: set[str], derived: Mapping[str, str], project: Project
+) -> Iterator[_Way]:
+    """The project's functions that the statement hands such values to."""
+    for call in walk(statement):
+        if not isinstance(call, ast.Call):
+            continue
+        given = list(_sources_given(call, wanted, derived))
+        for module, function in _functions_called(call, project) if given else ():
+            if function is way.scope:
+                continue
+            names = [a.arg for a in function.args.args if a.arg not in ("self", "cls")]
+            known = {
+                names[key] if isinstance(key, int) else key: source
+                for key, source in given
+                if not isinstance(key, int) or key < len(names)
+            }
+            yield _Way(module, function, known, way.depth + 1)
+
+
+def _functions_called(call: ast.Call, project: Project) -> Iterator[tuple[Module, ast.FunctionDef]]:
+    """The project's functions of the name that is called; where it has none, what an object of
+    its own may do when it is called with so many arguments."""
+    named = [
+        (module, function)
+        for module in project.modules.values()
+        if isinstance(function := module.function_named(called_name(call)), ast.FunctionDef)
+    ]
+    yield from named
+    for module in project.modules.values() if not named else ():
+        for function in _called_as_objects(module.tree):
+            if len(function.args.args) - 1 == len(call.args) + len(call.keywords):
+                yield module, function
+
+
+@remembered
+def _called_as_objects(tree: ast.Module) -> list[ast.FunctionDef]:
+    """What a file's objects do when they are called."""
+    functions = [node for node in walk(tree) if isinstance(node, ast.FunctionDef)]
+    return [function for function in functions if function.name in ("forward", "__call__")]
+
+
+def _sources_given(
+    call: ast.Call, wanted: set[str], derived: Mapping[str, str]
+) -> Iterator[tuple[int | str, str]]:
+    """Arguments, by place or keyword, that come from the wanted, with the name that led there."""
+    places: list[tuple[int | str, ast.expr]] = [*enumerate(call.args)]
+    places += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
+    for key, value in places:
+        source = _source(ast.Return(value), wanted, derived)
+        if source is not None:
+            yield key, source
+
+
+def _goes_on(way: _Way, statement: ast.stmt) -> bool:
+    """Whether what the statement computes goes on towards a loss: it is returned, handed on, kept
+    in an object or walked. A number that is only logged does not."""
+    if isinstance(statement, ast.Return):
+        return True
+    reached = set(bindings(statement))
+    for node in [*walk_scope(way.scope)] * 2:  # what a loop reads may stand in front
+        if not isinstance(node, ast.stmt) or not _read(node) & reached:
+            continue
+        if isinstance(node, ast.Return) or backward_calls(node):
+            return True
+        reached |= set(bindings(node))
+    return any("." in name for name in reached)
+
+
+def _read(statement: ast.stmt) -> set[str]:
+    """Names that the statement's own expressions read."""
+    return {name for node in own_expressions(statement) for name in names_read(node)}
+
+
+def _is_wanted(name: str, wanted: set[str]) -> bool:
+    return name in wanted or ("." in name and name.rpartition(".")[2] in wanted)
+
+
+def _cut_at(where: Spot, name: str) -> Cut | None:
+    line = switched_off_at(where)
+    sampled = list(_samples(where.statement))
+    if line is None and not cuts_in(where.statement) and not sampled:
+        return None
+    place = Place(where.place.file, line or where.place.line)
+    bound = [] if _is_number(where) else bindings(where.statement)
+    carrier = Carrier(next(iter([*bound, *_cut_names(where)]), name), where.place)
+    return Cut(where, place, carrier)
+
+
+def _cut_names(where: Spot) -> Iterator[str]:
+    """Names that a returned value is cut from: `loss` in `return Variable(loss.data)`."""
+    for cut in cuts_in(where.statement) if isinstance(where.statement, ast.Return) else ():
+        source = cut_from(cut)
+        if isinstance(source, ast.Name):
+            yield source.id
+
+
+def _step_at(where: Spot, name: str) -> Cut | None:
+    """A step function in the statement, whose gradient is zero wherever it has one."""
+    if softened(where.statement) is None:
+        return None
+    bound = bindings(where.statement)
+    return Cut(where, where.place, Carrier(bound[0] if bound else name, where.place))
+
+
+def _is_number(where: Spot) -> bool:
+    """Whether the cut gives a plain number: then the parameter's own name says more."""
+    value = value_of(where.statement)
+    return value is not None and any(
+        isinstance(node, ast.Call) and called_name(node) in ("item", "float", "tolist")
+        for node in walk(value)
+    )
+
+
+def _samples(statement: ast.stmt) -> Iterator[ast.Call]:
+    """Calls of `sample` on a distribution, through which no gradient goes."""
+    for node in walk(statement):
+        if isinstance(node, ast.Call) and called_name(node) == "sample":
+            if isinstance(node.func, ast.Attribute):
+                yield node
+
+
+def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """The statement without its cut; recorded; what its function says in NumPy said in torch; a
+    sample, or a value, that has a gradient."""
+    if switched_off_at(cut.where) is not None:
+        yield from recording(cut.where, project, rank)
+    in_torch = joined(torch_edits(cut.where))
+    if in_torch:
+        title = "Say it with torch, which keeps the graph"
+        yield Proposal("torch-functions", title, in_torch, "", rank)
+    for proposal in without_cut(cut.where, rank):
+        edits = (*proposal.edits, *_with_torch(cut.where))
+        yield Proposal(proposal.strategy, proposal.title, edits, "", rank)
+    sampled = [
+        Edit(cut.where.module.path, end - len("sample"), end, "rsample")
+        for call in _samples(cut.where.statement)
+        for end in [cut.where.editor.span(call.func)[1]]
+    ]
+    if not cuts_in(cut.where.statement):
+        soft = is_probability(cut.where)
+        yield from differentiable(cut.where, rank if soft else SECOND_CHOICE)
+        yield from straight_through(cut.where, SECOND_CHOICE if soft else rank)
+    if sampled:
+        title = "Sample with a gradient: `rsample()`"
+        yield Proposal("rsample", title, tuple(sampled), "", rank)
+
+
+def _with_torch(where: Spot) -> Iterator[Edit]:
+    """`torch.exp` in place of `math.exp` around a value that is a tensor now."""
+    math = alias(where.module, "math")
+    for node in walk(where.statement):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if spelled(node.func.value) == math and cuts_in(ast.Expr(node)):
+                yield where.editor.replace(node.func.value, alias(where.module, "torch"))

@@ -1,0 +1,168 @@
+"""Fixes that put a graph back where a call had cut it: `.item()`, `.data`, a tensor made anew."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.evidence import MissingGraph
+from analyzers.explain.origins import behind
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot, names_held
+from analyzers.repair.blocks import alias, joined, text_with
+from analyzers.repair.value_only.arrays import torch_edits
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import called_name, definitions, names_read
+from analyzers.source.project import Module, Project, spelled
+from analyzers.source.trees import walk
+
+_ENDING_METHODS = frozenset({"item", "detach", "numpy", "tolist", "cpu"})
+_TENSOR_MAKERS = frozenset(
+    {"tensor", "as_tensor", "Tensor", "FloatTensor", "from_numpy", "Variable"}
+)
+MAX_SUSPECTS = 3
+
+
+def without_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """The statement without `.item()`, `.data`, `.detach()` and the like, or a tensor made anew."""
+    edits = [edit for node in cuts_in(where.statement) for edit in _uncut(where.editor, node)]
+    if edits:
+        told = " and ".join(dict.fromkeys(f"`{_told(n)}`" for n in cuts_in(where.statement)))
+        title = f"Keep the graph: without {told}"
+        if _says_nothing(where, edits):
+            edits = [where.editor.delete(where.statement)]
+        yield Proposal("keep-graph", title, joined(edits), "", rank)
+
+
+def _says_nothing(where: Spot, edits: Sequence[Edit]) -> bool:
+    """Whether an assignment would give a name its own value: `x = x.detach()` uncut."""
+    match where.statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            return text_with(where.editor, value, joined(edits)).strip() == name
+    return False
+
+
+def cuts_behind_loss(
+    where: Spot, evidence: MissingGraph, project: Project, rank: int = 1
+) -> Iterator[Proposal]:
+    """Where no run has told the cut: each one in the statements that the loss comes from; and
+    all of them, with what was said in NumPy said in torch."""
+    names = set(names_held(evidence.holders)) or names_read(where.statement)
+    origins = list(behind(where, names, project))
+    singles = [p for origin in origins for p in without_cut(origin, rank)]
+    said = {id(origin.scope): torch_edits(origin) for origin in origins}
+    in_torch = [edit for edits in said.values() for edit in edits]
+    if in_torch:
+        cut = [o for o in origins if not said[id(o.scope)]]
+        rest = [edit for o in cut for p in without_cut(o) for edit in p.edits]
+        title = "Say it with torch, which keeps the graph"
+        yield Proposal("torch-functions", title, joined([*in_torch, *rest]), "", 0)
+    yield from singles[:MAX_SUSPECTS]
+    if len(singles) > 1:
+        edits = joined([edit for single in singles for edit in single.edits])
+        title = "Keep the graph all along the way to the loss"
+        yield Proposal("keep-graph", title, edits, "", rank + 1)
+
+
+def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:
+    """The expressions that cut, outermost first; the parts of a chain only once."""
+    found: list[ast.Attribute | ast.Call] = []
+    inside: set[int] = set()
+    for node in walk(statement):
+        if id(node) not in inside and isinstance(node, ast.Attribute | ast.Call) and _cuts_at(node):
+            found.append(node)
+            arguments = node.args if isinstance(node, ast.Call) else []
+            inside |= _links(arguments[0] if arguments else node)
+    return found
+
+
+def cut_from(cut: ast.Attribute | ast.Call) -> ast.expr:
+    """What an expression cuts: `loss` of `loss.data`, `xs` of `torch.tensor(xs)`."""
+    return _base(cut.args[0] if isinstance(cut, ast.Call) and cut.args else cut)
+
+
+def _cuts_at(node: ast.Attribute | ast.Call) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr == "data"
+    name = called_name(node)
+    if isinstance(node.func, ast.Attribute) and not node.args and name in _ENDING_METHODS:
+        return name != "cpu"
+    return bool(node.args) and (name in _TENSOR_MAKERS or spelled(node.func) in ("float",))
+
+
+def _shortened(node: ast.expr) -> ast.expr | None:
+    """A chain of cutting methods without its last link; None where there is none."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr=attr), args=[]) if (
+            attr in _ENDING_METHODS
+        ):
+            return value
+        case ast.Attribute(value=value, attr="data"):
+            return value
+    return None
+
+
+def _links(node: ast.expr) -> set[int]:
+    """The nodes that make up a chain, its base left out."""
+    found: set[int] = set()
+    while (shorter := _shortened(node)) is not None:
+        found |= {id(node), id(getattr(node, "func", node))}
+        node = shorter
+    return found
+
+
+def _base(node: ast.expr) -> ast.expr:
+    """What stands in front of a chain of cutting methods."""
+    while (shorter := _shortened(node)) is not None:
+        node = shorter
+    return node
+
+
+def _told(node: ast.Attribute | ast.Call) -> str:
+    if isinstance(node, ast.Attribute):
+        return f".{node.attr}"
+    name = spelled(node.func) if node.args else f".{called_name(node)}"
+    return f"{name}(...)" if node.args else f"{name}()"
+
+
+def _uncut(editor: Editor, node: ast.Attribute | ast.Call) -> Iterator[Edit]:
+    if isinstance(node, ast.Call) and node.args:
+        yield editor.replace(node, _unmade(editor, node, node.args[0]))
+        return
+    base = _base(node)
+    if _stands_alone(editor.module, node):
+        yield editor.replace(node, editor.text_of(base))
+        return
+    _, start = editor.span(base)
+    _, end = editor.span(node)
+    closing = editor.module.text[start:end]
+    kept = ")" if closing.count(")") > closing.count("(") else ""
+    yield Edit(editor.module.path, start, end, kept)
+
+
+def _stands_alone(module: Module, node: ast.AST) -> bool:
+    """Whether the expression is all of what is assigned or returned: no parentheses needed."""
+    return isinstance(module.parents.get(node), ast.Assign | ast.Return)
+
+
+def _unmade(editor: Editor, node: ast.Call, argument: ast.expr) -> str:
+    """What a tensor was made anew from, as a tensor with its graph."""
+    argument = _base(argument)
+    text = editor.text_of(argument)
+    if _is_sequence(editor.module, node, argument):
+        return f"{alias(editor.module, 'torch')}.stack({text})"
+    inside = isinstance(editor.module.parents.get(node), ast.Attribute | ast.BinOp)
+    return f"({text})" if inside and isinstance(argument, ast.BinOp) else text
+
+
+def _is_sequence(module: Module, node: ast.AST, argument: ast.expr) -> bool:
+    """Whether a value is plainly a list of tensors."""
+    if isinstance(argument, ast.List | ast.ListComp | ast.GeneratorExp):
+        return True
+    if not isinstance(argument, ast.Name | ast.Attribute):
+        return False
+    for statement in definitions(module.scope_of(node), spelled(argument)):
+        value = getattr(statement, "value", None)
+        if isinstance(value, ast.List | ast.ListComp):
+            return True
+    return False

@@ -1,0 +1,224 @@
+"""Fixes that compute anew in each pass what a caller, a constructor or a context made once."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.passing import arguments, call_into, handed_down
+from analyzers.explain.reuse.story import Story
+from analyzers.repair.blocks import joined, text_with
+from analyzers.repair.rewrite import head_of
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import (
+    assigned_parts,
+    bindings,
+    definitions,
+    mentions,
+    value_of,
+    walk_scope,
+)
+from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
+from analyzers.source.trees import walk
+
+_MAX_READERS = 3
+_PLAIN_CONTEXTS = ("no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "open")
+
+
+def anew_in_each_pass(story: Story, project: Project) -> Iterator[Proposal]:
+    """What was handed down computed in the loop; what a constructor's helper makes, made where it
+    is read; a context around the loop entered in each pass."""
+    yield from _handed_down(story)
+    yield from _by_helper(story, project)
+    yield from _context_inside(story)
+
+
+def _proposal(strategy: str, title: str, edits: tuple[Edit, ...], rank: int = 0) -> Proposal:
+    return Proposal(strategy, title, edits, "It is computed anew in each pass.", rank)
+
+
+def _handed_down(story: Story) -> Iterator[Proposal]:
+    """`adj = model.graph()` in the caller becomes the same line in the loop of the function that
+    is given `adj`, in that function's own names."""
+    shared, loop = story.shared, story.loop
+    above = story.above
+    if shared is None or loop is None or len(above) < 2:
+        return
+    for caller, argument in handed_down(above, story.name):
+        if caller is not above[-2]:
+            return
+        made = definitions(caller.scope, spelled(argument))
+        call = call_into(caller, shared.scope)
+        if call is None or len(made) != 1 or not isinstance(made[0], ast.Assign):
+            return
+        if not isinstance(made[0].targets[0], ast.Name):
+            return
+        names = {spelled(v): p for p, v in arguments(call, shared.module, shared.scope)}
+        text = _in_names_of(shared.module, caller.module, made[0].value, names)
+        if text is not None:
+            edit = Editor(shared.module).insert_before(head_of(loop), f"{story.name} = {text}")
+            title = f"Compute `{story.name}` inside the loop of `{shared.function}`"
+            yield _proposal("compute-in-loop", title, (edit,))
+
+
+def _in_names_of(
+    module: Module, home: Module, value: ast.expr, names: dict[str, str]
+) -> str | None:
+    """An expression of one function in the names of another that was given some of them; None
+    where it reads what the other does not know."""
+    known = _module_names(module.tree) if module is home else set()
+    editor = Editor(home)
+    edits: list[Edit] = []
+    for node in walk(value):
+        if not isinstance(node, ast.Name) or hasattr(builtins, node.id):
+            continue
+        if node.id in names:
+            edits.append(editor.replace(node, names[node.id]))
+        elif node.id not in known:
+            return None
+    return text_with(editor, value, edits)
+
+
+def _module_names(tree: ast.Module) -> set[str]:
+    """What every function of a module knows: its imports, functions, classes and globals."""
+    names: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        else:
+            names |= set(bindings(node))
+    return names
+
+
+def _by_helper(story: Story, project: Project) -> Iterator[Proposal]:
+    """A method that was called before the loop, called again where what it makes is read; with
+    the arguments that it has kept."""
+    for module, scope, _ in story.binders if story.attribute else ():
+        owner = module.parents.get(scope)
+        if not isinstance(scope, ast.FunctionDef) or not isinstance(owner, ast.ClassDef):
+            continue
+        given = _kept_arguments(scope)
+        if scope.name == "__init__" or given is None or not story.ran_before(scope):
+            continue
+        editor = Editor(module)
+        readers = _readers(owner, f"self.{story.attribute}", scope)
+        call = f"self.{scope.name}({', '.join(given)})"
+        if 0 < len(readers) <= _MAX_READERS:
+            edits = [editor.insert_before(head_of(reader), call) for reader in readers]
+            told = " and ".join(f"`{reader.name}`" for reader in readers)
+            yield _proposal("compute-in-method", f"Call `{call}` in {told}", joined(edits))
+        return
+
+
+def _kept_arguments(method: ast.FunctionDef) -> list[str] | None:
+    """The attributes under which a method keeps its arguments; None where it does not."""
+    kept = {
+        spelled(part): spelled(target)
+        for statement in method.body
+        for target, part in assigned_parts(statement)
+        if spelled(target).startswith("self.")
+    }
+    names = [argument.arg for argument in method.args.args[1:]]
+    return [kept[name] for name in names] if set(names) <= kept.keys() else None
+
+
+def _readers(owner: ast.ClassDef, name: str, maker: Scope) -> list[ast.FunctionDef]:
+    """The methods that read an attribute, but for the constructor and its maker."""
+    return [
+        method
+        for method in owner.body
+        if isinstance(method, ast.FunctionDef)
+        and method is not maker
+        and method.name != "__init__"
+        and any(mentions(statement, name) for statement in method.body)
+    ]
+
+
+def _context_inside(story: Story) -> Iterator[Proposal]:
+    """`with cache(): for x in data:` becomes `for x in data: with cache():`; a context that keeps
+    what it has computed then keeps it for one pass."""
+    shared = story.shared
+    for loop in shared.loops if shared is not None else ():
+        assert shared is not None
+        module = shared.module
+        block = module.parents.get(loop)
+        if not isinstance(block, ast.With) or block.body != [loop] or loop.orelse:
+            continue
+        header = " ".join(spelled(item) for item in block.items)
+        one_line = block.lineno + 1 == loop.lineno and loop.lineno + 1 <= loop.body[0].lineno
+        if not one_line or any(name in header for name in _PLAIN_CONTEXTS):
+            continue
+        editor = Editor(module)
+        outer, inner = (editor.module.lines[n.lineno - 1].strip() for n in (block, loop))
+        start, end = editor.span(block)[0], editor.offset(loop.lineno + 1, 0)
+        swapped = f"{inner}{editor.newline}{editor.indent_of(loop)}{outer}{editor.newline}"
+        edit = Edit(module.path, start, end, swapped)
+        title = f"Enter `{spelled(block.items[0])}` in each pass"
+        yield _proposal("context-in-loop", title, (edit,))
+
+
+def computed_for_next_pass(story: Story) -> Iterator[Proposal]:
+    """`value = next_value` behind the walk becomes the call that made `next_value`: the next pass
+    gets a graph of its own, from the weights as the step has left them."""
+    shared = story.shared
+    for module, scope, statement in story.binders:
+        value = value_of(statement)
+        if shared is None or scope is not shared.scope or not isinstance(value, ast.Name):
+            continue
+        if statement.lineno < shared.freed_line or not story.binds_inside(module, scope, statement):
+            continue
+        made = [s for s in definitions(scope, value.id) if s.lineno < shared.freed_line]
+        maker = value_of(made[-1]) if made else None
+        if isinstance(maker, ast.Call) and isinstance(made[-1], ast.Assign):
+            editor = Editor(module)
+            edit = editor.replace(value, editor.text_of(maker))
+            title = f"Compute `{story.name}` anew for the next pass"
+            yield _proposal("compute-for-next-pass", title, (edit,))
+
+
+def moved_into_readers(story: Story) -> Iterator[Proposal]:
+    """Move a statement of a module, or of a factory, into the one function within it that reads
+    what it makes."""
+    for module in story.project.modules.values():
+        for scope in (module.tree, *(n for n in module.nodes if isinstance(n, ast.FunctionDef))):
+            made = definitions(scope, story.name)
+            if len(made) == 1 and isinstance(made[0], ast.Assign):
+                yield from _into_reader(story, module, scope, made[0])
+
+
+def _into_reader(
+    story: Story, module: Module, scope: ast.AST, statement: ast.Assign
+) -> Iterator[Proposal]:
+    reads = [
+        node
+        for node in walk(scope)
+        if isinstance(node, ast.Name)
+        and node.id == story.name
+        and isinstance(node.ctx, ast.Load)
+        and not _is_parameter(module.scope_of(node), story.name)
+    ]
+    readers = {module.scope_of(node) for node in reads}
+    reader = readers.pop() if len(readers) == 1 else None
+    if isinstance(reader, ast.Lambda) and len(reads) == 1:
+        editor = Editor(module)
+        text = editor.text_of(statement.value)
+        plain = isinstance(statement.value, ast.Call | ast.Attribute | ast.Subscript)
+        inside = editor.replace(reads[0], text if plain else f"({text})")
+        title = f"Compute `{story.name}` in the function that reads it"
+        yield _proposal("compute-in-function", title, (editor.delete(statement), inside))
+    if not isinstance(reader, ast.FunctionDef) or reader is scope:
+        return
+    if any(statement is node for node in walk_scope(reader)):
+        return
+    editor = Editor(module)
+    lines = editor.lines_of(statement)
+    edits = (editor.delete(statement), editor.insert_before(head_of(reader), *lines))
+    yield _proposal("compute-in-function", f"Compute `{story.name}` in `{reader.name}`", edits)
+
+
+def _is_parameter(scope: Scope, name: str) -> bool:
+    return isinstance(scope, FUNCTIONS) and name in [a.arg for a in scope.args.args]

@@ -1,0 +1,193 @@
+"""Fixes for an optimizer that calls its closure many times: forward and loss belong inside it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.story import Story
+from analyzers.repair.remake.moving import bound_in, chains_of
+from analyzers.repair.rewrite import copy_into, move_into
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import (
+    bindings,
+    called_name,
+    definitions,
+    mentions,
+    names_read,
+    value_of,
+    walk_scope,
+    walked,
+)
+from analyzers.source.project import Module, Project, Scope, spelled
+from analyzers.source.trees import walk
+
+
+def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
+    """Move the statements that make the loss into the closure."""
+    module = project.module(story.reuse.reached.at.file)
+    call = story.root_call
+    if module is None or call is None:
+        return
+    closure = module.scope_of(call)
+    statement = module.statement_at(call.lineno)
+    if not isinstance(closure, ast.FunctionDef | ast.AsyncFunctionDef) or statement is None:
+        return
+    yield from _call_maker(story, module, closure)
+    yield from _into_method(story, module, closure)
+    yield from _lambda_for_partial(story, project, closure)
+    root = walked(call)
+    names = (names_read(root) if root is not None else set()) | {c.name for c in story.carriers}
+    scope = module.scope_of(closure)
+    needed = _free_names(closure) & _graph_side(scope, names)
+    for rank, chain in enumerate(chains_of(module, scope, closure, needed or names)):
+        made = {name for s in chain for name in bound_in(s)}
+        first = next((s for s in closure.body if names_read(s) & made), statement)
+        editor = Editor(module)
+        kept = _returned_by_step(editor, scope, closure, chain)
+        if kept is not None:
+            edits = (*move_into(editor, chain, first), *kept)
+        else:
+            edits = copy_into(editor, chain, first)
+        yield Proposal(
+            "forward-into-closure", "Forward and loss inside the closure", edits, "", rank
+        )
+
+
+def _call_maker(
+    story: Story, module: Module, closure: ast.FunctionDef | ast.AsyncFunctionDef
+) -> Iterator[Proposal]:
+    """Where a method makes the carrier, the closure calls that method itself."""
+    for other, maker, _ in story.binders:
+        if other is not module or not story.attribute or not isinstance(maker, ast.FunctionDef):
+            continue
+        if maker.name == "__init__" or maker is closure or len(maker.args.args) != 1:
+            continue
+        own = f"self.{story.attribute}"
+        first = next((s for s in closure.body if mentions(s, own)), closure.body[0])
+        edit = Editor(module).insert_before(first, f"self.{maker.name}()")
+        title = f"Make `{own}` inside the closure"
+        yield Proposal("forward-into-closure", title, (edit,), "", 0)
+
+
+def _into_method(
+    story: Story, module: Module, closure: ast.FunctionDef | ast.AsyncFunctionDef
+) -> Iterator[Proposal]:
+    """Where the closure is a method, the statements in front of the step go into it, if they need
+    nothing but `self`."""
+    calling = story.reuse.reached.stack[-2:-1]
+    step = module.statement_at(calling[0].line) if calling else None
+    if module.class_of(closure) is None or step is None or not story.attribute:
+        return
+    scope = module.scope_of(step)
+    for rank, chain in enumerate(chains_of(module, scope, step, {f"self.{story.attribute}"})):
+        made = {name for statement in chain for name in bound_in(statement)}
+        local = {name for s in chain for name in names_read(s)} - made
+        if local & {n for s in walk_scope(scope) if isinstance(s, ast.stmt) for n in bindings(s)}:
+            continue
+        first = next((s for s in closure.body if names_read(s) & made), closure.body[0])
+        edits = move_into(Editor(module), chain, first)
+        title = f"Forward and loss inside `{closure.name}`"
+        yield Proposal("forward-into-closure", title, edits, "", rank)
+
+
+def _lambda_for_partial(
+    story: Story, project: Project, closure: ast.FunctionDef | ast.AsyncFunctionDef
+) -> Iterator[Proposal]:
+    """`partial(closure, loss)` becomes `lambda: closure(forward(...))`: calls make the loss."""
+    for module in project.modules.values():
+        for call in walk(module.tree):
+            if not isinstance(call, ast.Call) or called_name(call) != "partial" or not call.args:
+                continue
+            if spelled(call.args[0]) != closure.name:
+                continue
+            statement = module.statement_at(call.lineno)
+            editor = Editor(module)
+            for argument in (*call.args[1:], *(keyword.value for keyword in call.keywords)):
+                made = _only_definition(module, statement, argument)
+                if made is None or statement is None:
+                    continue
+                given = [
+                    editor.text_of(made.value if a is argument else a) for a in call.args[1:]
+                ] + [
+                    f"{k.arg}={editor.text_of(made.value if k.value is argument else k.value)}"
+                    for k in call.keywords
+                ]
+                text = f"lambda: {closure.name}({', '.join(given)})"
+                yield Proposal(
+                    "forward-into-closure",
+                    f"Make `{spelled(argument)}` in each call of the closure",
+                    (editor.delete(made), editor.replace(call, text)),
+                    "",
+                    0,
+                )
+
+
+def _only_definition(
+    module: Module, statement: ast.stmt | None, argument: ast.expr
+) -> ast.Assign | None:
+    """The one statement that makes a name, where only this argument reads it."""
+    if not isinstance(argument, ast.Name) or statement is None:
+        return None
+    scope = module.scope_of(statement)
+    made = [s for s in definitions(scope, argument.id) if isinstance(s, ast.Assign)]
+    reads = [
+        node
+        for node in walk(scope)
+        if isinstance(node, ast.Name)
+        and node.id == argument.id
+        and isinstance(node.ctx, ast.Load)
+        and node is not argument
+    ]
+    alone = len(made) == 1 and len(made[0].targets) == 1 and not reads
+    return made[0] if alone and isinstance(made[0].value, ast.Call | ast.BinOp) else None
+
+
+def _returned_by_step(
+    editor: Editor, scope: Scope, closure: ast.AST, chain: Sequence[ast.stmt]
+) -> tuple[Edit, ...] | None:
+    """Edits that keep the moved names readable behind `optimizer.step(closure)`: its return value
+    is the loss. None where other moved names are read outside of the closure."""
+    made = {name for statement in chain for name in bound_in(statement)}
+    inside = set(walk(closure)) | {n for s in chain for n in walk(s)}
+    read = {
+        node.id
+        for node in walk_scope(scope)
+        if isinstance(node, ast.Name)
+        and isinstance(node.ctx, ast.Load)
+        and node.id in made
+        and node not in inside
+    }
+    if not read:
+        return ()
+    returned = {
+        spelled(node.value)
+        for node in walk(closure)
+        if isinstance(node, ast.Return) and node.value is not None
+    }
+    if read != returned:
+        return None
+    for node in walk_scope(scope):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            given = [spelled(argument) for argument in node.value.args]
+            if called_name(node.value) == "step" and getattr(closure, "name", "") in given:
+                start, _ = editor.span(node)
+                return (Edit(editor.module.path, start, start, f"{read.pop()} = "),)
+    return None
+
+
+def _free_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    bound = {n for s in walk_scope(function) if isinstance(s, ast.stmt) for n in bindings(s)}
+    return {n for s in function.body for n in names_read(s)} - bound
+
+
+def _graph_side(scope: Scope, names: set[str]) -> set[str]:
+    """The names, and those that they are computed from or into, in the scope."""
+    return names | {
+        name
+        for node in walk_scope(scope)
+        if isinstance(node, ast.stmt) and (value := value_of(node)) is not None
+        for name in bindings(node)
+        if names_read(value) & names or name in names
+    }

@@ -1,0 +1,89 @@
+"""Fixes for `autograd.grad` on a graph that is needed again: kept, or with a graph of its own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.reuse.story import Story, put_in
+from analyzers.repair.rewrite import statements_of, with_keyword
+from analyzers.source.calls import calls_named
+from analyzers.source.edits import Editor
+from analyzers.source.flow import bindings, call_on_line, called_name, names_read, value_of, walked
+from analyzers.source.project import FUNCTIONS, Module, Project
+from analyzers.source.trees import children
+
+_ENDING = ("detach", "item", "numpy", "tolist")
+_MAX_CALLERS = 4
+
+
+def keep_for_second(story: Story, project: Project) -> Iterator[Proposal]:
+    """Tell `autograd.grad` to keep the graph, or to make one of the gradients."""
+    reuse = story.reuse
+    module = project.module(reuse.freed.at.file)
+    call = call_on_line(module, reuse.freed.at.line, "grad") if module else None
+    statement = module.statement_at(call.lineno) if module is not None and call else None
+    if module is None or call is None or statement is None:
+        return
+    learnt = _reaches_walk(project, module, statement)
+    yield Proposal(
+        "create-graph",
+        "Make a graph of the gradients too",
+        (with_keyword(Editor(module), call, "create_graph"),),
+        "" if learnt else "Only if the gradients themselves are part of the loss.",
+        0 if learnt else SECOND_CHOICE + 1,
+    )
+    yield Proposal(
+        "retain-graph",
+        "Keep the graph for the second backward",
+        (with_keyword(Editor(module), call, "retain_graph"),),
+        "Only if the gradients are looked at, not learnt from." if learnt else "",
+        5 if learnt else 0,
+    )
+
+
+def _reaches_walk(
+    project: Project, module: Module, statement: ast.stmt, depth: int = _MAX_CALLERS
+) -> bool:
+    """Whether what a statement binds or returns becomes part of a tensor that a `backward()`
+    walks; also where nobody can be seen to call the function that returns it."""
+    scope = module.scope_of(statement)
+    tainted, returned = set(bindings(statement)), isinstance(statement, ast.Return)
+    for later in statements_of(scope):
+        value = later.value if isinstance(later, ast.Return) else value_of(later) or put_in(later)
+        if later.lineno > statement.lineno and value is not None and _read(value) & tainted:
+            tainted |= set(bindings(later))
+            returned = returned or isinstance(later, ast.Return)
+    walks = calls_named(scope, "backward", "manual_backward")
+    roots = [root for walk in walks if (root := walked(walk)) is not None]
+    if any(_read(root) & tainted for root in roots):
+        return True
+    if not returned or not isinstance(scope, FUNCTIONS[:2]):
+        return False
+    callers = list(_callers(project, scope.name)) if depth else []
+    return not callers or any(_reaches_walk(project, *caller, depth - 1) for caller in callers)
+
+
+def _read(value: ast.expr) -> set[str]:
+    """Names that a value is computed from, but for those whose graph it leaves behind."""
+    found: set[str] = set()
+    todo: list[ast.AST] = [value]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Call) and called_name(node) in _ENDING:
+            continue
+        if isinstance(node, ast.Name | ast.Attribute):
+            found |= names_read(node)
+        todo += children(node)
+    return found
+
+
+def _callers(project: Project, name: str) -> Iterator[tuple[Module, ast.stmt]]:
+    """The statements that call a function of this name."""
+    for module in project.modules.values():
+        for node in module.nodes:
+            if isinstance(node, ast.Call) and called_name(node) == name:
+                statement = module.statement_at(node.lineno)
+                if statement is not None:
+                    yield module, statement

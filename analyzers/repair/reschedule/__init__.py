@@ -1,0 +1,1 @@
+"""The operator *reschedule*: steps, clears and backward calls moved within their pass."""

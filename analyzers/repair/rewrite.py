@@ -1,0 +1,88 @@
+"""Edits that several patterns share: detach at a boundary, one backward of a sum, moved work."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import walk_scope, walked
+from analyzers.source.project import Loop, Module
+from analyzers.source.trees import walk
+
+
+def unused_name(module: Module, wanted: str) -> str:
+    """The name, with a number behind it if the script uses it already."""
+    taken = {node.id for node in walk(module.tree) if isinstance(node, ast.Name)}
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    return name
+
+
+def head_of(loop: Loop | ast.FunctionDef) -> ast.stmt:
+    """The statement in front of which new work for each pass or call goes (behind a docstring)."""
+    first = loop.body[0]
+    if len(loop.body) > 1 and isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+        return loop.body[1]
+    return first
+
+
+def with_keyword(editor: Editor, call: ast.Call, keyword: str, value: str = "True") -> Edit:
+    """The call with a keyword set, in place of the value it may have had."""
+    for given in call.keywords:
+        if given.arg == keyword:
+            return editor.replace(given.value, value)
+    _, end = editor.span(call)
+    inside = editor.module.text[editor.span(call.func)[1] : end]
+    has_arguments = bool(call.args or call.keywords)
+    comma = "" if not has_arguments or inside.rstrip(")").rstrip().endswith(",") else ", "
+    return Edit(editor.module.path, end - 1, end - 1, f"{comma}{keyword}={value}")
+
+
+def top_level_in(module: Module, node: ast.AST, block: Sequence[ast.stmt]) -> ast.stmt | None:
+    """The statement of the block that holds the node, or is it."""
+    if node in block and isinstance(node, ast.stmt):
+        return node
+    for parent in module.ancestors(node):
+        if parent in block and isinstance(parent, ast.stmt):
+            return parent
+    return None
+
+
+def sum_in_loop(
+    editor: Editor, loop: Loop, statement: ast.stmt, call: ast.Call, name: str
+) -> tuple[Edit, ...] | None:
+    """Instead of a backward in each pass: add up, then one backward behind the loop."""
+    loss = walked(call)
+    if loss is None or not isinstance(statement, ast.Expr) or statement.value is not call:
+        return None
+    start, end = editor.span(statement)
+    added = editor.text_of(loss)
+    given = ", ".join(
+        editor.text_of(keyword)
+        for keyword in call.keywords
+        if keyword.arg not in ("retain_graph", "create_graph", "gradient")
+    )
+    return (
+        editor.insert_before(loop, f"{name} = 0"),
+        Edit(editor.module.path, start, end, f"{name} = {name} + {added}"),
+        editor.insert_after(loop, f"{name}.backward({given})"),
+    )
+
+
+def move_into(editor: Editor, chain: Sequence[ast.stmt], head: ast.stmt) -> tuple[Edit, ...]:
+    """Take statements out where they stand and put them in front of `head`, in order."""
+    lines = [line for statement in chain for line in editor.lines_of(statement)]
+    return (*(editor.delete(statement) for statement in chain), editor.insert_before(head, *lines))
+
+
+def copy_into(editor: Editor, chain: Sequence[ast.stmt], head: ast.stmt) -> tuple[Edit, ...]:
+    """As `move_into`, but the first computation stays where it is."""
+    lines = [line for statement in chain for line in editor.lines_of(statement)]
+    return (editor.insert_before(head, *lines),)
+
+
+def statements_of(scope: ast.AST) -> Iterator[ast.stmt]:
+    """The statements of a scope in source order, inner functions left out."""
+    return (node for node in walk_scope(scope) if isinstance(node, ast.stmt))

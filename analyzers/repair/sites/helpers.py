@@ -1,0 +1,104 @@
+"""Functions of the script's own that cut a value from its history, standing there to be called."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.evidence import Hop
+from analyzers.source.flow import called_name, walk_scope
+from analyzers.source.project import FUNCTIONS, Module, Project, assigned_pairs, spelled
+from analyzers.source.trees import walk
+
+_CUTS = ("detach", "detach_", "data")
+_MAY_CALL = {
+    *(
+        "isinstance",
+        "type",
+        "tuple",
+        "list",
+        "dict",
+        "len",
+        "zip",
+        "map",
+        "items",
+        "values",
+        "keys",
+    ),
+    *("is_tensor", "detach", "detach_", "clone", "requires_grad_", "Variable", "append", "hasattr"),
+    *("replace", "_replace", "_make", "deque", "OrderedDict", "enumerate", "range", "fields"),
+}
+
+
+def functions_cutting(module: Module, project: Project) -> list[str]:
+    """Functions that a module can call by a plain name, which give back what they are given
+    without its graph (`repackage_hidden`)."""
+    own = [node for node in module.tree.body if isinstance(node, ast.FunctionDef)]
+    found = [function.name for function in own if _cuts_its_argument(function)]
+    for node in walk_scope(module.tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            source = project.module(node.module.replace(".", "/") + ".py")
+            for item in node.names if source is not None else ():
+                for function in source.functions_named(item.name) if source is not None else ():
+                    if isinstance(function, ast.FunctionDef) and _cuts_its_argument(function):
+                        found.append(item.asname or item.name)
+    return found
+
+
+def _cuts_its_argument(function: ast.FunctionDef) -> bool:
+    given = function.args
+    required = len(given.args) - len(given.defaults)
+    if required != 1 or not given.args or given.args[0].arg in ("self", "cls"):
+        return False
+    returns = [node.value for node in walk_scope(function) if isinstance(node, ast.Return)]
+    return bool(returns) and None not in returns and _only_cuts(function, set())
+
+
+def methods_cutting(hop: Hop, project: Project) -> Iterator[str]:
+    """Calls, on what a hop names or on the object that has it, of methods that do nothing but
+    cut: `memory = memory.detach()`, `model.detach_hidden()`."""
+    owner, dot, attribute = hop.name.rpartition(".")
+    for module in project.modules.values():
+        for kind in walk(module.tree):
+            for method in kind.body if isinstance(kind, ast.ClassDef) else ():
+                if not isinstance(method, ast.FunctionDef) or not _is_bare(method):
+                    continue
+                if not _only_cuts(method, {getattr(kind, "name", "")}):
+                    continue
+                gives = any(isinstance(n, ast.Return) and n.value for n in walk_scope(method))
+                if getattr(kind, "name", "") == hop.kind.name:
+                    call = f"{hop.name}.{method.name}()"
+                    yield f"{hop.name} = {call}" if gives else call
+                elif dot and not gives and f"self.{attribute}" in _cut_in(method):
+                    yield f"{owner}.{method.name}()"
+                elif dot and gives and owner.isidentifier() and _reads(method, attribute):
+                    yield f"{owner} = {owner}.{method.name}()"
+
+
+def _is_bare(method: ast.FunctionDef) -> bool:
+    """Whether the method takes nothing but its object."""
+    given = method.args
+    required = len(given.args) - len(given.defaults)
+    return required == 1 and given.args[0].arg == "self" and not method.decorator_list
+
+
+def _cut_in(method: ast.FunctionDef) -> set[str]:
+    """The attributes that a method gives a value of its own making."""
+    return {spelled(target) for node in walk(method) for target, _ in assigned_pairs(node)} | {
+        spelled(node.func.value)
+        for node in walk(method)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    }
+
+
+def _reads(method: ast.FunctionDef, attribute: str) -> bool:
+    """Whether a method reads an attribute of its object."""
+    return any(spelled(node) == f"self.{attribute}" for node in walk(method))
+
+
+def _only_cuts(function: ast.FunctionDef, known: set[str]) -> bool:
+    """Whether a function detaches, and calls nothing that does anything else."""
+    calls = {called_name(node) for node in walk(function) if isinstance(node, ast.Call)}
+    cuts = any(isinstance(n, ast.Attribute) and n.attr in _CUTS for n in walk(function))
+    inner = any(isinstance(n, FUNCTIONS) for n in walk_scope(function))
+    return cuts and not inner and calls <= {*_MAY_CALL, *known, function.name}

@@ -1,0 +1,105 @@
+"""Which frames know a hop's name, when it has a value, and whether an assignment reaches it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from analyzers.evidence import Hop, Place
+from analyzers.explain.reuse.shared_frame import Shared
+from analyzers.source.flow import backward_calls, first_use
+from analyzers.source.project import FUNCTIONS, Loop, Module, Project, Scope
+from analyzers.source.trees import walk
+
+
+def walked_behind(module: Module, walk_: ast.stmt) -> ast.stmt:
+    """The last statement of the same block that walks a graph or steps, from this one on."""
+    block = module.block_of(walk_)
+    last = walk_
+    for statement in block[block.index(walk_) :] if walk_ in block else []:
+        steps = isinstance(statement, ast.Expr) and any(
+            isinstance(n, ast.Attribute) and n.attr == "step" for n in walk(statement)
+        )
+        if steps or backward_calls(statement):
+            last = statement
+    return last
+
+
+def goes_on(hop: Hop, block: list[ast.stmt]) -> bool:
+    """Whether the next pass reads the name before it gives it another value."""
+    return "." in hop.name or first_use(block, hop.name.partition("[")[0]) == "read"
+
+
+def covers(statement: ast.stmt, line: int) -> bool:
+    return statement.lineno <= line <= (statement.end_lineno or statement.lineno)
+
+
+def unbound_at(loop: Loop, scope: Scope, name: str) -> bool:
+    """Whether the first pass may come to the head of the loop before the name has any value."""
+    root = name.partition(".")[0].partition("[")[0]
+    stored = [
+        node
+        for node in walk(scope)
+        if (isinstance(node, ast.Name) and node.id == root and not isinstance(node.ctx, ast.Load))
+        or (isinstance(node, ast.arg) and node.arg == root)
+    ]
+    inside = set(walk(loop))
+    return bool(stored) and all(node in inside for node in stored)
+
+
+def guarded(lines: list[str], hops: Sequence[Hop], step: str) -> list[str]:
+    """The lines under `if x is not None:` where the first pass finds None."""
+    missing = [hop.name for hop in hops if hop.none_before]
+    if not missing:
+        return lines
+    asked = " and ".join(f"{name} is not None" for name in missing)
+    return [f"if {asked}:", *(f"{step}{line}" for line in lines)]
+
+
+def is_local(hop: Hop, scope: Scope) -> bool:
+    """Whether the function itself gives the name its values."""
+    if not isinstance(scope, FUNCTIONS):
+        return True
+    outer = {
+        name
+        for node in walk(scope)
+        if isinstance(node, ast.Nonlocal | ast.Global)
+        for name in node.names
+    }
+    root = hop.name.partition(".")[0].partition("[")[0]
+    return root not in outer and any(
+        (isinstance(node, ast.Name) and node.id == root and isinstance(node.ctx, ast.Store))
+        or (isinstance(node, ast.arg) and node.arg == root)
+        for node in walk(scope)
+    )
+
+
+def rebinds(hop: Hop, scope: Scope) -> bool:
+    """Whether an assignment to the name reaches what the next pass reads."""
+    if "." in hop.name or "[" in hop.name or is_local(hop, scope):
+        return True
+    return any(
+        isinstance(node, ast.Nonlocal | ast.Global) and hop.name in node.names
+        for node in walk(scope)
+    )
+
+
+def is_parameter(hop: Hop, function: ast.FunctionDef) -> bool:
+    given = function.args
+    return any(a.arg == hop.name for a in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+
+
+def is_seen(hop: Hop, at: Place, scope: Scope) -> bool:
+    """Whether a frame sees the name: it is its own, or one of the module's or of a closure."""
+    if hop.at.frame == at.frame:
+        return True
+    inner = at.function.startswith(f"{hop.at.function}.<locals>.")
+    return (hop.at.function == "<module>" or inner) and not is_local(hop, scope)
+
+
+def head_of_rerun(shared: Shared, project: Project) -> ast.stmt | None:
+    """The first statement of the notebook's cell, if it was a second run of it that failed."""
+    cell = shared.module.cell_at(shared.reached_line)
+    if cell is None or cell.label not in project.rerun or shared.freed_line not in cell:
+        return None
+    return next((s for s in shared.module.tree.body if s.lineno in cell), None)

@@ -1,0 +1,101 @@
+"""What a statement stores under a hop's name, and which of its expressions read it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.evidence import Hop, Kind
+from analyzers.repair.cut.kinds import has_graph, part_at
+from analyzers.source.project import FUNCTIONS, spelled
+from analyzers.source.trees import walk
+
+_STORING = ("append", "appendleft", "add", "put", "push", "insert", "extend")
+
+
+def stores(statement: ast.stmt, hop: Hop) -> Iterator[tuple[ast.expr, Kind, bool]]:
+    """The values that a statement stores under what the hop names, with what they are; where a
+    value is a part of what is taken apart, the target instead, and False."""
+    for target, value in _assignments(statement):
+        kind = _stored_kind(target, hop)
+        if kind is not None:
+            yield value or target, kind, value is not None
+    if isinstance(statement, ast.AugAssign) and spelled(statement.target) == hop.name:
+        if hop.kind.kind == "tensor":
+            yield statement.value, hop.kind, True
+    for call in walk(statement):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            if call.func.attr in _STORING and spelled(call.func.value) == hop.name and call.args:
+                held = [part for _, part in hop.kind.parts if has_graph(part)]
+                whole = [hop.kind] if call.func.attr == "extend" else held[-1:]
+                yield from ((call.args[-1], kind, True) for kind in whole)
+
+
+def _stored_kind(target: ast.expr, hop: Hop) -> Kind | None:
+    """What a target gets, if it is what the hop names, an attribute, or an entry of it."""
+    name = spelled(target)
+    if name == hop.name and "." in name:
+        return hop.kind
+    if isinstance(target, ast.Subscript) and spelled(target.value) == hop.name:
+        path = hop.paths[0].removeprefix(hop.name)
+        return part_at(hop.kind, path[: path.find("]") + 1])
+    if isinstance(target, ast.Attribute) and spelled(target.value) == hop.name:
+        return part_at(hop.kind, f".{target.attr}")
+    return None
+
+
+def _assignments(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """Each target with its value; without one where a value is taken apart."""
+    if not isinstance(statement, ast.Assign):
+        return
+    value = statement.value
+    for target in statement.targets:
+        if not isinstance(target, ast.Tuple | ast.List):
+            yield target, value
+        elif isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            yield from zip(target.elts, value.elts, strict=True)
+        else:
+            yield from ((element, None) for element in target.elts)
+
+
+def spellings(hop: Hop) -> Iterator[tuple[str, Kind]]:
+    """A hop's name, and the paths below it that are expressions, with what each stands for."""
+    yield hop.name, hop.kind
+    for path in hop.paths:
+        kind = part_at(hop.kind, path.removeprefix(hop.name))
+        if kind is not None and "…" not in path:
+            yield path, kind
+
+
+def read_in(statement: ast.stmt, known: dict[str, Kind]) -> list[tuple[ast.expr, Kind]]:
+    """The longest expressions of a statement that read something known, with what they are."""
+    found: list[tuple[ast.expr, Kind]] = []
+    todo: list[ast.AST] = [statement]
+    while todo:
+        node = todo.pop()
+        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+            continue
+        is_read = isinstance(getattr(node, "ctx", None), ast.Load)
+        kind = _kind_of(node, known) if is_read and isinstance(node, ast.expr) else None
+        if kind is not None and isinstance(node, ast.expr):
+            found.append((node, kind))
+        elif not isinstance(node, FUNCTIONS) or isinstance(node, ast.Lambda):
+            todo += [child for child in ast.iter_child_nodes(node) if not _is_body(node, child)]
+    return found
+
+
+def _kind_of(node: ast.expr, known: dict[str, Kind]) -> Kind | None:
+    """What an expression reads, if it spells something known or takes a part of it."""
+    kind = known.get(spelled(node))
+    if kind is None and isinstance(node, ast.Subscript):
+        whole = _kind_of(node.value, known)
+        kind = next((part for _, part in whole.parts if has_graph(part)), None) if whole else None
+    if kind is None and isinstance(node, ast.Attribute):
+        whole = _kind_of(node.value, known)
+        kind = part_at(whole, f".{node.attr}") if whole is not None else None
+    return kind
+
+
+def _is_body(node: ast.AST, child: ast.AST) -> bool:
+    """Whether the child is a statement within another: it has a line of its own."""
+    return isinstance(node, ast.stmt) and isinstance(child, ast.stmt | ast.excepthandler)

@@ -1,0 +1,100 @@
+"""Where the loss of one walk reads a carried value, in whatever function of the walk's stack."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzers.evidence import Visit
+from analyzers.explain.reuse.passing import frames, known_below
+from analyzers.explain.reuse.story import Story
+from analyzers.repair.cut.detaching import Idiom, idiom_for
+from analyzers.repair.rewrite import statements_of
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import bindings, called_name, names_read, own_expressions
+from analyzers.source.project import Module, Scope, spelled
+from analyzers.source.trees import walk
+
+_NO_GRAPH = ("detach", "shape", "size", "item", "dtype", "device")
+
+
+@dataclass(frozen=True)
+class Use:
+    """The carrier as one function calls it, and edits that detach it where the loss reads it."""
+
+    name: str
+    edits: tuple[Edit, ...]
+
+
+def uses(story: Story, visit: Visit) -> Iterator[Use]:
+    """The reads on the way to a walk: those of the innermost function that has the carrier first,
+    those of the shared frame last."""
+    shared = story.shared
+    if shared is None or not story.name:
+        return
+    idiom = idiom_for(story.reuse, story.project)
+    stack = frames(story.project, visit)
+    at = next((i for i, f in enumerate(stack) if f.place.frame == shared.frame), len(stack))
+    for frame, name in reversed(list(known_below(stack[at:], story.name))):
+        if edits := _detached(idiom, frame.module, frame.scope, frame.place.line, name):
+            yield Use(name, edits)
+    line = shared.freed_line if visit is story.reuse.freed else shared.reached_line
+    only = story.called_for(visit) if story.same_line else ""
+    if edits := _detached(idiom, shared.module, shared.scope, line, story.name, only):
+        yield Use(story.name, edits)
+
+
+def _detached(
+    idiom: Idiom, module: Module, scope: Scope, line: int, name: str, only: str = ""
+) -> tuple[Edit, ...]:
+    """Edits that detach a name wherever the loss that is walked on the line reads it; of a line
+    with several calls, in the one of the function `only`."""
+    editor = Editor(module)
+    edits: list[Edit] = []
+    for statement in leading_to(scope, line, name):
+        for node in _read_by(statement, only):
+            if not isinstance(node, ast.Name | ast.Attribute) or spelled(node) != name:
+                continue
+            parent = module.parents.get(node)
+            if isinstance(parent, ast.Attribute) and parent.attr in _NO_GRAPH:
+                continue
+            if isinstance(node.ctx, ast.Load):
+                edits.append(idiom.at(editor, node))
+    return tuple(edits)
+
+
+def _read_by(statement: ast.stmt, function: str) -> Iterator[ast.AST]:
+    """The nodes of a statement's own expressions, or only those in calls of the function."""
+    for node in own_expressions(statement):
+        if not function:
+            yield node
+        elif isinstance(node, ast.Call) and called_name(node) == function:
+            yield from walk(node)
+
+
+def leading_to(scope: Scope, line: int, stop: str) -> list[ast.stmt]:
+    """The statements from which the one on the line gets its values, back to where `stop` is
+    bound: a backward slice over the scope in source order."""
+    before = [s for s in statements_of(scope) if s.lineno <= line]
+    found: list[ast.stmt] = []
+    wanted: set[str] = set()
+    for statement in sorted(before, key=lambda s: -s.lineno):
+        if not found:
+            if statement.lineno <= line <= (statement.end_lineno or line):
+                found.append(statement)
+                wanted |= _own_names(statement)
+            continue
+        bound = set(bindings(statement))
+        if stop in bound:
+            break
+        if bound & wanted:
+            found.append(statement)
+            if isinstance(statement, ast.Assign):
+                wanted -= bound
+            wanted |= _own_names(statement) - {stop}
+    return found
+
+
+def _own_names(statement: ast.stmt) -> set[str]:
+    return {name for node in own_expressions(statement) for name in names_read(node)}

@@ -1,0 +1,176 @@
+"""Fixes for tensors handed to NumPy: detached, or the same said with torch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import alias, joined
+from analyzers.repair.rewrite import with_keyword
+from analyzers.source.edits import Edit
+from analyzers.source.flow import called_name, walk_scope
+from analyzers.source.project import Project, spelled
+from analyzers.source.trees import walk
+
+# Functions that torch has under the same name with the same meaning for tensors.
+_SHARED = frozenset(
+    {"abs", "exp", "log", "sqrt", "square", "mean", "sum", "where", "sin", "cos", "tanh", "sign"}
+    | {"maximum", "minimum", "clip", "log1p", "expm1", "prod", "std", "var", "stack", "dot"}
+)
+_NUMBERS = frozenset({"item", "float", "int", "len", "detach", "tolist", "numpy"})
+_LEAVING = frozenset({"numpy", "detach", "cpu"})
+
+
+def detached_arrays(
+    where: Spot, names: Sequence[str], project: Project, rank: int = 1
+) -> Iterator[Proposal]:
+    """`.detach()` in front of `.numpy()`, or on what a NumPy function is given."""
+    edits = _in_front_of_numpy(where, names) or _of_comprehensions(where)
+    edits = edits or _of_names(where, names)
+    if edits:
+        title = "Detach what NumPy only reads"
+        tradeoff = "What NumPy computes has no gradient."
+        yield Proposal("detach-for-numpy", title, joined(edits), tradeoff, rank)
+
+
+def _in_front_of_numpy(where: Spot, names: Sequence[str]) -> list[Edit]:
+    """Every `.numpy()`; the one that was refused alone, where it is known by its name."""
+    owners = [
+        _owner(node.func.value)
+        for node in walk(where.statement)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if node.func.attr == "numpy" and not node.args
+    ]
+    refused = [owner for owner in owners if spelled(owner) in names]
+    return [where.editor.append_to(owner, ".detach()") for owner in refused[:1] or owners]
+
+
+def _of_comprehensions(where: Spot) -> list[Edit]:
+    """What a comprehension gives to NumPy as it is: its variable, or what a call makes of it."""
+    return [
+        where.editor.append_to(node.elt, ".detach()")
+        for node in walk(where.statement)
+        if isinstance(node, ast.ListComp | ast.GeneratorExp)
+        if isinstance(node.elt, ast.Name)
+        or (isinstance(node.elt, ast.Call) and called_name(node.elt) not in _NUMBERS)
+    ]
+
+
+def _of_names(where: Spot, names: Sequence[str]) -> list[Edit]:
+    """The tensor itself, or each of those in the list that NumPy was given."""
+    edits: list[Edit] = []
+    for node in walk(where.statement):
+        if isinstance(node, ast.Name | ast.Attribute) and spelled(node) in names:
+            edits.append(where.editor.append_to(node, ".detach()"))
+        elif isinstance(node, ast.Name | ast.Attribute):
+            if any(name.startswith(f"{spelled(node)}[") for name in names):
+                text = f"[t.detach() for t in {where.editor.text_of(node)}]"
+                edits.append(where.editor.replace(node, text))
+    return edits
+
+
+def _owner(node: ast.expr) -> ast.expr:
+    """What stands before `.cpu()` in a chain."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr="cpu"), args=[]):
+            return value
+    return node
+
+
+def said_with_torch(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """The function's NumPy calls as torch calls, where each has a namesake; arrays stay tensors."""
+    edits = torch_edits(where)
+    if edits and any(_returns_value(node) for node in walk_scope(where.scope)):
+        title = "Say it with torch, which keeps the graph"
+        yield Proposal("torch-functions", title, joined(edits), "", rank)
+
+
+def torch_edits(where: Spot) -> list[Edit]:
+    """The edits of `said_with_torch`; none for a module's own lines, for a function without NumPy,
+    and for one that calls what torch does not have."""
+    if isinstance(where.scope, ast.Module):
+        return []
+    edits: list[Edit] = []
+    numpy = alias(where.module, "numpy")
+    calls = [node for node in walk_scope(where.scope) if isinstance(node, ast.Call)]
+    for call in calls:
+        if isinstance(call.func, ast.Attribute) and spelled(call.func.value) == numpy:
+            made = _as_torch(where, call)
+            if not made:
+                return []
+            edits += made
+    leaves = edits or any(called_name(call) == "numpy" for call in calls)
+    if not leaves:
+        return []
+    methods = [edit for call in calls for edit in _method_of_tensor(where, call)]
+    return [*edits, *methods, *_kept_as_tensors(where)]
+
+
+def _method_of_tensor(where: Spot, call: ast.Call) -> Iterator[Edit]:
+    """What an array's method is called, or means, otherwise: `astype`; a spread without Bessel's
+    correction."""
+    name, editor = called_name(call), where.editor
+    if not isinstance(call.func, ast.Attribute):
+        return
+    if name == "astype" and call.args:
+        kind = spelled(call.args[0]).rpartition(".")[2]
+        start, end = editor.span(call.func.value)[1], editor.span(call)[1]
+        yield Edit(where.module.path, start, end, f".to({alias(where.module, 'torch')}.{kind})")
+    named = {keyword.arg for keyword in call.keywords}
+    if name in ("std", "var") and not named & {"ddof", "correction", "unbiased"}:
+        yield with_keyword(editor, call, "correction", "0")
+
+
+def _as_torch(where: Spot, call: ast.Call) -> list[Edit]:
+    editor, name = where.editor, called_name(call)
+    torch = alias(where.module, "torch")
+    if name in ("maximum", "minimum") and len(call.args) == 2:
+        limits = [a for a in call.args if isinstance(a, ast.Constant)]
+        if len(limits) == 1:
+            other = next(a for a in call.args if a is not limits[0])
+            bound = "min" if name == "maximum" else "max"
+            inner, limit = editor.text_of(other), editor.text_of(limits[0])
+            if "numpy" in inner:
+                start, end = editor.span(call)
+                first, last = editor.span(other)
+                path = where.module.path
+                return [
+                    Edit(path, start, first, f"{torch}.clamp("),
+                    Edit(path, last, end, f", {bound}={limit})"),
+                ]
+            return [editor.replace(call, f"{torch}.clamp({inner}, {bound}={limit})")]
+    if name not in _SHARED:
+        return []
+    return [editor.replace(call.func, f"{torch}.{name}")]
+
+
+def _kept_as_tensors(where: Spot) -> Iterator[Edit]:
+    """Edits that take `.detach().cpu().numpy()` off, and a tensor made from the result."""
+    editor = where.editor
+    inner: set[int] = set()
+    for node in walk_scope(where.scope):
+        if not isinstance(node, ast.Call) or id(node) in inner:
+            continue
+        if called_name(node) == "numpy" and isinstance(node.func, ast.Attribute):
+            base: ast.expr = node
+            while (
+                isinstance(base, ast.Call)
+                and isinstance(base.func, ast.Attribute)
+                and base.func.attr in _LEAVING
+            ):
+                inner.add(id(base))
+                base = base.func.value
+            yield Edit(where.module.path, editor.span(base)[1], editor.span(node)[1], "")
+        elif called_name(node) in ("tensor", "as_tensor", "from_numpy") and len(node.args) == 1:
+            yield Edit(where.module.path, *_opening(where, node), "")
+            yield Edit(where.module.path, editor.span(node.args[0])[1], editor.span(node)[1], "")
+
+
+def _opening(where: Spot, call: ast.Call) -> tuple[int, int]:
+    return where.editor.span(call)[0], where.editor.span(call.args[0])[0]
+
+
+def _returns_value(node: ast.AST) -> bool:
+    return isinstance(node, ast.Return) and node.value is not None

@@ -1,0 +1,119 @@
+"""Where a name is given what it keeps, and fixes that let it keep values only."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.evidence import Place, SilentFault
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot, names_held
+from analyzers.repair.blocks import joined
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import bindings, called_name, mentions, stored_into, value_of, walk_scope
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from analyzers.source.trees import walk
+
+
+def stores_of(fault: SilentFault, project: Project) -> list[Spot]:
+    """Statements that add to what the fault's names keep, in the code that has those names."""
+    seen = fault.at or (fault.visit.at if fault.visit is not None else None)
+    return [
+        store
+        for name in names_held(fault.holders)
+        for module in project.modules.values()
+        for scope in _scopes(module)
+        for store in _stores(module, scope, name.partition("[")[0], seen)
+    ]
+
+
+def _scopes(module: Module) -> Iterator[ast.AST]:
+    yield module.tree
+    yield from (node for node in walk(module.tree) if isinstance(node, FUNCTIONS[:2]))
+
+
+def _stores(module: Module, scope: ast.AST, name: str, seen: Place | None) -> Iterator[Spot]:
+    """Stores in one scope: of a plain name where the fault was seen, of an attribute anywhere."""
+    last = name.rpartition(".")[2]
+    function = getattr(scope, "name", "<module>")
+    if "." not in name:
+        here = seen is None or seen.function.rpartition(".")[2] == function
+        if not here or (seen is not None and seen.file != module.path):
+            return
+    for node in walk_scope(scope):
+        if not isinstance(node, ast.stmt) or not _adds(node):
+            continue
+        for bound in bindings(node):
+            root = bound.partition("[")[0]
+            if root == name or ("." in name and "." in root and root.endswith(f".{last}")):
+                yield Spot(module, node, Place(module.path, node.lineno, function))
+                break
+
+
+def _adds(statement: ast.stmt) -> bool:
+    """Whether a statement puts something on top of what was kept."""
+    if isinstance(statement, ast.AugAssign):
+        return True
+    if isinstance(statement, ast.Expr):
+        return stored_into(statement.value) is not None
+    value = value_of(statement)
+    return value is not None and any(mentions(value, name) for name in bindings(statement))
+
+
+def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
+    """The stored numbers where the loss itself is stored; else the tensors without a graph."""
+    stores = stores_of(fault, project)
+    roots = set(fault.visit.root) if fault.visit is not None else set()
+    name = (names_held(fault.holders) or ["it"])[0]
+    numbers = [edit for store in stores for edit in _stored(store, ".item()", roots)]
+    numbers += [edit for store in stores for edit in _handed(store, ".item()", roots, project)]
+    if numbers:
+        title = f"Keep numbers in `{name}`"
+        yield Proposal("store-item", title, joined(numbers), "", 0)
+    tensors = [edit for store in stores for edit in _stored(store, ".detach()", None)]
+    if tensors:
+        title = f"Keep values without their graph in `{name}`"
+        yield Proposal("store-detached", title, joined(tensors), "", 1)
+    sums = [edit for store in stores for edit in _summed(store)]
+    if sums:
+        title = f"Let what goes into `{name}` run on without its graph"
+        yield Proposal("sum-detached", title, joined(sums), "", 2)
+
+
+def _summed(store: Spot) -> Iterator[Edit]:
+    """Where a store keeps a running value (`ema = 0.9 * ema + loss`): that value detached."""
+    statement = store.statement
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return
+    kept = {spelled(value) for value in statement.value.args[-1:]}
+    for node in walk_scope(store.scope):
+        if isinstance(node, ast.Assign) and _adds(node) and kept & set(bindings(node)):
+            yield store.editor.append_to(node.value, ".detach()")
+
+
+def _handed(store: Spot, suffix: str, roots: set[str], project: Project) -> Iterator[Edit]:
+    """Edits that convert a walked tensor where it is handed to the function that stores it."""
+    scope = store.scope
+    if not isinstance(scope, FUNCTIONS[:2]):
+        return
+    for module in project.modules.values():
+        for call in walk(module.tree):
+            if isinstance(call, ast.Call) and called_name(call) == scope.name:
+                given = [*call.args, *(keyword.value for keyword in call.keywords)]
+                for value in given:
+                    if spelled(value) in roots:
+                        yield Editor(module).append_to(value, suffix)
+
+
+def _stored(store: Spot, suffix: str, only: set[str] | None) -> Iterator[Edit]:
+    """Edits that convert what a store adds; `only` names what may be converted."""
+    statement = store.statement
+    if isinstance(statement, ast.Expr):
+        assert isinstance(statement.value, ast.Call)
+        values: list[ast.expr] = list(statement.value.args[-1:])
+    else:
+        value = value_of(statement)
+        values = [value] if value is not None else []
+    for value in values:
+        if only is None or spelled(value) in only:
+            yield store.editor.append_to(value, suffix)

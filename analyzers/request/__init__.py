@@ -1,0 +1,1 @@
+"""What was sent, read: boxes, tracebacks bound to files, everything of one request."""

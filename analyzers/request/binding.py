@@ -1,0 +1,162 @@
+"""A traceback binds: its frames are lines of the files that were sent, and evidence agrees with it.
+
+A path in a traceback is somebody else's: absolute, of Windows, of a notebook's cell, of a part of
+a project. A frame belongs to the file whose path ends most like its own and has its code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from analyzers.evidence import (
+    Evidence,
+    GraphReuse,
+    InplaceChange,
+    MissingGraph,
+    Place,
+    SilentFault,
+)
+from analyzers.source.project import Module, Project
+from analyzers.tracebacks import Frame, ParsedTraceback
+
+EXPLAINED_BY: dict[str, type[Evidence]] = {
+    "graph-reuse": GraphReuse,
+    "engine": GraphReuse,
+    "inplace": InplaceChange,
+    "no-grad": MissingGraph,
+}
+
+
+def located(error: ParsedTraceback, project: Project) -> ParsedTraceback:
+    """The traceback with its frames told by the project's own paths and lines, where these are
+    known: what was sent may be a part of the file that raised, or lie elsewhere."""
+    places: dict[str, dict[str, list[int]]] = {}
+
+    def of(frame: Frame) -> Frame:
+        return _located(frame, project, places)
+
+    frames = tuple(map(of, error.frames)) or _only_walk(error, project)
+    return replace(
+        error,
+        frames=frames,
+        forward_frames=tuple(map(of, error.forward_frames)),
+    )
+
+
+def _only_walk(error: ParsedTraceback, project: Project) -> tuple[Frame, ...]:
+    """The line that a message without frames must come from, where a walk raised it and the
+    entry has a single one."""
+    module = project.module(project.entry)
+    if error.kind not in ("detached", "non-scalar") or module is None:
+        return ()
+    walks = [n for n, text in enumerate(module.lines, 1) if ".backward(" in text]
+    if len(walks) != 1 or not module.code(walks[0]).endswith(")"):
+        return ()
+    return (Frame(project.entry, walks[0], "", module.code(walks[0])),)
+
+
+def _located(frame: Frame, project: Project, places: dict[str, dict[str, list[int]]]) -> Frame:
+    code = frame.code.strip()
+    alike = _alike(frame, project)
+    others = [] if frame.is_library or frame.file in project.files else [project.entry]
+    for path in dict.fromkeys([*alike, *others]):
+        module = project.module(path)
+        if module is None:
+            continue
+        line = _line(module, frame.line, code, places.setdefault(path, {}))
+        if line is None and not code and path in alike and module.code(frame.line):
+            line = frame.line
+        if line is not None:
+            return replace(frame, file=path, line=line, is_library=False)
+    return frame
+
+
+def _alike(frame: Frame, project: Project) -> list[str]:
+    """The project's files whose paths end like the frame's, those most alike first. Of a path in a
+    library the file's name is not enough."""
+    parts = frame.file.split("/")
+    shared = {path: _common(path.split("/"), parts) for path in project.files}
+    least = 2 if frame.is_library else 1
+    return sorted((p for p, n in shared.items() if n >= least), key=lambda p: -shared[p])
+
+
+def _common(one: list[str], two: list[str]) -> int:
+    """How many parts two paths have in common at their ends."""
+    count = 0
+    for a, b in zip(reversed(one), reversed(two), strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
+
+
+def _line(module: Module, line: int, code: str, known: dict[str, list[int]]) -> int | None:
+    """The line of a file that has the frame's code: the one it names, or the only one."""
+    if not code:
+        return None
+    if not known:
+        for number, text in enumerate(module.lines, 1):
+            known.setdefault(text.strip(), []).append(number)
+    found = known.get(code, [])
+    if line in found:
+        return line
+    return found[0] if len(found) == 1 else None
+
+
+def own_frames(error: ParsedTraceback, project: Project) -> list[Frame]:
+    """The frames that are lines of the project, outermost first."""
+    return [f for f in error.frames if not f.is_library and f.line and f.file in project.files]
+
+
+def agreeing(
+    evidence: Iterable[Evidence], error: ParsedTraceback, project: Project
+) -> tuple[Evidence, ...]:
+    """The evidence that is of the error's family: what fails on a line of the traceback, the
+    innermost first; where nothing does, what does not fail behind the line that raised."""
+    kind = EXPLAINED_BY[error.family]
+    pieces = [piece for piece in evidence if isinstance(piece, kind)]
+    lines = [(frame.file, frame.line) for frame in own_frames(error, project)]
+    named = [p for p in pieces if _failing(p) in lines]
+    if named:
+        return tuple(sorted(named, key=lambda p: -lines.index(_failing(p) or ("", 0))))
+    last = error.location
+    if not lines or last is None or (last.file, last.line) != lines[-1]:
+        return tuple(pieces)
+    return tuple(p for p in pieces if not _is_behind(p, last, project))
+
+
+def _failing(piece: Evidence) -> tuple[str, int] | None:
+    """Where evidence says that the error is raised."""
+    at = failing_place(piece)
+    return (at.file, at.line) if at is not None else None
+
+
+def failing_place(piece: Evidence) -> Place | None:
+    """The place at which the error is raised, as far as the evidence knows."""
+    match piece:
+        case GraphReuse():
+            return piece.reached.at
+        case InplaceChange(reached=reached) if reached is not None:
+            return reached.at
+        case InplaceChange() | MissingGraph() | SilentFault():
+            return piece.at
+    return None
+
+
+def _is_behind(piece: Evidence, last: Frame, project: Project) -> bool:
+    """Whether evidence fails further down in the same function than the line that raised, or in
+    another file: there the script never came, or not first."""
+    at = failing_place(piece)
+    module = project.module(last.file)
+    if at is None or module is None:
+        return False
+    if at.file != last.file:
+        return True
+    return at.line > last.line and set(_scopes(module, at.line)) == set(_scopes(module, last.line))
+
+
+def _scopes(module: Module, line: int) -> Iterator[int]:
+    statement = module.statement_at(line)
+    if statement is not None:
+        yield id(module.scope_of(statement))

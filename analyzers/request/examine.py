@@ -1,0 +1,270 @@
+"""All reading of one request in one call: notebook, traceback, source. Made to run in a worker."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from analyzers.advice import Hint, hints
+from analyzers.certainty import Certainty
+from analyzers.evidence import Evidence, Reading
+from analyzers.notebooks.notebook import (
+    LineMap,
+    NotANotebookError,
+    is_notebook,
+    stored_errors,
+    to_project,
+)
+from analyzers.notebooks.notebook_text import Notebook, notebook_text
+from analyzers.notebooks.replay import extra_runs, repeated, replays
+from analyzers.paste import Pasted, is_python, legible
+from analyzers.reading import read
+from analyzers.request.binding import EXPLAINED_BY, agreeing, located, own_frames
+from analyzers.request.boxes import told_apart
+from analyzers.request.causes import Explained, classify
+from analyzers.request.recalled import beside_sources, evidence_of, files_of
+from analyzers.source.project import Project
+from analyzers.tracebacks import Frame, ParsedTraceback, parse
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What reading gives. `cells` maps a line of a notebook's script to `cell 4, line 3`;
+    `rerun` are the cells that the reading takes to have run more than once; `pasted` are the files
+    that were not Python as they were sent, and have been made so. Where reading finds nothing to
+    explain the error: `told`, causes that the traceback alone speaks for; `hints`, what else could
+    be behind it. `others` counts further programs in the same paste."""
+
+    files: dict[str, str]
+    entry: str
+    traceback: ParsedTraceback | None
+    reading: Reading
+    problem: str | None = None
+    cells: dict[int, str] = field(default_factory=dict)
+    notebook: Notebook | None = None
+    rerun: frozenset[str] = frozenset()
+    recalled: bool = False
+    pasted: dict[str, Pasted] = field(default_factory=dict)
+    told: tuple[Explained, ...] = ()
+    hints: tuple[Hint, ...] = ()
+    others: int = 0
+
+
+def examine(script: str, filename: str, files: Mapping[str, str], traceback: str) -> Examined:
+    """Read a script (or a notebook's JSON), its further files, and a traceback. Never raises for
+    what they hold: a script that is not Python gives a `problem` with the line."""
+    if is_notebook(script):
+        return _examine_notebook(script, filename, files, traceback)
+    sent = told_apart(script, traceback, (_predicts, _suspects))
+    parsed = sent.error
+    if sent.pasted is None and parsed is not None and not files:
+        return _recalled(parsed, filename)
+    found = sent.pasted or Pasted(script, script)
+    pasted = {filename: found, **_legible(files)}
+    project = Project({**files, **{path: p.text for path, p in pasted.items()}}, filename)
+    problem = not_python(found.text, filename)
+    parsed = located(parsed, project) if parsed is not None else None
+    reading = _read(project, problem, parsed)
+    changed = {path: p for path, p in pasted.items() if p.text != p.sent}
+    examined = Examined(dict(project.files), filename, parsed, reading, problem, pasted=changed)
+    return _with_hints(replace(examined, others=sent.others), project)
+
+
+def code_in(text: str) -> str:
+    """The text itself, if there is code in it, as in a thread; empty for a traceback alone."""
+    return text if told_apart("", text, ()).pasted is not None else ""
+
+
+def _legible(files: Mapping[str, str]) -> dict[str, Pasted]:
+    """Further files that are not Python as they stand, and nearly are."""
+    near = {
+        path: legible(text)
+        for path, text in files.items()
+        if path.endswith(".py") and not is_python(text)
+    }
+    return {path: pasted for path, pasted in near.items() if pasted is not None}
+
+
+def _predicts(text: str, error: ParsedTraceback | None) -> bool:
+    """Whether the program raises the error for certain; without one, whether it fails at all."""
+    evidence = read(Project({"pasted.py": text}, "pasted.py")).evidence
+    if error is None or error.family not in EXPLAINED_BY:
+        return bool(evidence)
+    return any(isinstance(piece, EXPLAINED_BY[error.family]) for piece in evidence)
+
+
+def _suspects(text: str, error: ParsedTraceback | None) -> bool:
+    """Whether the program may raise the error."""
+    if error is None or error.family not in EXPLAINED_BY:
+        return False
+    reading = read(Project({"pasted.py": text}, "pasted.py"), suspecting=error.family)
+    return any(isinstance(piece, EXPLAINED_BY[error.family]) for piece in reading.evidence)
+
+
+def _examine_notebook(
+    text: str, filename: str, files: Mapping[str, str], traceback: str
+) -> Examined:
+    """As `examine`. Without a traceback, an error that the notebook's outputs hold stands in."""
+    entry = f"{filename.removesuffix('.ipynb').removesuffix('.py')}.py"
+    try:
+        script, lines = to_project(text)
+    except NotANotebookError as error:
+        parsed = parse(traceback) if traceback.strip() else None
+        why = f"{filename}: {error}"
+        return Examined({**files, entry: text}, entry, parsed, Reading(), why)
+    parsed = _error_of(text, traceback)
+    parsed = _in_cells(parsed, script, lines, entry) if parsed is not None else None
+    orders = replays(lines, _failing(parsed, lines, entry))
+    order = orders[0] if orders and parsed is not None else ()
+    project = Project({**files, entry: script}, entry, notebook=True, rerun=repeated(order))
+    problem = not_python(script, entry)
+    cells = {n: lines.cell_line(n) for n in range(1, script.count("\n") + 2)}
+    parsed = located(parsed, project) if parsed is not None else None
+    reading = _read(project, problem, parsed, extra_runs(order, lines))
+    notebook = replace(notebook_text(text, lines), replays=tuple(orders))
+    examined = Examined(
+        dict(project.files), entry, parsed, reading, problem, cells, notebook, project.rerun
+    )
+    return _with_hints(examined, project)
+
+
+def _with_hints(examined: Examined, project: Project) -> Examined:
+    """With what can be told of an error of a kind that we know, whatever reading found."""
+    error = examined.traceback
+    if error is None or error.family not in EXPLAINED_BY:
+        return examined
+    found = hints(project, error)
+    told = _told_alone(error, examined.entry) or _told_by_hint(error, found, project)
+    return replace(examined, told=told, hints=found)
+
+
+def _told_alone(error: ParsedTraceback, entry: str) -> tuple[Explained, ...]:
+    """The causes that the traceback speaks for, as if nothing else had been sent."""
+    found = evidence_of(error, entry)
+    project = Project(files_of(error, entry), entry, recalled=True)
+    causes = classify(project, (found,)) if found is not None else []
+    return tuple(
+        replace(c, explanation=beside_sources(c.title, c.location, c.code)) for c in causes
+    )
+
+
+def _told_by_hint(
+    error: ParsedTraceback, found: Sequence[Hint], project: Project
+) -> tuple[Explained, ...]:
+    """The cause that a message without frames names by itself, at the line which is the likeliest
+    to be behind it. One cause is all that a guess is worth, and no file beside the entry gets it:
+    nothing says that its lines are come to."""
+    first = next((hint for hint in found if hint.place is not None), None)
+    if error.kind is None or first is None or first.place is None or project.recalled:
+        return ()
+    if first.place.file != project.entry:
+        return ()
+    frame = Frame(first.place.file, first.place.line, "", first.code)
+    causes = _told_alone(replace(error, frames=(frame,)), project.entry)
+    return tuple(
+        replace(
+            cause,
+            certainty=Certainty.USUAL,
+            explanation=f"The message says: {cause.title[:1].lower()}{cause.title[1:]}. No run and "
+            f"no reading shows where. The likeliest of the lines sent is line {first.place.line}: "
+            f"{first.text}",
+        )
+        for cause in causes[:1]
+    )
+
+
+def _recalled(parsed: ParsedTraceback, entry: str) -> Examined:
+    """A traceback alone."""
+    found = evidence_of(parsed, entry)
+    reading = Reading((found,) if found is not None else ())
+    own = parsed.location
+    cells = {}
+    if own is not None and own.cell is not None:
+        cells[own.line] = f"cell {own.cell}, line {own.line}"
+    files = files_of(parsed, entry)
+    examined = Examined(files, entry, parsed, reading, cells=cells, recalled=True)
+    return _with_hints(examined, Project(files, entry, recalled=True))
+
+
+def _read(
+    project: Project,
+    problem: str | None,
+    error: ParsedTraceback | None,
+    again: Sequence[tuple[int, int]] = (),
+) -> Reading:
+    """What reading predicts, as far as it agrees with the error. An error of a kind that we know
+    and that reading does not predict is explained by what may happen, or else by what the
+    traceback itself says."""
+    if problem is not None or not project.files[project.entry].strip():
+        return Reading()
+    reading = read(project, again)
+    if error is None or error.family not in EXPLAINED_BY:
+        return reading
+    if agreed := agreeing(reading.evidence, error, project):
+        return replace(reading, evidence=agreed, basis="bound")
+    reading = replace(reading, evidence=())
+    reached = tuple(frame.function for frame in own_frames(error, project))
+    may_happen = read(project, again, suspecting=error.family, reached=reached).evidence
+    if suspected := agreeing(may_happen, error, project):
+        return replace(reading, suspected=suspected, basis="explains")
+    return replace(reading, suspected=_told_by(error, project), basis="told")
+
+
+def _told_by(error: ParsedTraceback, project: Project) -> tuple[Evidence, ...]:
+    """What the traceback alone says, where it passes through the project's files."""
+    if not own_frames(error, project):
+        return ()
+    frames = tuple(f for f in error.frames if f.is_library or f.file in project.files)
+    told = evidence_of(replace(error, frames=frames), project.entry)
+    return (told,) if told is not None else ()
+
+
+def _error_of(text: str, traceback: str) -> ParsedTraceback | None:
+    """The error to explain: the one given, else one of a kind that we know among the notebook's
+    outputs (an interrupted cell is no fault)."""
+    if traceback.strip():
+        return parse(traceback)
+    stored = parse(stored_errors(text))
+    return stored if stored.family != "other" else None
+
+
+def _in_cells(parsed: ParsedTraceback, script: str, lines: LineMap, entry: str) -> ParsedTraceback:
+    """The traceback with frames in cells (`Cell In[4], line 2`) told as lines of the script."""
+    code = [line.strip() for line in script.splitlines()]
+
+    def located(frame: Frame) -> Frame:
+        if frame.cell is None:
+            return frame
+        line = lines.script_line(frame.cell, frame.line)
+        if frame.code and (line is None or code[line - 1] != frame.code.strip()):
+            same = [n for n, text in enumerate(code, 1) if text == frame.code.strip()]
+            line = same[0] if len(same) == 1 else line
+        return replace(frame, file=entry, line=line) if line is not None else frame
+
+    return replace(
+        parsed,
+        frames=tuple(map(located, parsed.frames)),
+        forward_frames=tuple(map(located, parsed.forward_frames)),
+    )
+
+
+def _failing(parsed: ParsedTraceback | None, lines: LineMap, entry: str) -> int | None:
+    """The cell from which the error came: that of the outermost frame within the notebook."""
+    for frame in parsed.frames if parsed is not None else ():
+        if frame.file == entry and lines.cells:
+            return lines.position(frame.line)[0]
+    return None
+
+
+def not_python(script: str, filename: str) -> str | None:
+    """Why the text is not Python, with the line and what the parser met; None if it is."""
+    try:
+        ast.parse(script)
+    except SyntaxError as error:
+        met = (error.text or "").strip()
+        shown = f" at `{met[:80]}`" if met else ""
+        return f"{filename}, line {error.lineno}: {error.msg}{shown}"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return f"{filename}: {error or 'nested too deeply to be read'}"
+    return None

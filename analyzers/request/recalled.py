@@ -1,0 +1,183 @@
+"""A traceback without its script: the few lines that its frames show, and what its message says."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from analyzers.certainty import Certainty
+from analyzers.evidence import (
+    Evidence,
+    GraphReuse,
+    Holder,
+    InplaceChange,
+    Join,
+    MissingGraph,
+    Node,
+    Place,
+    Visit,
+)
+from analyzers.explain.pattern import Match, usually
+from analyzers.source.flow import names_read
+from analyzers.source.project import assigned, spelled
+from analyzers.source.writes import writes
+from analyzers.tracebacks import Frame, ParsedTraceback
+
+MAX_LINE = 20_000
+_WALKS = ("backward", "_backward", "backprop", "backpropagate")
+
+
+def files_of(traceback: ParsedTraceback, entry: str) -> dict[str, str]:
+    """Files that hold the lines which the user's frames show, where they stood, and no others.
+    Frames in a notebook's cells are lines of `entry`, as are those of files that have no name."""
+    lines: dict[str, dict[int, str]] = {entry: {}}
+    for frame in _own([*traceback.forward_frames, *traceback.frames]):
+        code = _statement(frame.code)
+        if code and 0 < frame.line <= MAX_LINE:
+            lines.setdefault(_file(frame, entry), {})[frame.line] = code
+    return {
+        path: "\n".join(shown.get(n, "") for n in range(1, max(shown, default=0) + 1)) + "\n"
+        for path, shown in lines.items()
+    }
+
+
+def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
+    """What the message says of the user's innermost frame; None for errors of other kinds."""
+    own = _own(traceback.frames)
+    if traceback.family == "engine":  # the walk that was asked for, not the engine's complaint
+        own = [f for f in own if f.function.rpartition(".")[2] not in _WALKS] or own
+    stack = tuple(Place(_file(frame, entry), frame.line, frame.function) for frame in own)
+    if not stack:
+        return None
+    at, message = stack[-1], traceback.message
+    visit = Visit(at, n=2, stack=stack)
+    made = _made(traceback, entry)
+    match traceback.family:
+        case "graph-reuse" | "engine":
+            joins = (Join(made, holders=_holders(traceback)),) if made is not None else ()
+            engine = "custom" if traceback.family == "engine" else "torch"
+            return GraphReuse(
+                Visit(at, n=1, stack=stack),
+                visit,
+                "predicted",
+                message,
+                remade=True,
+                joins=joins,
+                engine=engine,  # type: ignore[arg-type]
+            )
+        case "inplace":
+            kind = traceback.kind or "saved"
+            return InplaceChange(
+                kind,  # type: ignore[arg-type]
+                "predicted",
+                message,
+                reached=visit if kind == "saved" else None,
+                at=at,
+                node=made,
+                holders=_asked_for(own[-1]) if kind != "saved" else (),
+            )
+        case "no-grad":
+            holders = _asked_for(own[-1])
+            rebound = at if "NoneType" in message and _is_assignment(own[-1]) else None
+            return MissingGraph("predicted", message, at, stack, holders, rebound)
+    return None
+
+
+def _is_assignment(frame: Frame) -> bool:
+    text = _statement(frame.code)
+    return bool(text) and isinstance(ast.parse(text).body[0], ast.Assign)
+
+
+def _asked_for(frame: Frame) -> tuple[Holder, ...]:
+    """Names of what the failing line itself writes to, walks, or hands to what refused it."""
+    text = _statement(frame.code)
+    statement = ast.parse(text).body[0] if text else None
+    if statement is None:
+        return ()
+    found = [write.name for write in writes(statement) if not write.name.endswith(".grad")]
+    for node in ast.walk(statement):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="grad")):
+                found = [spelled(k.value) for k in node.keywords if k.arg == "inputs"]
+                found += [spelled(argument) for argument in node.args[1:2]]
+                break
+            case ast.Attribute(value=owner, attr="grad") if isinstance(node.ctx, ast.Load):
+                found.append(spelled(owner))
+            case ast.Call(func=ast.Attribute(value=owner, attr="backward" | "numpy"), args=[]):
+                found.append(spelled(owner))
+            case ast.Call(args=[ast.Name(id=name) | ast.List(elts=[ast.Name(id=name)]), *_]):
+                found.append(name)
+    named = [name for name in found if name.replace(".", "_").isidentifier()]
+    return tuple(Holder(name, frame.function) for name in dict.fromkeys(named))[:1]
+
+
+def is_vague(match: Match) -> bool:
+    """Whether the traceback fits many causes: it tells of a second walk, and no name is known."""
+    return isinstance(match.evidence, GraphReuse) and match.carrier is None
+
+
+def explained(title: str, at: Place, code: str) -> str:
+    """Markdown: what the traceback tells, and what the script would add."""
+    shown = f" (`{code}`)" if code else ""
+    return (
+        f"{title}: the likeliest cause of such an error at line {at.line}{shown}. "
+        "Only a traceback was sent. With the script, the tensor and the line that made it can be "
+        "named, the error reproduced, and a patch run."
+    )
+
+
+def beside_sources(title: str, at: Place, code: str) -> str:
+    """Markdown: what the traceback tells, where the sources sent show no more."""
+    shown = f" (`{code}`)" if code else ""
+    return (
+        f"{title}: the likeliest cause of such an error at line {at.line}{shown} of `{at.file}`. "
+        "The traceback says so; nothing in the sources shows it."
+    )
+
+
+def usual(evidence: Evidence) -> list[Match]:
+    """What is behind most errors of a second walk, for frames that show no more than the walk."""
+    if not isinstance(evidence, GraphReuse) or evidence.joins:
+        return []
+    at = evidence.reached.at
+    return [Match(name, Certainty.USUAL, evidence, at) for name in usually()]
+
+
+def _own(frames: Iterable[Frame]) -> list[Frame]:
+    return [frame for frame in frames if not frame.is_library]
+
+
+def _file(frame: Frame, entry: str) -> str:
+    return frame.file if frame.cell is None and frame.file.endswith(".py") else entry
+
+
+def _statement(code: str) -> str:
+    """The line as a statement of its own; empty where it is only a part of one."""
+    for text in (code.strip(), f"{code.strip()} pass"):
+        try:
+            ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        return text
+    return ""
+
+
+def _made(traceback: ParsedTraceback, entry: str) -> Node | None:
+    """The node of the forward call that anomaly mode names."""
+    frame = traceback.forward
+    if frame is None or frame.is_library:
+        return None
+    at = Place(_file(frame, entry), frame.line, frame.function)
+    return Node(traceback.forward_op or "unknown", at)
+
+
+def _holders(traceback: ParsedTraceback) -> tuple[Holder, ...]:
+    """Names that the forward line both reads and binds: a state and its like; else those bound."""
+    frame = traceback.forward
+    text = _statement(frame.code) if frame is not None else ""
+    body = ast.parse(text).body if text else []
+    if not body:
+        return ()
+    bound = assigned(body[0])
+    carried = [name for name in bound if name in names_read(body[0])]
+    return tuple(Holder(name, frame.function if frame else "") for name in carried or bound)

@@ -1,0 +1,1 @@
+"""The source as analyses see it: projects, trees, data flow, edits."""

@@ -1,0 +1,192 @@
+"""Edits on source text: collected as spans, applied from the end, so that every untouched byte
+stays as it was (comments, quotes, tabs, line endings)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from analyzers.source.linediff import matching_blocks, unified
+from analyzers.source.project import Module
+
+
+class EditConflict(ValueError):
+    """Two edits overlap: they cannot both be made."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """Replace `[start, end)` (offsets in characters) of a file by `text`."""
+
+    path: str
+    start: int
+    end: int
+    text: str
+
+
+def apply(text: str, edits: Iterable[Edit]) -> str:
+    """The text with all edits made. Raises `EditConflict` where two overlap."""
+    last = len(text) + 1
+    for edit in sorted(set(edits), reverse=True):
+        if edit.end > last or (edit.end == last and edit.start == edit.end == last):
+            raise EditConflict(f"edits overlap at offset {edit.start}")
+        text = text[: edit.start] + edit.text + text[edit.end :]
+        last = edit.start
+    return text
+
+
+class Editor:
+    """Makes edits for one module from its syntax tree's positions."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self._raw, self._starts = module.raw_lines, module.line_starts
+        self.newline = "\r\n" if self._raw and self._raw[0].endswith("\r\n") else "\n"
+
+    def offset(self, line: int, column: int) -> int:
+        """The character offset of a syntax tree position (its columns count UTF-8 bytes)."""
+        text = self._raw[line - 1] if line <= len(self._raw) else ""
+        return self._starts[line - 1] + len(text.encode()[:column].decode())
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """Where an expression or statement stands."""
+        assert isinstance(node, ast.expr | ast.stmt | ast.arg | ast.keyword)
+        end_line, end_column = node.end_lineno, node.end_col_offset
+        assert end_line is not None
+        assert end_column is not None
+        return (
+            self.offset(node.lineno, node.col_offset),
+            self.offset(end_line, end_column),
+        )
+
+    def text_of(self, node: ast.AST) -> str:
+        """The node's source, as written."""
+        start, end = self.span(node)
+        return self.module.text[start:end]
+
+    def replace(self, node: ast.AST, text: str) -> Edit:
+        """Put other text in the node's place."""
+        return Edit(self.module.path, *self.span(node), text)
+
+    def append_to(self, node: ast.AST, suffix: str) -> Edit:
+        """Write right behind an expression, with parentheses where it needs them: `x.detach()`."""
+        if needs_parentheses(node):
+            return self.replace(node, f"({self.text_of(node)}){suffix}")
+        _, end = self.span(node)
+        return Edit(self.module.path, end, end, suffix)
+
+    def append_to_names(self, statement: ast.ImportFrom, name: str) -> Edit:
+        """One more name behind those that a statement imports from a module."""
+        last = statement.names[-1]
+        end = self.offset(last.end_lineno or last.lineno, last.end_col_offset or 0)
+        return Edit(self.module.path, end, end, f", {name}")
+
+    def indent_of(self, statement: ast.stmt) -> str:
+        """The white space before a statement's line."""
+        line = self._raw[statement.lineno - 1]
+        return line[: len(line) - len(line.lstrip())]
+
+    def _alone(self, statement: ast.stmt) -> bool:
+        """Whether the statement has its lines to itself (no `;`, no `if x: statement`)."""
+        start, end = self.span(statement)
+        first = statement_first_line(statement)
+        before = self.module.text[self._starts[first - 1] : start]
+        rest = self.module.text[end : self._starts[statement.end_lineno or 1]].strip()
+        decorated = first != statement.lineno
+        return (decorated or not before.strip()) and (not rest or rest.startswith("#"))
+
+    def insert_before(self, statement: ast.stmt, *lines: str) -> Edit:
+        """New statements in front of this one, at its indentation."""
+        start, _ = self.span(statement)
+        if not self._alone(statement):
+            return Edit(self.module.path, start, start, "; ".join(lines) + "; ")
+        at = self._starts[statement_first_line(statement) - 1]
+        return Edit(self.module.path, at, at, self._block(self.indent_of(statement), lines))
+
+    def insert_after(self, statement: ast.stmt, *lines: str) -> Edit:
+        """New statements behind this one, at its indentation."""
+        _, end = self.span(statement)
+        if not self._alone(statement):
+            return Edit(self.module.path, end, end, "; " + "; ".join(lines))
+        at = self._starts[statement.end_lineno or statement.lineno]
+        block = self._block(self.indent_of(statement), lines)
+        if not self._raw[(statement.end_lineno or 1) - 1].endswith(("\n", "\r")):
+            block = self.newline + block.removesuffix(self.newline)
+        return Edit(self.module.path, at, at, block)
+
+    def _block(self, indent: str, lines: Iterable[str]) -> str:
+        return "".join(f"{indent}{line}{self.newline}" if line else self.newline for line in lines)
+
+    def delete(self, statement: ast.stmt) -> Edit:
+        """Take a statement out; a block that would be left empty gets `pass`."""
+        start, end = self.span(statement)
+        if len(self.module.block_of(statement)) == 1:
+            return Edit(self.module.path, start, end, "pass")
+        if not self._alone(statement):
+            text = self.module.text
+            if text[end:].lstrip(" \t").startswith(";"):  # `a(); b()` → `b()`
+                end += len(text[end:]) - len(text[end:].lstrip(" \t")) + 1
+                end += len(text[end:]) - len(text[end:].lstrip(" \t"))
+            else:  # the last of its line: take the `;` before it
+                kept = text[:start].rstrip(" \t")
+                start = len(kept.removesuffix(";").rstrip(" \t"))
+            return Edit(self.module.path, start, end, "")
+        first = statement_first_line(statement) - 1
+        last = statement.end_lineno or 1
+        if self._blank(first - 1):  # do not leave two gaps where one was
+            while self._blank(last):
+                last += 1
+        return Edit(self.module.path, self._starts[first], self._starts[last], "")
+
+    def _blank(self, index: int) -> bool:
+        return 0 <= index < len(self._raw) and not self._raw[index].strip()
+
+    def lines_of(self, statement: ast.stmt) -> list[str]:
+        """The statement's lines with the indentation of its first line taken off."""
+        indent = self.indent_of(statement)
+        raw = self._raw[statement_first_line(statement) - 1 : statement.end_lineno]
+        return [line.rstrip("\r\n").removeprefix(indent) for line in raw]
+
+
+def leave_python(module: Module, edits: Sequence[Edit], text: str) -> bool:
+    """Whether `text`, the module with these edits made, is Python. Only what was touched is
+    parsed: from the outermost statement before the first edit to the one behind the last."""
+    lines = [statement_first_line(statement) for statement in module.tree.body]
+    starts = [module.line_starts[line - 1] for line in lines]
+    first, last = min(e.start for e in edits), max(e.end for e in edits)
+    begin = max((start for start in starts if start < first), default=0)
+    end = min((start for start in starts if start > last), default=len(module.text))
+    try:
+        ast.parse(text[begin : end + len(text) - len(module.text)])
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def statement_first_line(statement: ast.stmt) -> int:
+    """The statement's first line, decorators included."""
+    decorators = getattr(statement, "decorator_list", [])
+    lines: list[int] = [statement.lineno, *(d.lineno for d in decorators)]
+    return min(lines)
+
+
+def needs_parentheses(node: ast.AST) -> bool:
+    """Whether `.attr` behind the expression would bind to a part of it only."""
+    return not isinstance(
+        node,
+        ast.Name
+        | ast.Attribute
+        | ast.Call
+        | ast.Subscript
+        | ast.Tuple
+        | ast.List
+        | ast.Dict
+        | ast.ListComp,
+    )
+
+
+def unified_diff(path: str, before: str, after: str) -> str:
+    """A diff that `git apply` and `patch -p1` take; empty when nothing changed."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    return unified(path, old, new, matching_blocks(old, new))

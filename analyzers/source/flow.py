@@ -1,0 +1,285 @@
+"""Small questions about data flow inside one function: who binds a name, who reads it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Literal
+
+from analyzers.source.project import (
+    FUNCTIONS,
+    Module,
+    assigned,
+    assigned_pairs,
+    spelled,
+    target_names,
+)
+from analyzers.source.trees import children, remembered, walk
+
+STORING_METHODS = frozenset(
+    {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push"}
+)
+
+_SCOPES = (*FUNCTIONS, ast.ClassDef)
+
+
+@remembered
+def walk_scope(scope: ast.AST) -> Sequence[ast.AST]:
+    """The nodes of a scope in source order, inner functions and classes left out."""
+    found: list[ast.AST] = []
+    todo = children(scope)[::-1]
+    while todo:
+        node = todo.pop()
+        found.append(node)
+        if not isinstance(node, _SCOPES):
+            todo += children(node)[::-1]
+    return found
+
+
+@remembered
+def bindings(statement: ast.stmt) -> list[str]:
+    """Names and attribute paths that a statement itself binds, with walrus targets; for a store
+    into a container (`xs[i] = y`, `xs.append(y)`) the container's name too."""
+    names = assigned(statement)
+    for name in list(names):
+        if "[" in name:
+            names.append(name[: name.index("[")])
+    if isinstance(statement, ast.Expr) and (stored := stored_into(statement.value)):
+        names.append(stored)
+        if "[" in stored:
+            names.append(stored[: stored.index("[")])
+    for node in own_expressions(statement):
+        if isinstance(node, ast.NamedExpr):
+            names.extend(target_names(node.target))
+    return names
+
+
+def stored_into(node: ast.expr) -> str | None:
+    """`xs` for `xs.append(y)` and its like."""
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in STORING_METHODS
+    ):
+        return spelled(node.func.value)
+    return None
+
+
+def declared_outer(function: ast.AST) -> set[str]:
+    """Names that a function says belong to a scope around it (`nonlocal`, `global`)."""
+    return {
+        name
+        for node in walk_scope(function)
+        if isinstance(node, ast.Nonlocal | ast.Global)
+        for name in node.names
+    }
+
+
+def own_expressions(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The nodes of a statement's own expressions, without the statements in its body."""
+    for child in children(statement):
+        if not isinstance(child, ast.stmt | ast.excepthandler):
+            yield from walk(child)
+
+
+def mentions(node: ast.AST, path: str) -> bool:
+    """Whether the expression reads the name or attribute path (as a whole or by its parts)."""
+    wanted = "" if path.isidentifier() else _dumped(path)
+    for inner in walk(node):
+        if isinstance(inner, ast.Name) and inner.id == path and isinstance(inner.ctx, ast.Load):
+            return True
+        if wanted and isinstance(inner, ast.Attribute | ast.Subscript):
+            if isinstance(inner.ctx, ast.Load) and ast.dump(inner) == wanted:
+                return True
+    return False
+
+
+@cache
+def _dumped(path: str) -> str:
+    """The syntax tree of an attribute path as text; nothing for what is not an expression."""
+    try:
+        return ast.dump(ast.parse(path, mode="eval").body)
+    except SyntaxError:
+        return ""
+
+
+def reads(node: ast.AST, path: str) -> bool:
+    """Whether a statement (with its body) or expression reads the path."""
+    return mentions(node, path) or any(
+        isinstance(inner, ast.AugAssign) and spelled(inner.target) == path for inner in walk(node)
+    )
+
+
+def first_use(block: Sequence[ast.stmt], path: str) -> Literal["read", "bound"] | None:
+    """What a block does first with a name: read it, or bind it anew. Inner loops are taken to
+    run; of two branches, one that reads counts."""
+    for statement in block:
+        own = [*own_expressions(statement)]
+        if any(mentions(node, path) for node in own if isinstance(node, ast.expr)):
+            return "read"
+        if isinstance(statement, ast.AugAssign) and spelled(statement.target) == path:
+            return "read"
+        if path in assigned(statement):
+            return "bound"
+        inner = [first_use(inner, path) for inner in _blocks(statement)]
+        if "read" in inner:
+            return "read"
+        if "bound" in inner:
+            return "bound"
+    return None
+
+
+def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+        return
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(statement, field, None)
+        if isinstance(block, list) and block:
+            yield block
+    for handler in getattr(statement, "handlers", []):
+        yield handler.body
+
+
+def names_read(node: ast.AST) -> set[str]:
+    """Plain names that are loaded, and dotted paths (`self.h`, `self.state.h`)."""
+    found: set[str] = set()
+    for inner in walk(node):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
+            found.add(inner.id)
+        elif isinstance(inner, ast.Attribute) and _is_dotted(inner):
+            found.add(spelled(inner))
+    return found
+
+
+def _is_dotted(node: ast.expr) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def backward_calls(node: ast.AST) -> list[ast.Call]:
+    """Calls that walk a graph: `.backward(...)`, `torch.autograd.backward/grad(...)`."""
+    return [
+        inner
+        for inner in walk(node)
+        if isinstance(inner, ast.Call) and called_name(inner) in ("backward", "grad")
+    ]
+
+
+def called_name(call: ast.Call) -> str:
+    """The last part of what is called: `step` for `self.optimizer.step()`."""
+    match call.func:
+        case ast.Attribute(attr=attr):
+            return attr
+        case ast.Name(id=name):
+            return name
+    return ""
+
+
+@remembered
+def calls_in(tree: ast.Module) -> dict[str, list[ast.Call]]:
+    """The calls of a file by the last part of what is called."""
+    found: dict[str, list[ast.Call]] = {}
+    for node in walk(tree):
+        if isinstance(node, ast.Call):
+            found.setdefault(called_name(node), []).append(node)
+    return found
+
+
+def call_on_line(module: Module, line: int, *names: str) -> ast.Call | None:
+    """The call of one of these names that stands on (or spans) the line."""
+    statement = module.statement_at(line)
+    if statement is None:
+        return None
+    calls = [n for n in walk(statement) if isinstance(n, ast.Call) and called_name(n) in names]
+    around = [c for c in calls if c.lineno <= line <= (c.end_lineno or c.lineno)]
+    return next(iter(around or calls), None)
+
+
+def walked(call: ast.Call) -> ast.expr | None:
+    """The tensor that a backward call walks: its receiver, or its first argument."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
+        receiver = call.func.value
+        if spelled(receiver) not in ("torch.autograd", "autograd"):
+            return receiver
+    for keyword in call.keywords:
+        if keyword.arg in ("outputs", "tensors"):
+            return keyword.value
+    return call.args[0] if call.args else None
+
+
+def definitions(scope: ast.AST, name: str) -> list[ast.stmt]:
+    """The statements of a scope that bind the name, in source order."""
+    return list(_binding(scope).get(name, ()))
+
+
+@remembered
+def _binding(scope: ast.AST) -> dict[str, list[ast.stmt]]:
+    """The statements of a scope by the names that they bind."""
+    found: dict[str, list[ast.stmt]] = {}
+    for node in walk_scope(scope):
+        if isinstance(node, ast.stmt):
+            for name in dict.fromkeys(bindings(node)):
+                found.setdefault(name, []).append(node)
+    return found
+
+
+@remembered
+def feeding(scope: ast.AST) -> dict[str, list[tuple[ast.stmt, set[str]]]]:
+    """For each name that a scope's own assignments bind: those statements, each with the names
+    that its value reads."""
+    found: dict[str, list[tuple[ast.stmt, set[str]]]] = {}
+    for node in walk_scope(scope):
+        value = value_of(node) if isinstance(node, ast.stmt) else None
+        if isinstance(node, ast.stmt) and value is not None:
+            read = names_read(value)
+            for name in dict.fromkeys(bindings(node)):
+                found.setdefault(name, []).append((node, read))
+    return found
+
+
+def value_of(statement: ast.stmt) -> ast.expr | None:
+    """What an assignment assigns."""
+    if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
+        return statement.value
+    return None
+
+
+def assigned_parts(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The targets of a plain assignment with what goes to each: of `a, b = x, y` two pairs."""
+    for target in statement.targets if isinstance(statement, ast.Assign) else []:
+        value = value_of(statement)
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            if len(target.elts) == len(value.elts):
+                yield from zip(target.elts, value.elts, strict=True)
+        elif value is not None:
+            yield target, value
+
+
+def part_for(statement: ast.stmt, is_name: Callable[[str], bool]) -> ast.expr | None:
+    """What an assignment assigns to a name: of `a, b = x, y` the part that goes to it."""
+    for target, part in assigned_parts(statement):
+        if is_name(spelled(target)) or is_name(spelled(target).partition("[")[0]):
+            return part
+    return value_of(statement)
+
+
+def run_around(module: Module, statement: ast.stmt, belongs: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The adjacent statements of one block, this one among them, that are in `belongs`."""
+    block = module.block_of(statement)
+    at = block.index(statement)
+    first, last = at, at
+    while first > 0 and block[first - 1] in belongs:
+        first -= 1
+    while last + 1 < len(block) and block[last + 1] in belongs:
+        last += 1
+    return block[first : last + 1]
+
+
+def rebinds(statement: ast.stmt, name: str) -> bool:
+    """Whether a plain assignment gives the name a value computed from itself."""
+    return any(
+        spelled(target) == name and mentions(value, name)
+        for target, value in assigned_pairs(statement)
+    )

@@ -1,0 +1,236 @@
+"""A project's source as the analyses see it: trees, scopes, loops, statements by line."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from analyzers.source.cells import Cell, cells_in
+from analyzers.source.trees import children, walk
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Scope = Function | ast.Module
+Loop = ast.For | ast.AsyncFor | ast.While
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+class Module:
+    """One parsed file. Raises `SyntaxError` when the text is not Python."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+        self.tree = ast.parse(text)
+        self.lines = text.splitlines()
+
+    @cached_property
+    def raw_lines(self) -> list[str]:
+        """The lines with their endings."""
+        return self.text.splitlines(keepends=True)
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The offset at which each line starts, and that of the end, in characters."""
+        return [0, *accumulate(len(line) for line in self.raw_lines)]
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the file, outer ones before inner ones."""
+        return walk(self.tree)
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """Each node's parent."""
+        return {child: node for node in self.nodes for child in children(node)}
+
+    @cached_property
+    def _statements(self) -> dict[int, ast.stmt]:
+        """The innermost statement that covers each line."""
+        covered: dict[int, ast.stmt] = {}
+        for node in self.nodes:  # breadth first: inner statements come later
+            if isinstance(node, ast.stmt):
+                for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                    covered[line] = node
+        return covered
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells of a script that was a notebook, or that markers part; mostly none."""
+        return cells_in(self.lines, self._statements)
+
+    def cell_at(self, line: int) -> Cell | None:
+        """The cell that a line belongs to."""
+        return next((cell for cell in self.cells if line in cell), None)
+
+    def code(self, line: int) -> str:
+        """The text of a line without its indentation; empty when there is none."""
+        return self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""
+
+    def statement_at(self, line: int) -> ast.stmt | None:
+        """The innermost statement that covers a line."""
+        return self._statements.get(line)
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The node's parents, innermost first."""
+        while (parent := self.parents.get(node)) is not None:
+            yield parent
+            node = parent
+
+    def holds(self, outer: ast.AST | None, node: ast.AST) -> bool:
+        """Whether one node is the other, or lies within it."""
+        return node is outer or any(parent is outer for parent in self.ancestors(node))
+
+    def scope_of(self, node: ast.AST) -> Scope:
+        """The function (or the module) whose names the node sees first."""
+        for parent in self.ancestors(node):
+            if isinstance(parent, FUNCTIONS):
+                return parent
+        return self.tree
+
+    def class_of(self, node: ast.AST) -> ast.ClassDef | None:
+        """The innermost class around the node."""
+        return next((p for p in self.ancestors(node) if isinstance(p, ast.ClassDef)), None)
+
+    def loops_around(self, node: ast.AST) -> list[Loop]:
+        """The loops whose body holds the node, innermost first, within its own function."""
+        found: list[Loop] = []
+        child = node
+        for parent in self.ancestors(node):
+            if isinstance(parent, FUNCTIONS):
+                break
+            if isinstance(parent, LOOPS) and child in parent.body:
+                found.append(parent)
+            child = parent
+        return found
+
+    def block_of(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The list of statements that holds this one."""
+        parent = self.parents[statement]
+        for field in ("body", "orelse", "finalbody", "handlers"):
+            block = getattr(parent, field, None)
+            if isinstance(block, list) and statement in block:
+                return block
+        return [statement]
+
+    @cached_property
+    def _functions(self) -> dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]:
+        """The functions of the file by their plain names, outer ones first."""
+        found: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+        for node in self.nodes:
+            if isinstance(node, FUNCTIONS[:2]):
+                found.setdefault(node.name, []).append(node)
+        return found
+
+    def functions_named(self, name: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """Every function and method of this plain name, outer ones first."""
+        return self._functions.get(name, [])
+
+    def function_named(self, qualname: str) -> Function | None:
+        """The function with this name, by qualified name's last parts."""
+        parts = [p for p in qualname.split(".") if p != "<locals>"]
+        for node in self._functions.get(parts[-1], ()):
+            owner = self.class_of(node)
+            if len(parts) < 2 or owner is None or owner.name == parts[-2]:
+                return node
+        return None
+
+
+@dataclass(frozen=True)
+class Project:
+    """The files of a request. Files that are not Python, or do not parse, have no module.
+
+    `notebook`: the entry was made from one, so people know its lines by their cells.
+    `recalled`: the files hold no more than the lines which a traceback shows.
+    `rerun` are the labels (`cell 4`) of those cells that were run more than once.
+    """
+
+    files: Mapping[str, str]
+    entry: str = "train.py"
+    notebook: bool = False
+    rerun: frozenset[str] = frozenset()
+    recalled: bool = False
+
+    @cached_property
+    def modules(self) -> dict[str, Module]:
+        parsed: dict[str, Module] = {}
+        for path, text in self.files.items():
+            if path.endswith(".py"):
+                try:
+                    parsed[path] = Module(path, text)
+                except (SyntaxError, ValueError, RecursionError, MemoryError):
+                    continue
+        return parsed
+
+    @cached_property
+    def kept(self) -> dict[object, object]:
+        """What was found out about the project and is asked for again, by who found it out."""
+        return {}
+
+    def module(self, path: str) -> Module | None:
+        """The module of this path."""
+        return self.modules.get(path)
+
+    def code(self, path: str, line: int) -> str:
+        """The text of a line, or nothing."""
+        module = self.module(path)
+        return module.code(line) if module else ""
+
+
+def spelled(node: ast.AST) -> str:
+    """The expression as source, in one line."""
+    return _dotted(node) or ast.unparse(node)
+
+
+def _dotted(node: ast.AST) -> str:
+    """`a.b.c`, the spelling most asked for; empty for anything else."""
+    last = ""
+    while isinstance(node, ast.Attribute):
+        last = f".{node.attr}{last}"
+        node = node.value
+    return node.id + last if isinstance(node, ast.Name) else ""
+
+
+def target_names(target: ast.AST) -> Iterator[str]:
+    """Every name or attribute path that an assignment target binds, as spelled."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for element in target.elts:
+            yield from target_names(element)
+    elif isinstance(target, ast.Starred):
+        yield from target_names(target.value)
+    else:
+        yield spelled(target)
+
+
+def assigned(statement: ast.stmt) -> list[str]:
+    """The names that a statement binds (assignment, loop target, with), as spelled."""
+    match statement:
+        case ast.Assign(targets=targets):
+            return [name for target in targets for name in target_names(target)]
+        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+            return list(target_names(target))
+        case ast.For(target=target) | ast.AsyncFor(target=target):
+            return list(target_names(target))
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            return [
+                name
+                for item in items
+                if item.optional_vars is not None
+                for name in target_names(item.optional_vars)
+            ]
+    return []
+
+
+def assigned_pairs(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """Each target of a plain assignment with its value; `a, b = c, d` has two."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return []
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        if len(target.elts) == len(value.elts):
+            return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]

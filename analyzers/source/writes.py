@@ -1,0 +1,100 @@
+"""In-place writes, found in a statement by their form."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzers.source.flow import called_name, own_expressions
+from analyzers.source.project import spelled
+from analyzers.source.trees import walk
+
+# Methods with a trailing underscore that write no values.
+_NOT_WRITING = frozenset({"requires_grad_", "detach_", "share_memory_", "retain_grad_"})
+
+
+@dataclass(frozen=True)
+class Write:
+    """An in-place write: the expression written to, and the node that writes."""
+
+    target: ast.expr
+    node: ast.AST
+
+    @property
+    def name(self) -> str:
+        """The name at the root of what is written: `x` for `x[0]`, `self.mem` for `self.mem[i]`."""
+        return spelled(unsliced(self.target))
+
+    @property
+    def indexed(self) -> bool:
+        """Whether a part of the tensor is written, not the whole."""
+        return not isinstance(self.target, ast.Name | ast.Attribute)
+
+
+def unsliced(node: ast.expr) -> ast.expr:
+    """What an expression is taken from by indexing and views (`x[0]`, `x.data`, `x.view(-1)`)."""
+    while True:
+        match node:
+            case ast.Subscript(value=value):
+                node = value
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _VIEWS:
+                node = value
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if writes_in_place(attr):
+                node = value
+            case ast.Attribute(value=value, attr="T" | "mT" | "H" | "data"):
+                node = value
+            case _:
+                return node
+
+
+_VIEWS = frozenset(
+    {"view", "reshape", "t", "transpose", "permute", "squeeze", "unsqueeze", "select", "narrow"}
+    | {"flatten", "diagonal", "expand", "view_as", "swapaxes", "unflatten", "movedim", "detach"}
+)
+
+
+def writes_in_place(method: str) -> bool:
+    """Whether a method of this name writes into its tensor, by PyTorch's convention."""
+    return method.endswith("_") and not method.endswith("__") and method not in _NOT_WRITING
+
+
+def writes(statement: ast.stmt) -> Iterator[Write]:
+    """The in-place writes of a statement, outermost first."""
+    if isinstance(statement, ast.AugAssign):
+        yield Write(statement.target, statement)
+    if isinstance(statement, ast.Assign):
+        for target in statement.targets:
+            for part in [target, *walk(target)]:
+                if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
+                    yield Write(part, statement)
+    for node in own_expressions(statement):
+        if isinstance(node, ast.Call):
+            yield from _written_by(node)
+
+
+def _written_by(call: ast.Call) -> Iterator[Write]:
+    name = called_name(call)
+    if isinstance(call.func, ast.Attribute) and writes_in_place(name) and not is_library(call):
+        yield Write(call.func.value, call)
+    elif writes_in_place(name) and call.args:
+        yield Write(call.args[0], call)
+    for keyword in call.keywords:
+        if keyword.arg == "inplace" and call.args and is_true(keyword.value):
+            yield Write(call.args[0], call)
+        if keyword.arg == "out":
+            yield Write(keyword.value, call)
+
+
+def is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
+
+
+def is_library(call: ast.Call) -> bool:
+    """`F.relu_(x)`, `torch.relu_(x)`, `nn.init.normal_(w)`: a function, not a tensor's method."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if owner is None or not call.args:
+        return False
+    text = spelled(owner)
+    root = text.partition(".")[0]
+    return root in ("torch", "F", "nn", "init", "th", "functional") or "functional" in text

@@ -1,0 +1,1 @@
+"""The findings, in words and pictures."""

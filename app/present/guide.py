@@ -1,0 +1,72 @@
+"""A pattern's docstring as the page that users read.
+
+The first paragraph is the lead. A paragraph that starts with a few words and a colon gets them as
+its heading. `Broken::` and `Mended::` introduce the two examples.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from inspect import cleandoc
+from textwrap import dedent
+
+from analyzers.explain.pattern import Pattern, patterns
+
+_HEADED = re.compile(r"([A-Z][a-z' ]{2,40}):\s+(?=\S)")
+_BLOCK = re.compile(r"^(Broken|Mended)::\n((?:\n|[ \t]+.*(?:\n|$))+)", re.MULTILINE)
+_GAP = re.compile(r"\n\s*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`heading` is empty for a paragraph without one; `text` is Markdown."""
+
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """`broken` and `mended` are Python, empty where the docstring has none. `adds_up`: what such a
+    fault lets grow from pass to pass, `graphs` or `gradients`; empty for any other."""
+
+    name: str
+    family: str
+    title: str
+    lead: str
+    sections: tuple[Section, ...]
+    broken: str
+    mended: str
+    adds_up: str = ""
+
+
+@cache
+def guides() -> dict[str, Guide]:
+    """A guide to every pattern, by name, in the order of the names."""
+    return {name: _guide(pattern) for name, pattern in sorted(patterns().items())}
+
+
+def _guide(pattern: Pattern) -> Guide:
+    doc = cleandoc(pattern.__doc__ or pattern.TITLE)
+    blocks = {match[1]: dedent(match[2]).strip("\n") for match in _BLOCK.finditer(doc)}
+    lead, *paragraphs = [part.strip() for part in _GAP.split(_BLOCK.sub("", doc)) if part.strip()]
+    return Guide(
+        pattern.NAME,
+        pattern.FAMILY,
+        pattern.TITLE,
+        " ".join(lead.split()),
+        tuple(_section(paragraph) for paragraph in paragraphs),
+        blocks.get("Broken", ""),
+        blocks.get("Mended", ""),
+        getattr(pattern, "ADDS_UP", ""),
+    )
+
+
+def _section(paragraph: str) -> Section:
+    head = _HEADED.match(paragraph)
+    if not head:
+        return Section("", paragraph)
+    text = paragraph[head.end() :]
+    return Section(head[1], text[0].upper() + text[1:])

@@ -1,0 +1,128 @@
+"""What is said when no cause was found: what the message means, why nothing was seen, and where to
+look. An error that nobody asked about, met on the way, is no answer."""
+
+from __future__ import annotations
+
+from app.present.meanings import meaning
+from app.present.next_steps import told
+from app.request.case import Case
+from app.run.outcome import ending, len_backwards
+from app.run.reproduce import Observation
+from sandbox.protocol import RunResult
+
+_ENDED = ("finished", "stopped", "raised")
+_OF_FRAGMENTS = ("NameError", "UnboundLocalError")
+
+
+def why(case: Case, seen: Observation) -> str:
+    """One to three sentences."""
+    said = [meaning(case.traceback), _why(case, seen), _not_python(case), look(case)]
+    return " ".join(sentence for sentence in said if sentence)
+
+
+def needs(seen: Observation) -> str:
+    """What the run asked for and did not get: `needs data/x.csv: it is read here; …`."""
+    wanted = seen.trace.needs if seen.trace is not None else []
+    return "; ".join(
+        f"needs {n.name}: {n.detail}" if n.detail else f"needs {n.name}" for n in wanted[:3]
+    )
+
+
+def look(case: Case) -> str:
+    """The line that is likeliest to be behind the error."""
+    hint = next((hint for hint in case.hints if hint.kind == "lines"), None)
+    return f"The first place to look at: {_lowered(told(hint, case))}" if hint is not None else ""
+
+
+def _not_python(case: Case) -> str:
+    """The line at which what was sent stops being Python, where no error was given to explain: it
+    may be the fault itself."""
+    pasted = case.pasted.get(case.project.entry)
+    changed = pasted.first_changed if pasted is not None and case.traceback is None else None
+    if changed is None or "`" in changed[1]:
+        return ""
+    return f"Line {changed[0]} is not Python as it stands: `{changed[1][:80]}`."
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _why(case: Case, seen: Observation) -> str:
+    if case.problem is not None:
+        return f"The script could not be read: {case.problem}."
+    if case.project.recalled or not any(text.strip() for text in case.project.files.values()):
+        return (
+            "Only a message or traceback was sent: the script would show which tensor is meant. "
+            "Send it along to get a patch."
+        )
+    if wanted := needs(seen):
+        return f"The script could not be run to the error: it {wanted}."
+    run = seen.run
+    if seen.plan is not None and run is not None and run.status in _ENDED:
+        return _why_no_error(case, seen, run)
+    if run is None:
+        return f"Reading alone found no cause; {seen.why_not or 'it was not run'}."
+    if run.tampered and seen.ran_clean:
+        return (
+            f"The script ran clean, but changed what it is observed through "
+            f"({'; '.join(run.tampered[:3])}), so nothing is known of its graphs."
+        )
+    if seen.idle and not (case.reading.backward_lines or case.reading.suspected):
+        return (
+            "The script ran to its end without a backward call, so nothing is known of its "
+            "graphs: send the part that trains, or the error's traceback."
+        )
+    if seen.idle:
+        return (
+            "The script defines what calls backward, and calls none of it, so nothing could be "
+            "seen: send the part that calls it, or the error's traceback."
+        )
+    match run.status:
+        case "unavailable":
+            return f"The script was not run: {run.reason or 'the sandbox is not available'}."
+        case "timed_out":
+            calls = len_backwards(run)
+            return (
+                f"No error within the time limit ({calls} backward calls ran clean): raise "
+                "`time_limit_s`, or send a smaller run."
+            )
+        case "limit_hit":
+            return f"The run met a limit of the sandbox ({run.limit}) before the error showed."
+    return _stopped_elsewhere(case, seen)
+
+
+def _stopped_elsewhere(case: Case, seen: Observation) -> str:
+    """The run raised an error of another kind."""
+    assert seen.run is not None
+    raised = seen.run.raised
+    asked = case.traceback is not None and bool(case.traceback.exception)
+    if raised is not None and raised.type in _OF_FRAGMENTS:
+        part = "What was sent is a part of a program"
+        if asked:
+            return f"{part}, and nothing in it shows the cause for certain."
+        return f"{part} ({raised.message}): send the error's message, or run it where it is whole."
+    if asked:
+        return f"The run here stops before that error ({ending(seen.run)})."
+    return f"The script raised something else here: {ending(seen.run)}."
+
+
+def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
+    """What a completed run without an error of ours says."""
+    calls = len_backwards(run)
+    given = case.traceback is not None and bool(case.traceback.exception)
+    if run.status == "raised":
+        return (
+            "What was sent is a part of a program, and what it leaves out could not be made up so "
+            f"that it runs ({ending(run)}): send the part that is missing."
+        )
+    walked = f"{calls} backward calls ran clean" if calls else "nothing in it calls backward"
+    if given:
+        return (
+            "What was sent is a part of a program. Completed (see what was assumed) it did not "
+            f"raise the error ({walked}): the cause is likely in what was not sent."
+        )
+    return (
+        f"What was sent is a part of a program. Completed (see what was assumed), {walked}; that "
+        "says nothing about the parts that were not sent."
+    )

@@ -1,0 +1,21 @@
+"""The command that runs a script beside its user's own data, told in one place."""
+
+from __future__ import annotations
+
+import shlex
+
+from app.request.case import Case
+
+HOW = (
+    "Run it beside your own data, packages and device: install Gradmend where you run your script "
+    "(`pip install` its checkout), and put `gradmend run --` in front of your command. It says the "
+    "cause, and tests the fix there."
+)
+
+
+def command(case: Case) -> str:
+    """What to copy; the script is named as the traceback names it, where it does."""
+    own = [f for f in case.traceback.frames if not f.is_library] if case.traceback else []
+    named = own[0].file if own and own[0].file.endswith(".py") else case.project.entry
+    entry = named.rpartition("/")[2] or case.project.entry
+    return f"gradmend run -- python {shlex.quote(entry)}"

@@ -1,0 +1,259 @@
+"""The findings as a client reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from analyzers.explain.pattern import told_by
+from analyzers.request.causes import Candidate, Explained, Happening
+from analyzers.source.edits import unified_diff
+from analyzers.tracebacks import Frame
+from app.present import verdict
+from app.present.next_steps import next_steps
+from app.present.snippets import snippet_of
+from app.present.world import assumptions, basis_of
+from app.repair.mend import Mended
+from app.repair.verify import Trial
+from app.request.case import Case
+from app.run.clock import Clock
+from app.run.outcome import len_backwards
+from app.run.reproduce import Observation
+from app.schemas import (
+    Boundary,
+    Carrier,
+    Cause,
+    Effect,
+    ErrorFrame,
+    ErrorReport,
+    Event,
+    Findings,
+    Patch,
+    PatchedFile,
+    RunReport,
+    SandboxReport,
+    Spot,
+    Verification,
+)
+from sandbox.protocol import RunResult
+
+MAX_PATCHES = 6
+MAX_FAILED = 3  # where no patch passed
+_IN_ORDER = ("passed", "not_run", "failed")
+_NOT_MEASURED = Effect(text="It was not run, so its effect on the gradients was not measured.")
+
+RunStatus = Literal[
+    "reproduced", "ran_clean", "other_error", "timed_out", "limit_hit", "unavailable"
+]
+
+
+def findings(case: Case, seen: Observation, mended: Mended, clock: Clock) -> Findings:
+    """Everything that was found, with the verdict and one sentence about it."""
+    reported = [cause(c, case) for c in mended.causes]
+    if seen.ran_clean and not seen.from_run and seen.plan is None:
+        reported = []
+    listed = patches(case, mended) if reported else []
+    error = error_report(case, seen, reported)
+    decided = verdict.decide(case, seen, reported)
+    return Findings(
+        verdict=decided,
+        summary=verdict.summary(decided, case, seen, reported, listed),
+        error=error,
+        causes=reported,
+        patches=listed,
+        run=run_report(seen, case),
+        timings_ms=clock.timings(),
+        truncated=[*case.reading.incomplete, *_cut(seen)],
+        basis="traceback" if reported and not seen.evidence else basis_of(case, seen),
+        world=assumptions(seen),
+        next=next_steps(decided, case, seen, listed),
+    )
+
+
+def _cut(seen: Observation) -> list[str]:
+    cut: list[str] = []
+    if seen.trace is not None and seen.trace.truncated:
+        cut.append("records of the traced run beyond the limit")
+    if seen.trace is not None and seen.trace.ended is not None:
+        cut += seen.trace.ended.truncated
+    return cut
+
+
+def cause(explained: Explained, case: Case) -> Cause:
+    """One cause, in the contract's terms."""
+    place = explained.location
+    return Cause(
+        pattern=explained.pattern,
+        title=explained.title,
+        engine=explained.engine,
+        confidence=explained.confidence,
+        source={"predicted": "reading", "observed": "trace", "confirmed": "both"}[explained.how],
+        location=Spot(
+            file=place.file,
+            line=place.line,
+            end_line=place.line,
+            code=explained.code,
+            cell=case.cell_of(place),
+        ),
+        carrier=Carrier(
+            name=explained.carrier.name,
+            file=explained.carrier.place.file,
+            line=explained.carrier.place.line,
+            kind=explained.carrier.kind,
+        )
+        if explained.carrier is not None
+        else None,
+        created=_event(explained.created, case),
+        freed_by=_event(explained.freed_by, case),
+        reached_again_by=_event(explained.reached_again_by, case),
+        boundary=Boundary(
+            kind=explained.boundary.kind,
+            file=explained.boundary.place.file if explained.boundary.place else "",
+            line=explained.boundary.place.line if explained.boundary.place else 0,
+        ),
+        explanation=_in_cells(explained, case),
+        learn_more=f"/patterns/{explained.pattern}",
+    )
+
+
+def _in_cells(explained: Explained, case: Case) -> str:
+    """The explanation; for a notebook, with the cell of the line to look at."""
+    cell = case.cell_of(explained.location)
+    if cell is None or cell in explained.explanation:
+        return explained.explanation
+    return f"{explained.explanation} In the notebook that is {cell}."
+
+
+def _event(happening: Happening | None, case: Case) -> Event | None:
+    if happening is None:
+        return None
+    return Event(
+        file=happening.place.file,
+        line=happening.place.line,
+        end_line=happening.place.line,
+        code=happening.code,
+        cell=case.cell_of(happening.place),
+        iteration=happening.iteration,
+        op=happening.op,
+    )
+
+
+def patches(case: Case, mended: Mended) -> list[Patch]:
+    """Patches, best first: those that passed, then those not run, then failures with their
+    failure shown: alone, so that a reader sees what was tried, or behind the others."""
+    tried = {status: [t for t in mended.trials if t.status == status] for status in _IN_ORDER}
+    listed = [patch(t, case) for status in _IN_ORDER[:2] for t in tried[status]]
+    listed += [_untried(c, case) for c in mended.untried]
+    failed = tried["failed"] if listed else tried["failed"][:MAX_FAILED]
+    kept = [*listed, *(patch(t, case) for t in failed)][:MAX_PATCHES]
+    return [one.model_copy(update={"n": n}) for n, one in enumerate(kept, 1)]
+
+
+def patch(trial: Trial, case: Case) -> Patch:
+    """A candidate as it was tried, told in the text that was sent."""
+    return _untried(trial.candidate, case).model_copy(
+        update={
+            "gradients": trial.gradients,
+            "effect": trial.effect,
+            "verification": Verification(status=trial.status, checks=trial.checks),
+        }
+    )
+
+
+def _untried(candidate: Candidate, case: Case) -> Patch:
+    entry = case.project.entry
+    before, files = dict(case.project.files), dict(candidate.files)
+    for texts in (before, files):
+        for path in texts.keys() & case.pasted.keys():
+            texts[path] = case.pasted[path].back(texts[path])
+    diffs = [_diff(case, path, before.get(path, ""), text) for path, text in sorted(files.items())]
+    script = files.get(entry, before.get(entry, ""))
+    return Patch(
+        n=1,
+        strategy=candidate.strategy,
+        title=candidate.title,
+        diff="".join(diffs),
+        script=case.notebook.patched(script) if case.notebook is not None else script,
+        snippet="\n\n".join(
+            snippet_of(before.get(path, ""), text) for path, text in sorted(files.items())
+        ),
+        files=[PatchedFile(path=p, content=t) for p, t in files.items() if p != entry],
+        gradients="unknown",
+        effect=_NOT_MEASURED,
+        tradeoff=candidate.tradeoff,
+        verification=Verification(status="not_run"),
+    )
+
+
+def _diff(case: Case, path: str, before: str, after: str) -> str:
+    """What a patch changes in a file; of a notebook, in its cells rather than in its JSON."""
+    if case.notebook is not None and path == case.project.entry:
+        return case.notebook.diff(path, before, after)
+    return unified_diff(path, before, after)
+
+
+def error_report(case: Case, seen: Observation, causes: list[Cause]) -> ErrorReport | None:
+    """The error of the traceback given, else of the run."""
+    hint = causes[0].pattern if causes else None
+    given = case.traceback
+    if given is not None and given.exception:
+        return ErrorReport(
+            family=given.family,
+            pattern_hint=told_by(given.kind) or hint,
+            exception=given.exception,
+            message=given.message,
+            location=_own_line(given.frames),
+            frames=[
+                ErrorFrame(file=f.file, line=f.line, code=f.code, function=f.function)
+                for f in given.frames
+            ],
+        )
+    raised = seen.run.raised if seen.run is not None else None
+    if raised is None:
+        return None
+    frames = [
+        ErrorFrame(file=f.file, line=f.line, code=f.code, function=f.function)
+        for f in raised.frames
+    ]
+    own = [f for f in frames if f.file in case.project.files]
+    return ErrorReport(
+        family=verdict.family_of(raised.message, raised.type),
+        pattern_hint=hint,
+        exception=raised.type,
+        message=raised.message,
+        location=Spot(**own[-1].model_dump(exclude={"function"})) if own else None,
+        frames=frames,
+    )
+
+
+def _own_line(frames: Sequence[Frame]) -> Spot | None:
+    own = [f for f in frames if not f.is_library] or list(frames)
+    return Spot(file=own[-1].file, line=own[-1].line, code=own[-1].code) if own else None
+
+
+def run_report(seen: Observation, case: Case) -> RunReport | None:
+    """What the sandboxed run did."""
+    run = seen.run
+    if run is None:
+        return None
+    return RunReport(
+        status=_status(run, seen, case),
+        exception=f"{run.raised.type}: {run.raised.message}" if run.raised is not None else None,
+        stdout_tail=run.stdout_tail,
+        stderr_tail=run.stderr_tail,
+        duration_s=round(run.duration_s, 3),
+        backward_calls=len_backwards(run),
+        peak_memory_mib=round(run.peak_memory_mib, 1),
+        stand_ins=[s.name for s in run.trace.stand_ins] if run.trace is not None else [],
+        tampered=run.tampered,
+        sandbox=SandboxReport(backend=run.backend, walls=run.walls),
+    )
+
+
+def _status(run: RunResult, seen: Observation, case: Case) -> RunStatus:
+    match run.status:
+        case "finished" | "stopped":
+            return "ran_clean"
+        case "timed_out" | "limit_hit" | "unavailable":
+            return run.status
+    return "reproduced" if verdict.reproduced(run, seen, case) else "other_error"

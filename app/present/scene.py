@@ -1,0 +1,273 @@
+"""What a picture of graph lifetimes shows, before anyone draws it.
+
+A scene is a column of lanes, read from top to bottom as things happened. A lane holds nodes: each
+an operation with its line, or something that was done to a graph. Links run between nodes: the
+graph's own edges, what still points to it, and backward calls. Each kind of fault has a scene of
+its own, made of these parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal
+
+from app.present.highlight import lines_of
+from app.present.story import NOT_CUT, numbers, steps
+from app.schemas import Cause, Event
+
+Mark = Literal["op", "loss", "freed", "origin", "change", "cut", "backward"]
+LinkKind = Literal["edge", "freed", "held", "changes", "frees", "fails", "clean"]
+
+MEANINGS: dict[str, str] = {
+    "fails": "the backward that fails",
+    "frees": "a backward; it frees its graph",
+    "clean": "a backward without an error",
+    "held": "what still points to it",
+    "changes": "a change in place",
+}
+"""The legend: what each kind of link stands for; an edge needs no word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """`text` says what happened, `code` quotes the line, `op` names the operation."""
+
+    key: str
+    text: str
+    code: str = ""
+    op: str = ""
+    mark: Mark = "op"
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """What belongs together, mostly one pass. `skipped` passes like it lie before it."""
+
+    title: str
+    nodes: tuple[Node, ...]
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """From one node to another, by their keys; `name` is written on it."""
+
+    kind: LinkKind
+    start: str
+    end: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """`meanings`: the legend's words where they differ from the usual ones."""
+
+    title: str
+    description: str
+    lanes: tuple[Lane, ...]
+    links: tuple[Link, ...] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict)
+
+
+def scene_of(cause: Cause, family: str, sources: Mapping[str, str]) -> Scene | None:
+    """The scene of a cause; None where too little is known for a true picture."""
+    if not cause.reached_again_by:
+        return None
+    make = {
+        "inplace": _changed,
+        "no-grad": _missing,
+        "graphs": _accumulated,
+        "gradients": _accumulated,
+    }.get(family, _reused)
+    return make(_Facts(cause, family, sources))
+
+
+def healthy_scene(calls: int) -> Scene | None:
+    """The first backward calls of a run that ended clean; None where there was no call."""
+    if calls < 1:
+        return None
+    shown = ("1st backward", "2nd backward", "3rd backward")[:calls]
+    lanes = [_clean(title) for title in shown]
+    if calls > len(shown):
+        lanes[-1] = _clean(f"backward {calls}", calls - 3)
+    counted = f"{calls} backward calls were" if calls > 1 else "One backward call was"
+    text = f"{counted} followed; none met a graph that had been freed or changed."
+    links = [Link("edge", f"{lane.title} in", f"{lane.title} loss") for lane in lanes]
+    links += [Link("clean", f"{lane.title} loss", f"{lane.title} in") for lane in lanes]
+    return Scene("Every backward ran without an error", text, tuple(lanes), tuple(links))
+
+
+def _clean(title: str, skipped: int = 0) -> Lane:
+    nodes = Node(f"{title} in", "a graph of its own"), Node(f"{title} loss", "loss", mark="loss")
+    return Lane(title, nodes, skipped)
+
+
+class _Facts:
+    """A cause's events as nodes, numbered as in its story, with lines quoted from the sources."""
+
+    def __init__(self, cause: Cause, family: str, sources: Mapping[str, str]) -> None:
+        self.cause = cause
+        self.family = family
+        self.made, self.ended, self.reached = cause.created, cause.freed_by, cause.reached_again_by
+        self.name = cause.carrier.name if cause.carrier else ""
+        self.held = f"{self.number('carried')}{self.name}"
+        self._lines = {file: lines_of(text) for file, text in sources.items()}
+
+    def number(self, kind: str) -> str:
+        """The story's number of a kind of event, to stand before its text."""
+        known = numbers(steps(self.cause, self.family))
+        return f"{known[kind]} " if kind in known else ""
+
+    def quote(self, event: Event) -> str:
+        """The event's line, from the request where the event does not bring its own text."""
+        code = event.code.strip()
+        lines = self._lines.get(event.file, [])
+        if not code and 0 < event.line <= len(lines):
+            code = lines[event.line - 1].strip()
+        return f"{event.cell or f'line {event.line}'}  {code}".rstrip()
+
+    def node(self, kind: str, text: str, event: Event | None, mark: Mark) -> Node:
+        """An event as a node whose key is its kind."""
+        code = self.quote(event) if event else ""
+        named = event and event.op and mark not in ("loss", "backward") and event.op not in NOT_CUT
+        op = event.op or "" if event and named else ""
+        return Node(kind, f"{self.number(kind)}{text}", code, op, mark)
+
+    def note(self, kind: str) -> str:
+        """What the story says of an event, in short."""
+        told = steps(self.cause, self.family)
+        return next((step.note for step in told if step.kind == kind), "").replace("`", "")
+
+
+def _reused(facts: _Facts) -> Scene | None:
+    made, freed, reached = facts.made, facts.ended, facts.reached
+    if freed is None or reached is None:
+        return None
+    first, second = _titles(facts.cause, freed, reached)
+    origin = facts.node("made", "builds the graph", made, "freed")
+    frees = facts.node("freed", "backward: frees the graph", freed, "loss")
+    fails = facts.node("reached", "backward: needs it again", reached, "loss")
+    again = Node("again", f"the same graph, through {facts.name or 'its value'}")
+    links = [
+        Link("frees", "freed", "made"),
+        Link("held", "made", "again", facts.held),
+        Link("edge", "again", "reached"),
+        Link("fails", "reached", "made"),
+    ]
+    if _made_in_first_pass(facts.cause, freed, reached):
+        lanes = [Lane(first, (origin, frees))]
+        links.append(Link("freed", "made", "freed"))
+    else:
+        apart = "forward" if freed.iteration == reached.iteration else "made before"
+        taken = Node("taken", f"takes in {facts.name or 'its value'}")
+        lanes = [Lane(apart, (origin,)), Lane(first, (taken, frees))]
+        links += [Link("held", "made", "taken"), Link("freed", "taken", "freed")]
+    skipped = max(0, (reached.iteration or 0) - (freed.iteration or 0) - 1)
+    lanes.append(Lane(second, (again, fails), skipped))
+    through = f" through {facts.name}" if facts.name else ""
+    where = facts.quote(made) if made else "line unknown"
+    told = (
+        f"The graph built in {lanes[0].title} ({where}) is freed by the backward at "
+        f"{facts.quote(freed)}. The backward at {facts.quote(reached)} in {second} needs it again"
+        f"{through}, and fails."
+    )
+    return Scene("A freed graph is needed again", told, tuple(lanes), tuple(links))
+
+
+def _changed(facts: _Facts) -> Scene | None:
+    made, change, reached = facts.made, facts.ended, facts.reached
+    if change is None or reached is None:
+        return None
+    value = facts.name or "the value"
+    change_node = facts.node("freed", f"changes {value} in place", change, "change")
+    if made is None:  # a leaf, or a view of one: the change itself is refused
+        leaf = Node("made", f"{value} may not be changed here", mark="origin")
+        told = f"{value} is changed in place at {facts.quote(change)}, which autograd refuses."
+        refused = Link("fails", "freed", "made", facts.held)
+        before_and_then = Lane("before", (leaf,)), Lane("then", (change_node,))
+        meanings = {"fails": "the change, which is refused"}
+        title = "A change in place that is refused"
+        return Scene(title, told, before_and_then, (refused,), meanings)
+    lanes = (
+        Lane("forward", (facts.node("made", f"saves {value} for later", made, "origin"),)),
+        Lane("meanwhile", (change_node,)),
+        Lane("backward", (facts.node("reached", "needs the old value", reached, "backward"),)),
+    )
+    links = (Link("changes", "freed", "made", facts.held), Link("fails", "reached", "made"))
+    told = (
+        f"The forward pass saved {value} ({facts.quote(made)}). It was changed in place at "
+        f"{facts.quote(change)}. The backward at {facts.quote(reached)} needs the old value and "
+        "fails."
+    )
+    return Scene("A saved value is changed before it is needed", told, lanes, links)
+
+
+def _missing(facts: _Facts) -> Scene | None:
+    ended, reached = facts.ended, facts.reached
+    if ended is None or reached is None:
+        return None
+    uses = facts.node("reached", facts.note("reached"), reached, "backward")
+    links = [Link("fails", "reached", "freed", facts.held)]
+    if ended.op in NOT_CUT:
+        forward = [facts.node("freed", facts.note("freed"), ended, "origin")]
+    else:
+        before = facts.node("made", "computed from parameters", facts.made, "op")
+        forward = [before, facts.node("freed", facts.note("freed"), ended, "cut")]
+        links.append(Link("edge", "made", "freed"))
+    told = (
+        f"{facts.name or 'The value'} comes from {facts.quote(ended)}. "
+        f"What is asked of it at {facts.quote(reached)} cannot be done with it."
+    )
+    lanes = Lane("forward", tuple(forward)), Lane("then", (uses,))
+    title, meanings = "A graph that is not there", {"fails": "what cannot be done with it"}
+    return Scene(title, told, lanes, tuple(links), meanings)
+
+
+def _accumulated(facts: _Facts) -> Scene | None:
+    reached = facts.reached
+    assert reached is not None
+    what = "graph" if facts.family == "graphs" else "gradient"
+    passes = [f"pass {n}" for n in (1, 2, 3)]
+    lanes = tuple(
+        Lane(
+            title,
+            (
+                Node(
+                    title,
+                    f"{facts.number('reached')}{n} {what}{'s' if n > 1 else ''} by now",
+                    facts.quote(reached),
+                    reached.op or "",
+                    "origin",
+                ),
+            ),
+        )
+        for n, title in enumerate(passes, 1)
+    )
+    links = tuple(
+        Link("held", later, earlier, facts.held if n == 0 else "")
+        for n, (earlier, later) in enumerate(pairwise(passes))
+    )
+    name = facts.name or "It"
+    told = (
+        f"{name} goes on holding the {what}s of earlier passes: with every pass through "
+        f"{facts.quote(reached)} there is one more."
+    )
+    title = f"The {what}s of all passes add up"
+    return Scene(title, told, lanes, links, {"held": f"still holds the {what}s before"})
+
+
+def _made_in_first_pass(cause: Cause, freed: Event, reached: Event) -> bool:
+    """Whether the pass that frees the graph is also the one that made it."""
+    made = cause.created.iteration if cause.created else freed.iteration
+    return freed.iteration is not None and made == freed.iteration != reached.iteration
+
+
+def _titles(cause: Cause, freed: Event, reached: Event) -> tuple[str, str]:
+    if freed.iteration and reached.iteration and freed.iteration != reached.iteration:
+        unit = {"epoch": "epoch", "call": "call", "cell": "run"}.get(
+            cause.boundary.kind if cause.boundary else "loop", "pass"
+        )
+        return f"{unit} {freed.iteration}", f"{unit} {reached.iteration}"
+    return "1st backward", "2nd backward"

@@ -1,0 +1,86 @@
+"""A result as Markdown, for a forum or an issue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from app.present import wording
+from app.schemas import Cause, Diagnosis, Event, Findings, Patch
+
+LONGEST_CHANGE = 7
+"""Changed lines that fit into the short form."""
+
+_TICKS = re.compile(r"`{3,}")
+
+
+def as_markdown(diagnosis: Diagnosis) -> str:
+    """One sentence, the cause, the patch with its checks, and the address."""
+    found = _as_markdown(diagnosis, wording.headline(diagnosis))
+    return f"{found}\nDiagnosed by [Gradmend]({diagnosis.url}).\n"
+
+
+def findings_as_markdown(found: Findings) -> str:
+    """The same of findings that have no address."""
+    return _as_markdown(found, wording.state(found).words)
+
+
+def _as_markdown(found: Findings, headline: str) -> str:
+    parts = [f"**{headline}.** {found.summary}"]
+    for cause in found.causes[:1]:
+        parts += [cause.explanation.strip(), "\n".join(_places(cause))]
+    for patch in found.patches[:1]:
+        parts += _patch(patch)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def as_short_markdown(diagnosis: Diagnosis) -> str:
+    """At most twelve lines, for an issue: what, where, the change itself, the address."""
+    parts = [f"**{wording.headline(diagnosis)}.** {wording.sentences(diagnosis.summary)[0]}"]
+    for patch in diagnosis.patches[:1]:
+        changed = [
+            line
+            for line in patch.diff.split("\n")
+            if line[:1] in ("+", "-") and line[:3] not in ("+++", "---")
+        ]
+        parts.append(f"{patch.title} ({wording.proof(patch)}):")
+        if len(changed) <= LONGEST_CHANGE:
+            parts.append(fenced("\n".join(changed), "diff"))
+    parts.append(f"[How we know]({diagnosis.url})")
+    return "\n".join(parts) + "\n"
+
+
+def _places(cause: Cause) -> Iterator[str]:
+    events = (
+        ("built", cause.created),
+        ("used up", cause.freed_by),
+        ("needed again", cause.reached_again_by),
+    )
+    for word, event in events:
+        if event:
+            yield f"- {word}: {_event(event)}"
+    if cause.carrier:
+        yield f"- kept by `{cause.carrier.name}` (line {cause.carrier.line})"
+
+
+def _event(event: Event) -> str:
+    code = f" `{event.code.strip()}`" if event.code.strip() else ""
+    when = f", iteration {event.iteration}" if event.iteration else ""
+    return f"`{event.file}` line {event.line}{when}{code}"
+
+
+def _patch(patch: Patch) -> Iterator[str]:
+    yield f"**{patch.title}** ({wording.proof(patch)}; {wording.effect(patch)})"
+    yield fenced(patch.diff, "diff")
+    yield "\n".join(
+        f"- {wording.CHECKS[check.name]}: {wording.STATES[check.status]}"
+        + (f" ({check.detail})" if check.detail else "")
+        for check in patch.verification.checks
+    )
+
+
+def fenced(text: str, language: str) -> str:
+    """A fenced block whose fence is longer than any in the text."""
+    longest = max((len(ticks) for ticks in _TICKS.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"

@@ -1,0 +1,147 @@
+"""The verdict on a diagnosis, and one sentence that a tired person understands."""
+
+from __future__ import annotations
+
+from analyzers.evidence import GraphReuse
+from analyzers.tracebacks import Part
+from analyzers.tracebacks.messages import classify
+from app.present import inconclusive
+from app.present.world import is_completed
+from app.request.case import Case
+from app.run.outcome import ending, len_backwards
+from app.run.reproduce import Observation, is_suspected
+from app.schemas import Cause, Family, Patch, Verdict
+from sandbox.protocol import RunResult
+
+
+def family_of(message: str, exception: str) -> Family:
+    """The family of an error that a run raised."""
+    return classify(Part(exception=exception, message=message))[0]
+
+
+def reproduced(run: RunResult, seen: Observation, case: Case) -> bool:
+    """Whether the run raised the error in question: the traceback's, else one of ours."""
+    if run.raised is None:
+        return False
+    family = family_of(run.raised.message, run.raised.type)
+    given = case.traceback
+    if any(isinstance(p, GraphReuse) and p.engine == "custom" for p in seen.evidence):
+        family = "engine"
+    if given is not None and (given.exception, given.message) == (
+        run.raised.type,
+        run.raised.message,
+    ):
+        return seen.from_run or family != "other"
+    if given is not None and given.exception and given.family != "other":
+        return given.family == family or (seen.from_run and family != "other")
+    return seen.from_run or family != "other"
+
+
+def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
+    """Which of the five words fits what was seen."""
+    run = seen.run
+    if is_completed(seen):  # what was assumed may be what differs
+        return "likely" if causes else "inconclusive"
+    given = case.traceback is not None and bool(case.traceback.exception)
+    if run is not None and seen.ran_clean:
+        if run.tampered:
+            return "inconclusive"
+        if causes and seen.from_run:
+            return "confirmed"
+        return "unreproduced" if given else "healthy"
+    if run is not None and run.tampered:  # what its records say is the script's own word
+        return "likely" if causes else "inconclusive"
+    if seen.followed and not given:
+        return "healthy"
+    if causes and seen.from_run and (run is None or reproduced(run, seen, case)):
+        return "confirmed"
+    return "likely" if causes else "inconclusive"
+
+
+def summary(
+    decided: Verdict, case: Case, seen: Observation, causes: list[Cause], patches: list[Patch]
+) -> str:
+    """One sentence: what is wrong, where, and whether a patch was run."""
+    if decided == "healthy":
+        return _why_healthy(case, seen)
+    if decided == "unreproduced":
+        script, source = "script", "in the traceback"
+        if case.notebook is not None:
+            script, source = "notebook", "that it holds or that was given"
+        return (
+            f"The {script} ran clean here ({_seen(seen)}), so the error {source} comes from "
+            "something that differs: data, arguments, versions, hardware, or another file."
+            f"{_of_versions(case)}"
+        )
+    if not causes:
+        return inconclusive.why(case, seen)
+    first = causes[0]
+    what = f"`{first.carrier.name}`: " if first.carrier is not None else ""
+    title = first.title
+    if what and not any(map(str.isupper, title.partition(" ")[0][1:])):  # "NumPy" stays
+        title = title[:1].lower() + title[1:]
+    told = f"{what}{title}"
+    told += f" ({first.location.cell or f'line {first.location.line}'})."
+    best = patches[0] if patches else None
+    if seen.plan is not None and seen.from_run:
+        return f"{told} {_in_world(best)}"
+    if best is not None and best.verification.status == "passed":
+        return f"{told} A patch was run and checked: {best.title[:1].lower()}{best.title[1:]}."
+    if case.project.recalled:
+        return f"Perhaps: {told} Only a traceback was sent; the script would tell."
+    if not seen.evidence:
+        said = f"Perhaps: {told} The error says so; nothing in the sources shows it."
+        return " ".join(filter(None, (said, inconclusive.look(case))))
+    if seen.plan is not None:
+        return f"{told} This comes from reading the source; {_WORLD_MISSED}."
+    if decided == "likely" and is_suspected(case, seen):
+        return f"{told} This would explain the error; the fragment alone does not show it."
+    if decided == "likely":
+        return f"{told} This comes from reading the source{_because(seen)}."
+    if best is not None and best.verification.status == "not_run":
+        return f"{told} A patch is proposed, but could not be run here."
+    return f"{told} No patch passed its checks."
+
+
+_WORLD_MISSED = "what is missing was made up, and the error did not show in it"
+
+
+def _in_world(best: Patch | None) -> str:
+    """How much a completed run shows."""
+    told = "What was sent is a part of a program: completed (see what was assumed), it raises this"
+    if best is not None and best.verification.status == "passed":
+        return f"{told}, and runs with a patch: {best.title[:1].lower()}{best.title[1:]}."
+    return f"{told}."
+
+
+def _of_versions(case: Case) -> str:
+    """What versions of torch have to do with the error, if we know."""
+    return "".join(f" {hint.text}" for hint in case.hints if hint.kind == "version")
+
+
+def _why_healthy(case: Case, seen: Observation) -> str:
+    if seen.followed or (seen.run is not None and seen.run.status == "stopped"):
+        return (
+            f"The script runs clean as far as it was followed: {_seen(seen)} within the "
+            f"time limit of {case.time_limit_s:g} s, and nothing in them needs mending."
+        )
+    return f"The script runs clean ({_seen(seen)}), and nothing in it needs mending."
+
+
+def _seen(seen: Observation) -> str:
+    """How much of the training was followed, and with what in the place of packages."""
+    calls = len_backwards(seen.run) if seen.run is not None else 0
+    told = "1 backward call" if calls == 1 else f"{calls} backward calls"
+    stand_ins = seen.trace.stand_ins if seen.trace is not None else []
+    names = [s.name for s in stand_ins if s.detail.startswith("not installed")]
+    return f"{told}, with a substitute for {', '.join(names[:4])}" if names else told
+
+
+def _because(seen: Observation) -> str:
+    if seen.why_not:
+        return f"; {seen.why_not}"
+    if seen.run is None:
+        return ""
+    if seen.idle:
+        return "; the run here called no backward"
+    return f"; the run here ended early ({inconclusive.needs(seen) or ending(seen.run)})"

@@ -1,0 +1,45 @@
+"""How we know what we say, and what was assumed so that the script could run."""
+
+from __future__ import annotations
+
+from app.request.case import Case
+from app.run.reproduce import Observation
+from app.schemas import Assumption, Basis
+
+MAX_ASSUMPTIONS = 32
+_AS_SENT = ("package", "api")  # a script in which only these were replaced ran as it was sent
+
+
+def basis_of(case: Case, seen: Observation) -> Basis:
+    """What the findings rest on: a run, a completed run, the user's own, or reading."""
+    if case.project.recalled:
+        return "traceback"
+    if seen.run is not None and seen.run.trace is not None and seen.trace is seen.run.trace:
+        decided = seen.from_run or not seen.evidence  # else what is told comes from reading
+        if decided and seen.run.status != "unavailable":
+            return "completed" if is_completed(seen) else "run"
+    elif seen.trace is not None and seen.from_run:
+        return "trace"
+    return "reading"
+
+
+def is_completed(seen: Observation) -> bool:
+    """Whether the run needed more than substitutes for packages."""
+    if seen.plan is not None:
+        return True
+    assumed = seen.trace.assumed if seen.trace is not None else []
+    return any(a.kind not in _AS_SENT for a in assumed)
+
+
+def assumptions(seen: Observation) -> list[Assumption]:
+    """Everything that was put in the place of what was not sent, each named once."""
+    if seen.trace is None:
+        return []
+    named = [(a.kind, a.name, a.text) for a in seen.trace.assumed]
+    known = {name for _, name, _ in named}
+    for stand_in in seen.trace.stand_ins:
+        if stand_in.name not in known:
+            text = f"A substitute stood in for `{stand_in.name}`: {stand_in.detail}."
+            named.append(("package", stand_in.name, text))
+    told = dict.fromkeys(named)
+    return [Assumption(kind=k, name=n, text=t) for k, n, t in told][:MAX_ASSUMPTIONS]

@@ -1,0 +1,1 @@
+"""Candidate patches: which are run, and what each was seen to do."""

@@ -1,0 +1,127 @@
+"""Candidate patches compete: which are run, in what order, and when none could come first any
+more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from analyzers.explain.pattern import SECOND_CHOICE
+from analyzers.request.causes import Candidate
+from app.repair import checks
+from app.repair.original import Original
+from app.repair.verify import Told, Trial, run_plain, trial_of
+from sandbox.protocol import Job, Session
+
+AT_ONCE = 2  # candidates under way: the first, and the one that follows if it does not settle it
+
+
+async def judge(
+    files: Mapping[str, str],
+    entry: str,
+    patched: Sequence[Mapping[str, str]],
+    session: Session,
+    time_limit_s: float = 20.0,
+) -> list[Trial]:
+    """Try repairs that somebody else wrote, all of them; best first, as they would be offered.
+
+    `patched` holds, for each repair, the files that it changes; a trial's repair is
+    `trial.candidate.files`.
+    """
+    job = Job(files=dict(files), entry=entry, gradients=True, time_limit_s=time_limit_s)
+    original = Original(files, entry, await session.run(job), session, time_limit_s)
+    given = [
+        Candidate("", f"given {n}", "A repair", dict(texts), "", 0)
+        for n, texts in enumerate(patched, 1)
+    ]
+    try:
+        return await try_out(original, [given], every=True)
+    finally:
+        original.close()
+
+
+async def try_out(
+    original: Original,
+    groups: Sequence[Sequence[Candidate]],
+    *,
+    every: bool = False,
+    told: Told | None = None,
+) -> list[Trial]:
+    """Run the candidates, those of the surest cause first, until none that is left could come
+    before the best (or `every` one); best first. The best is run once more, as the user will run
+    it; where that fails, the search goes on.
+
+    What is found does not depend on how long runs take: a candidate counts once all before it do.
+    """
+    waiting = [
+        _Entrant(turn, one, checks.minimal(original.files, one.files)[1])
+        for turn, group in enumerate(groups)
+        for one in group
+    ]
+    trials: list[Trial] = []
+    proven: Trial | None = None
+    try:
+        while True:
+            best = min((t for t in trials if t.status == "passed"), key=_order, default=None)
+            hopeful = [e for e in waiting if every or best is None or e.may_come_before(best)]
+            for entrant in waiting:
+                if entrant not in hopeful:
+                    entrant.withdraw()
+            if hopeful:
+                trial = await _first_of(hopeful, original)
+                waiting.remove(hopeful[0])
+                trials.append(trial)
+                if told is not None and trial.status == "passed":
+                    await told(trial)
+            elif best is None or best is proven:
+                return sorted(trials, key=_order)
+            else:
+                await run_plain(original, best)
+                proven = best
+    finally:
+        for entrant in waiting:
+            entrant.withdraw()
+
+
+async def _first_of(entrants: Sequence[_Entrant], original: Original) -> Trial:
+    """The trial of the first, while the next is under way and so is what they are held against."""
+    for entrant in entrants[:AT_ONCE]:
+        entrant.start(original)
+        original.expect("kept")
+    assert entrants[0].task is not None
+    return await entrants[0].task
+
+
+def _order(trial: Trial) -> tuple[object, ...]:
+    return trial.order
+
+
+@dataclass(eq=False)
+class _Entrant:
+    """A candidate that has not been judged yet; `turn` is that of its cause, `lines` how many it
+    changes."""
+
+    turn: int
+    candidate: Candidate
+    lines: int
+    task: asyncio.Task[Trial] | None = None
+
+    def start(self, original: Original) -> None:
+        """Begin its runs, unless they go on already."""
+        if self.task is None:
+            self.task = asyncio.create_task(trial_of(original, self.turn, self.candidate))
+
+    def withdraw(self) -> None:
+        """End its runs: others have made them needless."""
+        if self.task is not None:
+            self.task.cancel()
+            self.task = None
+
+    def may_come_before(self, best: Trial) -> bool:
+        """Whether it could, if all that it is measured by turned out well."""
+        if best.settles and best.lines <= self.lines:
+            return False
+        rank = self.candidate.rank // SECOND_CHOICE
+        at_best = (0, False, self.candidate.last_resort, self.turn, rank, 0, False, False)
+        return at_best <= best.order[: len(at_best)]

@@ -1,0 +1,239 @@
+"""A candidate patch runs in the sandbox, and is judged by what it was seen to do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from analyzers.explain.pattern import SECOND_CHOICE
+from analyzers.request.causes import Candidate
+from app.repair import checks, schedule
+from app.repair.effects import Comparison, Measured, compare, renumbered
+from app.repair.original import PATIENCE_S, Original
+from app.repair.schedule import Schedule
+from app.run import outcome
+from app.schemas import Check, CheckStatus, Effect
+from sandbox.protocol import Job, RunResult
+from sandbox.records import Trace
+
+Told = Callable[["Trial"], Awaitable[None]]
+"""Who is told of a patch as soon as it has passed its checks, before the others are through."""
+
+
+@dataclass
+class Trial:
+    """A candidate with what its runs showed. `turn` is that of its cause, the surest first."""
+
+    candidate: Candidate
+    run: RunResult
+    turn: int = 0
+    checks: list[Check] = field(default_factory=list)
+    measured: Measured = field(default_factory=Measured)
+    schedule: Schedule = field(default_factory=lambda: Schedule("unknown"))
+    unsteady: str = ""
+    strays: bool = False
+    retains: bool = False
+    leaves: int = 0
+    nodes: int = 0
+    lines: int = 0
+
+    @property
+    def status(self) -> CheckStatus:
+        """Failed if any check failed; passed if the patched script was seen to run."""
+        if any(check.status == "failed" for check in self.checks):
+            return "failed"
+        ran = any(check.name == "runs" and check.status == "passed" for check in self.checks)
+        return "passed" if ran else "not_run"
+
+    @property
+    def gradients(self) -> str:
+        """The measured effect in a word."""
+        return self.measured.gradients
+
+    @property
+    def effect(self) -> Effect:
+        """What the patch does to the training."""
+        effect = self.measured.effect()
+        text = " ".join(
+            f"{said[:1].upper()}{said[1:]}." for said in (self.schedule.text, self.unsteady) if said
+        )
+        known = self.schedule.word != "unknown"
+        return effect.model_copy(
+            update={
+                "schedule": self.schedule.word,
+                "text": f"{effect.text} {text}" if known else effect.text,
+            }
+        )
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """Sort key: checks, schedule, gradients, losses, leaves that get one, graph that is kept,
+        lines, as measured; and between them what only the proposal knows: whether it is a last
+        resort, how sure its cause is, what its pattern prefers. Of patches that leave the
+        gradients the same, the shorter comes first, whatever is preferred."""
+        failed = sum(check.status == "failed" for check in self.checks)
+        return (
+            failed,
+            bool(self.schedule.problem or self.unsteady),
+            self.candidate.last_resort,
+            self.turn,
+            self.candidate.rank // SECOND_CHOICE,
+            self.measured.rank,
+            self.strays,
+            self.retains,
+            -self.leaves,
+            self.lines if self.gradients == "same" else 0,
+            self.candidate.rank,
+            -self.nodes if self.gradients in ("truncated", "changed") else 0,
+            self.lines,
+        )
+
+    @property
+    def settles(self) -> bool:
+        """Whether nothing better need be looked for, unless it is shorter."""
+        at_best = (0, False, False, 0, 0, 0, False, False)
+        return self.status == "passed" and self.order[: len(at_best)] == at_best
+
+
+async def trial_of(original: Original, turn: int, candidate: Candidate) -> Trial:
+    """Run a candidate as it is and, if that went well, with its parameters held still; judge it."""
+    job = original.job(candidate.files)
+    result = await original.attempt(job)
+    minimal, lines = checks.minimal(original.files, candidate.files)
+    trial = Trial(candidate, result, turn, lines=lines)
+    held = await original.held("kept") if result.status == "raised" else None
+    trial.checks = [_reproduced(original), checks.runs(result, original.run, held)]
+    if trial.status == "passed":
+        fixed = await original.attempt(
+            job.model_copy(update={"frozen_steps": True, "patience_s": 0.0})
+        )
+        trial.checks += await _compared(original, trial, fixed)
+        kept = (await original.held("kept")).trace if await original.reaches("kept") else None
+        trial.checks += [checks.fresh(result.trace), checks.bounded(result.trace, kept)]
+    trial.checks.append(minimal)
+    tampered = [*result.tampered, *original.run.tampered]
+    return _unproven(trial, tampered) if tampered else trial
+
+
+def _reproduced(original: Original) -> Check:
+    raised = original.run.status == "raised"
+    return Check(
+        name="reproduced",
+        status="passed" if raised else "not_run",
+        detail="the original raised it in the same sandbox"
+        if raised
+        else "the original raised nothing",
+    )
+
+
+def _unproven(trial: Trial, tampered: list[str]) -> Trial:
+    """A script that changed what it is observed through proves nothing by its records."""
+    why = f"the script changed what it is observed through: {'; '.join(tampered[:3])}"
+    trial.measured, trial.schedule = Measured(), Schedule("unknown")
+    trial.checks = [
+        check.model_copy(update={"status": "not_run", "detail": why})
+        if check.status == "passed" and check.name not in ("reproduced", "minimal")
+        else check
+        for check in trial.checks
+    ]
+    return trial
+
+
+async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[Check]:
+    """What the patch does at fixed parameters, beside the original's references."""
+    held = await original.held("kept")
+    trace = fixed.trace if outcome.len_backwards(fixed) else None
+    if trace is not None and held.trace is not None:
+        trace = renumbered(held.trace, trace)
+    reaches = await original.reaches("kept")
+    reference = held.trace if reaches and trace is not None else None
+    trial.leaves = _leaves(trace or trial.run.trace, held.trace or original.run.trace)
+    trial.nodes = _nodes(trace or trial.run.trace)
+    trial.retains = _retains(trial.run) > _retains(original.run)
+    trial.measured = await _measured(original, trace, reaches)
+    if reference is None and trace is not None:
+        trial.unsteady = schedule.idle(trace)
+    if reference is not None and trace is not None:
+        ended = held.status == fixed.status == "finished"
+        trial.schedule = schedule.beside(reference, trace, ended=ended)
+        trial.unsteady = (
+            checks.starved(reference, trace) or schedule.rewalked(trace) or checks.hoards(trace)
+        )
+        trial.strays = schedule.strays(reference, trace)
+    covered = (
+        schedule.covered(reference, trace)
+        if reference is not None and trace is not None and trial.gradients != "same"
+        else Check(name="covered", status="not_run", detail="the gradients tell")
+    )
+    return [
+        checks.learns(reference, trace or trial.run.trace, original.run.trace),
+        _same_gradient(trial.measured),
+        trial.schedule.check,
+        covered,
+    ]
+
+
+async def _measured(original: Original, trace: Trace | None, reaches: bool) -> Measured:
+    kept = (await original.held("kept")).trace
+    if kept is None or trace is None:
+        return Measured()
+    comparison = compare("kept", kept, trace)
+    if comparison.whole or not reaches or not comparison.differences:
+        return Measured(comparison, whole_story=reaches)
+    truncated = (await original.held("truncated")).trace
+    if truncated is None or not await original.reaches("truncated"):
+        return Measured(comparison)
+    return Measured(comparison, compare("truncated", truncated, trace))
+
+
+def _same_gradient(measured: Measured) -> Check:
+    """Whether the gradients equal a reference; a patch may change them, and says so."""
+    nearest: Comparison = measured.nearest
+    equal = nearest.whole and measured.whole_story
+    detail = measured.effect().text
+    if equal:
+        detail += f" Within {max(nearest.worst, 1e-7):.0e}."
+    return Check(name="same_gradient", status="passed" if equal else "not_run", detail=detail)
+
+
+def _leaves(trace: Trace | None, original: Trace | None) -> int:
+    """How many leaves that the original knows, parameters or not, ever get a gradient."""
+    if trace is None:
+        return 0
+    known = {p.name for p in original.parameters} if original is not None else set()
+    own = {p.id for p in trace.parameters if p.optimizer is not None or p.name in known}
+    return len(own & {p for record in trace.backwards for p in record.received})
+
+
+def _nodes(trace: Trace | None) -> int:
+    """How much graph the first walks reach: of two cuts, the later one keeps more."""
+    return sum(record.nodes for record in trace.backwards[:24]) if trace is not None else 0
+
+
+def _retains(result: RunResult) -> int:
+    """At how many lines graphs are kept that need not be for a gradient of gradients."""
+    records = result.trace.backwards if result.trace else []
+    return len({r.visit.at.line for r in records if r.visit.retain and not r.visit.create_graph})
+
+
+async def run_plain(original: Original, trial: Trial) -> None:
+    """A last run without the tracer: what the user will see. Nothing counts its calls, so where
+    the traced run was stopped, this one gets the time that the other took."""
+    job = original.job(trial.candidate.files)
+    limit = job.time_limit_s
+    if trial.run.status != "finished":
+        limit = min(limit, trial.run.duration_s + PATIENCE_S)
+    result = await original.attempt(
+        Job(files=job.files, entry=job.entry, mode="plain", time_limit_s=limit)
+    )
+    position = next(i for i, check in enumerate(trial.checks) if check.name == "runs")
+    seen = trial.checks[position].detail
+    if result.status in ("finished", "stopped", "timed_out"):
+        detail = f"{seen}; again without the tracer"
+    elif outcome.says_nothing(result) or trial.run.status == "raised":
+        detail = f"{seen}; not run again without the tracer: {outcome.ending(result)}"
+    else:
+        detail = f"without the tracer: {outcome.ending(result)}"
+        trial.checks[position] = Check(name="runs", status="failed", detail=detail)
+        return
+    trial.checks[position] = Check(name="runs", status="passed", detail=detail)

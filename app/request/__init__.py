@@ -1,0 +1,1 @@
+"""What was sent, checked and read."""

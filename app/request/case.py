@@ -1,0 +1,99 @@
+"""What was sent, read: the project, the traceback, and what reading predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from analyzers.advice import Hint
+from analyzers.evidence import Place, Reading
+from analyzers.notebooks.notebook_text import Notebook
+from analyzers.paste import Pasted
+from analyzers.request.causes import Explained
+from analyzers.request.examine import Examined, examine
+from analyzers.source.project import Project
+from analyzers.tracebacks import ParsedTraceback
+from app.request.reader import Reader, ReadingLimit
+from app.request.uploads import texts_of
+from app.schemas import DiagnosisRequest
+from sandbox.collect import read_trace
+from sandbox.records import Trace
+
+READING_LIMIT_S = 10.0
+BYTE_ORDER_MARK = "\ufeff"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A request as the analyses see it. `problem` says why the source could not be read.
+
+    `cells` maps a line of a notebook's script to `cell 4, line 3`; `pasted` are files that were
+    made Python; it tells their patches in what was sent. `told`, `hints`, `others`: as
+    in `Examined`.
+    """
+
+    project: Project
+    traceback: ParsedTraceback | None
+    reading: Reading
+    time_limit_s: float
+    trace: Trace | None = None
+    problem: str | None = None
+    cells: dict[int, str] = field(default_factory=dict)
+    notebook: Notebook | None = None
+    pasted: dict[str, Pasted] = field(default_factory=dict)
+    told: tuple[Explained, ...] = ()
+    hints: tuple[Hint, ...] = ()
+    others: int = 0
+
+    @property
+    def runnable(self) -> bool:
+        """Whether there is a script that can be given to the sandbox."""
+        if self.problem is not None or self.project.recalled:
+            return False
+        return bool(self.project.files.get(self.project.entry, "").strip())
+
+    def cell_of(self, place: Place) -> str | None:
+        """What a notebook's user calls a place: `cell 4, line 3`; None for other files."""
+        return self.cells.get(place.line) if place.file == self.project.entry else None
+
+
+async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
+    """Read everything that was sent, in a bounded worker."""
+    script = request.script.removeprefix(BYTE_ORDER_MARK)
+    texts = texts_of(request.files)
+    files = {path: text.removeprefix(BYTE_ORDER_MARK) for path, text in texts.items()}
+    trace = None
+    try:
+        if request.trace.strip():
+            data = request.trace.encode()
+            trace, _ = await reader.call(read_trace, data, timeout=READING_LIMIT_S)
+        read: Examined = await reader.call(
+            examine,
+            script,
+            request.filename,
+            files,
+            request.traceback,
+            timeout=READING_LIMIT_S,
+        )
+    except ReadingLimit as limit:
+        project = Project({request.filename: script, **files}, request.filename)
+        return Case(project, None, Reading(), request.time_limit_s, trace, str(limit))
+    return Case(
+        Project(
+            read.files,
+            read.entry,
+            notebook=read.notebook is not None,
+            rerun=read.rerun,
+            recalled=read.recalled,
+        ),
+        read.traceback,
+        read.reading,
+        request.time_limit_s,
+        trace,
+        read.problem,
+        read.cells,
+        read.notebook,
+        read.pasted,
+        read.told,
+        read.hints,
+        read.others,
+    )

@@ -1,0 +1,106 @@
+"""What clients send, as a JSON body or a form, made a request."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from fastapi import Request
+from pydantic import BaseModel, ValidationError
+from starlette.datastructures import FormData, UploadFile
+
+from app.http.problems import ProblemError, invalid, refused
+from app.request.reader import Reader, ReadingLimit
+from app.request.uploads import as_file, decoded
+from app.schemas import DiagnosisRequest, SourceFile
+
+AT_ONCE = 256 * 1024  # so much JSON is parsed within milliseconds, whatever it holds
+PARSING_S = 10.0
+MOST_FILES = 64
+FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
+
+
+async def read_request(request: Request, parser: Reader) -> DiagnosisRequest:
+    """What a JSON body or a form asks for, not yet checked. Raises `ProblemError`.
+
+    Parsing holds up whatever else goes on in a process, so a large body is parsed by `parser`.
+    """
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type in FORMS:
+        async with request.form(max_files=80, max_fields=160, max_part_size=2**23) as form:
+            return await _from_form(form)
+    if media_type == "application/json" or not media_type:
+        body = await request.body()
+        if len(body) <= AT_ONCE:
+            return parse_json(body)
+        try:
+            return await parser.call(parse_json, body, timeout=PARSING_S)
+        except ReadingLimit as limit:
+            raise refused("body", f"is too intricate ({limit})") from None
+    raise ProblemError(
+        415,
+        "unsupported-media-type",
+        f"Content-Type {media_type!r} is not read; send application/json or multipart/form-data.",
+    )
+
+
+def parse_json(body: bytes) -> DiagnosisRequest:
+    """The request that a JSON body holds, not yet checked. Raises `ProblemError`."""
+    try:
+        value = json.loads(body)
+    except RecursionError:
+        raise ProblemError(400, "not-json", "The body nests too deeply.") from None
+    except ValueError as error:
+        raise ProblemError(400, "not-json", f"The body is not JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise ProblemError(422, "invalid-request", 'Send a JSON object: {"script": "…"}.')
+    return _validated(value)
+
+
+async def _from_form(form: FormData) -> DiagnosisRequest:
+    fields: dict[str, Any] = {}
+    files: list[dict[str, Any]] = []
+    args: list[str] = []
+    for name, value in form.multi_items():
+        if isinstance(value, UploadFile):
+            if not value.filename and not value.size:
+                continue  # a browser's file field that was left empty
+            data = await value.read()
+            if name == "files":
+                files.append(as_file(value.filename or "", data).model_dump())
+                continue
+            text = decoded(name, data)
+            if name == "script" and value.filename:
+                fields.setdefault("filename", value.filename)
+        elif name == "args":
+            args.append(value)
+            continue
+        else:
+            text = value.replace("\r\n", "\n")  # forms send line ends so, whatever was typed
+            if not text and name in fields:
+                continue
+        if name in fields and fields[name] and name != "filename":
+            raise refused(name, "was sent twice")
+        fields[name] = text
+    given = {name: value for name, value in fields.items() if value}
+    lists = {name: value for name, value in (("files", files), ("args", args)) if value}
+    return _validated({**given, **lists})
+
+
+def _validated(value: dict[str, Any]) -> DiagnosisRequest:
+    _expect_known(value, DiagnosisRequest, "body")
+    files = value.get("files")
+    for at, file in enumerate(files[:MOST_FILES] if isinstance(files, list) else ()):
+        _expect_known(file, SourceFile, f"files.{at}")
+    try:
+        return DiagnosisRequest.model_validate(value)
+    except ValidationError as error:
+        raise invalid(error.errors(include_url=False, include_input=False)) from None
+
+
+def _expect_known(value: Any, model: type[BaseModel], where: str) -> None:
+    """Raise `ProblemError` for an object with more fields than there are: validation would tell
+    of each one of them."""
+    if isinstance(value, dict) and len(value) > len(model.model_fields):
+        unknown = next(name for name in value if name not in model.model_fields)
+        raise refused(where, f"has {len(value)} fields; {unknown[:80]!r}, for one, is not known")

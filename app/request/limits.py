@@ -1,0 +1,96 @@
+"""What is asked, checked: every limit has a clear answer, and nothing is cut silently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from app.http.problems import ProblemError, refused
+from app.request.launch import with_entry
+from app.request.uploads import bytes_of
+from app.schemas import DiagnosisRequest, SourceFile
+
+KIB = 1024
+LIMITS = {"script": 256 * KIB, "traceback": 128 * KIB, "trace": 4096 * KIB}
+FILES_LIMIT = 2048 * KIB
+NAME_BYTES = 255  # what Linux takes as the name of a file
+PATH_BYTES = 1024
+
+
+def check(request: DiagnosisRequest) -> DiagnosisRequest:
+    """The request with the script that it asks to run, when every text is within its limit and
+    every path is harmless."""
+    request = with_entry(request)
+    if not request.script.strip() and not request.traceback.strip():
+        raise refused("script", "is empty; send the script that fails, its traceback, or both")
+    for name, limit in LIMITS.items():
+        _check_text(name, getattr(request, name), limit)
+    total = 0
+    for file in request.files:
+        total += _check_file(file)
+    if total > FILES_LIMIT:
+        raise _too_large("files", total, FILES_LIMIT)
+    for argument in request.args:
+        _check_text("args", argument, LIMITS["script"])
+    _check_paths([request.filename, *(file.path for file in request.files)])
+    return request
+
+
+def _check_text(name: str, text: str, limit: int) -> int:
+    """The text's size in bytes, once it is known to be clean and small enough."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise refused(name, f"line {line} holds half a surrogate pair, not a character") from None
+    if size > limit:
+        raise _too_large(name, size, limit)
+    if (at := text.find("\0")) >= 0:
+        raise refused(name, f"line {text.count(chr(10), 0, at) + 1} holds a NUL byte; is it text?")
+    return size
+
+
+def _check_file(file: SourceFile) -> int:
+    """The size in bytes of a further file."""
+    name = f"files: {file.path}"
+    if file.encoding == "utf-8":
+        return _check_text(name, file.content, FILES_LIMIT)
+    size = len(bytes_of(file))
+    if size > FILES_LIMIT:
+        raise _too_large(name, size, FILES_LIMIT)
+    return size
+
+
+def _check_paths(paths: Iterable[str]) -> None:
+    seen: set[PurePosixPath] = set()
+    for text in paths:
+        path = PurePosixPath(text)
+        if (why := _fault(text, path)) is not None:
+            raise refused("filename" if not seen else "files", f"path {text[:80]!r} {why}")
+        if path in seen:
+            raise refused("files", f"path {text[:80]!r} is there twice")
+        seen.add(path)
+    for path in seen:
+        if not seen.isdisjoint(path.parents):
+            raise refused("files", f"path {str(path)!r} lies below another file")
+
+
+def _fault(text: str, path: PurePosixPath) -> str | None:
+    """What is wrong with a path, if anything."""
+    if not text.isprintable() or "\\" in text:
+        return "holds a backslash or an unprintable character; use `package/module.py`"
+    if path.is_absolute() or ":" in text.partition("/")[0]:
+        return "is absolute; send it relative to the project's directory"
+    if ".." in path.parts:
+        return "leaves the project's directory; send it relative to that"
+    if not path.parts:
+        return "names no file"
+    if len(text.encode()) > PATH_BYTES or any(len(p.encode()) > NAME_BYTES for p in path.parts):
+        return f"is longer than a file system takes ({NAME_BYTES} bytes a name)"
+    return None
+
+
+def _too_large(field: str, size: int, limit: int) -> ProblemError:
+    why = f"is {size} bytes long; at most {limit} are taken"
+    errors = [{"field": field, "message": why}]
+    return ProblemError(413, "too-large", f"{field}: {why}.", errors=errors)

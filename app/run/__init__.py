@@ -1,0 +1,1 @@
+"""The original, run and traced."""

@@ -1,0 +1,76 @@
+"""Runs a part of a program in a world that is made up around it, and its patches in the same."""
+
+from __future__ import annotations
+
+import ast
+
+from app.request.case import Case
+from app.run.outcome import len_backwards
+from sandbox.protocol import Job, RunResult, Session, Wanted, World
+from sandbox.records import Plan
+
+CALLS = 16  # backward calls after which a completed run has shown what it can
+_INCOMPLETE = ("NameError", "ImportError", "ModuleNotFoundError")
+
+
+class InWorld:
+    """A session whose runs follow the plan of a completed run."""
+
+    def __init__(self, session: Session, plan: Plan) -> None:
+        self._session = session
+        self._world = World(plan=plan)
+
+    async def run(self, job: Job) -> RunResult:
+        """Run the job's entry as the part of a program that it is."""
+        return await self._session.run(job.model_copy(update={"world": self._world}))
+
+
+def is_partial(case: Case, run: RunResult) -> bool:
+    """Whether what was sent is a part of a program: it lacks a name, or calls nothing of what it
+    defines. A script that walks a graph as it was sent is never completed."""
+    if case.notebook is not None or len_backwards(run):
+        return False
+    if case.traceback is not None and case.traceback.family in ("other", "engine"):
+        if case.traceback.exception:
+            return False
+    if run.status == "raised":
+        return run.raised is not None and run.raised.type in _INCOMPLETE
+    return run.status == "finished" and not run.tampered and _defines(case)
+
+
+def _defines(case: Case) -> bool:
+    """Whether the entry defines a function or a class."""
+    tree = ast.parse(case.project.files[case.project.entry])
+    return any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in tree.body)
+
+
+def wanted(case: Case) -> World:
+    """The world to look for: one that raises the error of the traceback at a line it names."""
+    given = case.traceback
+    if given is None:
+        return World()
+    entry = case.project.entry
+    own = [f for f in given.frames if not f.is_library and f.file == entry]
+    lines = [f.line for f in own if _stands_there(case, f.line, f.code)]
+    message = f"{given.exception}: {given.message}"[:4000]
+    return World(wanted=Wanted(message=message, family=given.family, lines=lines[-1:]))
+
+
+def _stands_there(case: Case, line: int, code: str) -> bool:
+    """Whether a frame's line holds the code that the frame shows: the text may be a part only."""
+    return bool(code.strip()) and case.project.code(case.project.entry, line) == code.strip()
+
+
+async def completed(case: Case, session: Session) -> tuple[RunResult, Plan]:
+    """The text, run in the world that comes nearest to the error, and the plan of that world."""
+    job = Job(
+        files=dict(case.project.files),
+        entry=case.project.entry,
+        gradients=True,
+        world=wanted(case),
+        stop_after_backwards=CALLS,
+        time_limit_s=case.time_limit_s,
+    )
+    run = await session.run(job)
+    plan = run.trace.plan if run.trace is not None else None
+    return run, plan or Plan()

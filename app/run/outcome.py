@@ -1,0 +1,37 @@
+"""What a run came to: how it ended, how far it got, what it showed."""
+
+from __future__ import annotations
+
+from sandbox.protocol import RunResult
+
+
+def silent_kinds(result: RunResult) -> set[str]:
+    """The silent faults that a run showed."""
+    return {record.kind for record in result.trace.silent} if result.trace else set()
+
+
+def says_nothing(result: RunResult) -> bool:
+    """Whether the run ended for a reason of ours: no room, no time, or killed from outside."""
+    killed = result.raised is not None and result.raised.type == "Signal"
+    return result.status in ("unavailable", "timed_out", "stopped") or (
+        killed and result.exit_code == -9
+    )
+
+
+def ending(result: RunResult) -> str:
+    """How a run ended, in a few words."""
+    if result.raised is not None:
+        first, _, _ = result.raised.message.partition("\n")
+        return f"{result.raised.type}: {first}"
+    return result.limit or result.reason or result.status.replace("_", " ")
+
+
+def len_backwards(result: RunResult) -> int:
+    """How many backward calls a run completed."""
+    trace = result.trace
+    if trace is None:
+        return 0
+    if trace.ended is not None:
+        last = trace.backwards[-1].outcome if trace.backwards else "ok"
+        return max(trace.ended.backwards - (last == "raised"), 0)
+    return sum(1 for record in trace.backwards if record.outcome == "ok")

@@ -1,0 +1,276 @@
+"""Run the original once, traced, and put what was seen beside what reading predicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from analyzers.evidence import Evidence
+from analyzers.notebooks.replay import repeated
+from analyzers.request.binding import failing_place
+from analyzers.request.causes import Explained, classify
+from analyzers.source.project import Project
+from analyzers.tracebacks import Frame, Part
+from analyzers.tracebacks.messages import classify as family_and_hint
+from app.request.case import READING_LIMIT_S, Case
+from app.request.reader import Reader, ReadingLimit
+from app.run.completion import InWorld, completed, is_partial
+from app.run.outcome import len_backwards
+from app.run.replay import InOrder
+from app.run.witness import merged, observed
+from sandbox.protocol import Job, RunResult, Session
+from sandbox.records import Plan, Reuse, Trace
+
+TIMES_CLEAN = 2  # after as many clean walks from a line, what reading says of it is not believed
+FOLLOWED = 10  # backward calls: graphs and steps are looked at up to the seventh
+SHORT = 0.2  # of the time limit: training that does not end is followed for so long
+LONGER = 0.5  # where an error was given that it did not show
+LONG = 0.4  # of the time limit: a run that took longer is not made again to follow a value
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What is known before any patch. `run` is None when nothing was run; `why_not` says why.
+
+    `order` is the order of a notebook's cells that showed the error; empty: top to bottom.
+    `idle`: the run ended by itself and walked no graph, so it shows nothing of graphs.
+    `plan`: the run was that of a part of a program, in a world of this plan.
+    """
+
+    run: RunResult | None
+    trace: Trace | None
+    evidence: tuple[Evidence, ...]
+    why_not: str = ""
+    order: tuple[int, ...] = ()
+    idle: bool = False
+    plan: Plan | None = None
+
+    @property
+    def from_run(self) -> bool:
+        """Whether the evidence was observed, here or by the user's own traced run."""
+        return any(piece.how != "predicted" for piece in self.evidence)
+
+    @property
+    def ran_clean(self) -> bool:
+        """Whether the script ran here without an exception, to its end or for as long as training
+        is followed, and walked graphs."""
+        if self.run is None or self.run.status not in ("finished", "stopped") or self.idle:
+            return False
+        return len_backwards(self.run) > 0
+
+    @property
+    def followed(self) -> bool:
+        """Whether the time limit ended a run that had made many backward calls, all of them
+        clean: training goes on for longer than anybody waits."""
+        return self.plan is None and not self.evidence and _went_on(self.run)
+
+
+async def observe(case: Case, session: Session | None) -> Observation:
+    """Reproduce in the sandbox; or take the user's own trace; or stay with the reading."""
+    predicted = case.reading.evidence
+    if case.problem is not None:
+        return Observation(None, case.trace, _own(case) or (), case.problem)
+    if case.trace is not None and (own := _own(case)):
+        return await _beside_own(case, own, session)
+    if session is None:
+        return Observation(None, None, _relevant(case), "it was not run")
+    if not case.runnable:
+        return Observation(None, None, _relevant(case), "there is no script to run")
+    run, order = await _reproduced(case, session)
+    if is_partial(case, run):
+        return await _completed(case, session)
+    seen = observed(run.trace) if run.trace is not None else ()
+    evidence = merged(seen, predicted)
+    idle = run.status == "finished" and not evidence and len_backwards(run) == 0
+    unseen = idle or run.status not in ("finished", "stopped")
+    if not evidence and unseen and not (_went_on(run) and case.traceback is None):
+        evidence = _relevant(case, run)
+    return Observation(run, run.trace, evidence, order=order, idle=idle)
+
+
+async def _completed(case: Case, session: Session) -> Observation:
+    """A part of a program, in the world that comes nearest to the error. What it does silently
+    may come from what was made up; an error of another kind than the one given surely does."""
+    run, plan = await completed(case, session)
+    if run.trace is None or run.status == "unavailable":
+        return Observation(run, run.trace, _relevant(case), plan=plan)
+    given = _awaited(case)
+    told = run.trace.plan is not None and run.trace.plan.shows
+    if run.raised is not None and (_shows(run, case) if given else told):
+        if run.trace.inplace is not None or run.trace.missing is not None:
+            run = await _run_for_changes(case, run, InWorld(session, plan))
+        assert run.trace is not None
+        raised = run.trace.model_copy(update={"silent": []})
+        if seen := observed(raised):
+            evidence = merged(seen, case.reading.evidence)
+            return Observation(run, run.trace, evidence, plan=plan)
+    walked = run.raised is None and len_backwards(run) > 1
+    evidence = () if walked and not given else _relevant(case)
+    return Observation(run, run.trace, evidence, plan=plan)
+
+
+def _went_on(run: RunResult | None) -> bool:
+    """Whether only the time limit ended the run, behind more calls than any fault needs to show."""
+    return run is not None and run.status == "timed_out" and len_backwards(run) >= FOLLOWED
+
+
+def as_observed(session: Session | None, case: Case, seen: Observation) -> Session | None:
+    """The session, running a notebook's cells in the order that showed the error, or a part of a
+    program in the world that did."""
+    if session is not None and seen.plan is not None:
+        return InWorld(session, seen.plan)
+    if session is None or case.notebook is None or not seen.order:
+        return session
+    return InOrder(session, case.notebook, seen.order)
+
+
+async def _reproduced(case: Case, session: Session) -> tuple[RunResult, tuple[int, ...]]:
+    """The run from top to bottom; where that does not show the error that a notebook's user saw,
+    the run in an order of cells that does, with this order."""
+    first = await _traced(case, session)
+    if case.notebook is None or not _awaited(case) or _shows(first, case):
+        return first, ()
+    for order in case.notebook.replays:
+        run = await _traced(case, InOrder(session, case.notebook, order))
+        if _shows(run, case):
+            return run, order
+    return first, ()
+
+
+def _awaited(case: Case) -> bool:
+    """Whether an error of a kind that we explain is to be shown."""
+    return case.traceback is not None and case.traceback.family != "other"
+
+
+def _shows(run: RunResult, case: Case) -> bool:
+    """Whether the run raised an error of the family that the traceback speaks of."""
+    if run.raised is None or case.traceback is None:
+        return False
+    frames = tuple(
+        Frame(f.file, f.line, f.function, f.code, f.file not in case.project.files)
+        for f in run.raised.frames
+    )
+    part = Part(run.raised.type, run.raised.message, frames)
+    return family_and_hint(part)[0] == case.traceback.family
+
+
+async def _traced(case: Case, session: Session) -> RunResult:
+    run = await _run(case, session, "trace")
+    trace = run.trace
+    if trace is not None and (trace.inplace is not None or trace.missing is not None):
+        run = await _run_for_changes(case, run, session)
+    elif trace is not None and trace.reuse is not None:
+        run = await _run_for_path(case, run, trace.reuse, session)
+    return run
+
+
+async def _beside_own(
+    case: Case, own: tuple[Evidence, ...], session: Session | None
+) -> Observation:
+    """The evidence of the user's own run. Where the script raises the same here, without the
+    user's data and device, its patches can be checked here too."""
+    if session is not None and case.runnable:
+        run = await _traced(case, session)
+        if run.trace is not None and any(type(p) is type(own[0]) for p in observed(run.trace)):
+            return Observation(run, case.trace, own)
+    return Observation(None, case.trace, own, "the trace is from a run of yours")
+
+
+def _own(case: Case) -> tuple[Evidence, ...]:
+    """Evidence in the trace that the user sent."""
+    return merged(observed(case.trace), case.reading.evidence) if case.trace else ()
+
+
+async def _run(case: Case, session: Session, mode: str, **more: object) -> RunResult:
+    """A run of the script as it was sent. One that was followed for as long as anybody waits for a
+    given error has used up its time: the error may yet come."""
+    run = await session.run(
+        Job.model_validate(
+            {
+                "files": dict(case.project.files),
+                "entry": case.project.entry,
+                "mode": mode,
+                "gradients": True,
+                "follow_s": case.time_limit_s * (SHORT if case.traceback is None else LONGER),
+                "time_limit_s": case.time_limit_s,
+                **more,
+            }
+        )
+    )
+    if run.status == "stopped" and case.traceback is not None:
+        return run.model_copy(update={"status": "timed_out"})
+    return run
+
+
+async def _run_for_changes(case: Case, first: RunResult, session: Session) -> RunResult:
+    """A second, slower run that logs which line changed a stale tensor, or lost a graph."""
+    second = await _run(case, session, "inplace")
+    if second.trace is None or first.trace is None:
+        return first
+    found = {
+        name: record
+        for name in ("inplace", "missing")
+        if (record := getattr(second.trace, name)) is not None
+        and getattr(first.trace, name) is not None
+    }
+    return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
+
+
+async def _run_for_path(case: Case, first: RunResult, reuse: Reuse, session: Session) -> RunResult:
+    """A second run that follows, line by line, the values whose old graph was met again. What it
+    tells of the failure replaces what the first told: its frames have other numbers."""
+    follow = dict.fromkeys((join.old.number, join.output) for join in reuse.joins)
+    known = [(number, output) for number, output in follow if number >= 0]
+    slow = first.duration_s > LONG * case.time_limit_s  # the time is better spent on patches
+    if not known or first.trace is None or slow:
+        return first
+    second = await _run(case, session, "trace", follow=known, freed=reuse.freed.n)
+    if second.trace is None or second.trace.reuse is None or second.trace.path is None:
+        return first
+    found = {"reuse": second.trace.reuse, "path": second.trace.path}
+    return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
+
+
+def _relevant(case: Case, run: RunResult | None = None) -> tuple[Evidence, ...]:
+    """What reading predicts, or else suspects. Without an error to explain, a run that walked
+    again and again where reading sees it fail, and did not fail, is right."""
+    pieces = (*case.reading.suspected, *case.reading.evidence)
+    if run is None or run.trace is None or _awaited(case):
+        return pieces
+    clean = Counter(
+        (record.visit.at.file, record.visit.at.line)
+        for record in run.trace.backwards
+        if record.outcome == "ok"
+    )
+    return tuple(p for p in pieces if clean[_failing(p)] < TIMES_CLEAN)
+
+
+def _failing(piece: Evidence) -> tuple[str, int]:
+    at = failing_place(piece)
+    return (at.file, at.line) if at is not None else ("", 0)
+
+
+def project_of(case: Case, seen: Observation) -> Project:
+    """The project, with those cells marked as run again that the run did run again."""
+    if seen.run is None:
+        return case.project
+    return replace(case.project, rerun=repeated(seen.order))
+
+
+async def explain(case: Case, seen: Observation, reader: Reader) -> list[Explained]:
+    """Name the causes, with candidate patches, in a bounded worker."""
+    if not seen.evidence:
+        return [] if seen.ran_clean and seen.plan is None else list(case.told)
+    try:
+        project = project_of(case, seen)
+        causes = await reader.call(classify, project, seen.evidence, timeout=READING_LIMIT_S)
+    except ReadingLimit:
+        return []
+    if not causes and not seen.from_run:
+        return list(case.told)
+    return [c if c.basis != "read" else replace(c, basis=case.reading.basis) for c in causes]
+
+
+def is_suspected(case: Case, seen: Observation) -> bool:
+    """Whether the evidence only says what would explain the error."""
+    return not seen.from_run and bool(case.reading.suspected)
