@@ -94,6 +94,7 @@ class Cause(BaseModel):
     source: Literal["trace", "reading", "both"]
     location: Spot
     carrier: Carrier | None = None
+    parameters: list[str] = []
     created: Event | None = None
     freed_by: Event | None = None
     reached_again_by: Event | None = None

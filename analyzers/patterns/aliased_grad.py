@@ -50,6 +50,7 @@ from analyzers.source.project import Project
 
 NAME = "aliased-grad"
 FAMILY = "silent"
+SHOWN_AS = "overwritten"
 TITLE = "A kept gradient changed under a later backward"
 SEEN_AS = "overwritten-gradient"
 

@@ -55,7 +55,7 @@ from analyzers.source.project import Project
 
 NAME = "growing-history"
 FAMILY = "silent"
-ADDS_UP = "graphs"
+SHOWN_AS = "graphs"
 TITLE = "A kept value holds the graph of every pass"
 SEEN_AS = "growing-graph"
 FIGURES = "Graph nodes that it keeps alive, pass by pass"

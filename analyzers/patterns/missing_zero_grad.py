@@ -55,7 +55,7 @@ from analyzers.source.project import Project
 
 NAME = "missing-zero-grad"
 FAMILY = "silent"
-ADDS_UP = "gradients"
+SHOWN_AS = "gradients"
 TITLE = "Gradients of earlier steps are never cleared"
 SEEN_AS = "uncleared-gradients"
 FIGURES = "Norm of the gradients left over at each step"

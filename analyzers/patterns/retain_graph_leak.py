@@ -48,7 +48,7 @@ from analyzers.source.project import Project
 
 NAME = "retain-graph-leak"
 FAMILY = "silent"
-ADDS_UP = "graphs"
+SHOWN_AS = "graphs"
 TITLE = "retain_graph hides a state that is never detached"
 SEEN_AS = "reaching-back"
 FIGURES = "Graph nodes that a backward goes through, call by call"

@@ -50,6 +50,7 @@ from analyzers.source.project import Project
 
 NAME = "starved-parameter"
 FAMILY = "silent"
+SHOWN_AS = "starved"
 TITLE = "A trainable parameter never gets a gradient"
 SEEN_AS = "unfed-parameters"
 

@@ -11,7 +11,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from analyzers.certainty import Basis, Certainty, confidence
-from analyzers.evidence import Engine, Evidence, GraphReuse, How, Node, Place, Visit
+from analyzers.evidence import (
+    Engine,
+    Evidence,
+    GraphReuse,
+    How,
+    Node,
+    Place,
+    SilentFault,
+    Visit,
+)
 from analyzers.explain.pattern import (
     SECOND_CHOICE,
     Boundary,
@@ -76,6 +85,7 @@ class Explained:
     freed_by: Happening | None
     reached_again_by: Happening | None
     explanation: str
+    parameters: tuple[str, ...] = ()
     candidates: list[Candidate] = field(default_factory=list)
 
     @property
@@ -121,6 +131,7 @@ def _explained(match: Match, turn: int, project: Project) -> Explained:
         freed_by=freed,
         reached_again_by=reached,
         explanation=pattern.explain(match, project),
+        parameters=evidence.params if isinstance(evidence, SilentFault) else (),
         candidates=_candidates(match, turn, project),
     )
 

@@ -32,5 +32,5 @@ def illustration(name: str) -> Markup | None:
     if not found:
         return None
     told = cause(found[0], Case(project, None, reading, time_limit_s=0))
-    scene = scene_of(told, guide.adds_up or guide.family, project.files)
+    scene = scene_of(told, guide.shown_as, project.files)
     return draw(scene) if scene else None

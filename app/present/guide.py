@@ -29,8 +29,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """`broken` and `mended` are Python, empty where the docstring has none. `adds_up`: what such a
-    fault lets grow from pass to pass, `graphs` or `gradients`; empty for any other."""
+    """`broken` and `mended` are Python, empty where the docstring has none. `shown_as`: how such a
+    fault is told and drawn, where its family says too little: by what adds up from pass to pass
+    (`graphs`, `gradients`), by what is `starved`, or `overwritten`."""
 
     name: str
     family: str
@@ -39,7 +40,7 @@ class Guide:
     sections: tuple[Section, ...]
     broken: str
     mended: str
-    adds_up: str = ""
+    shown_as: str
 
 
 @cache
@@ -60,7 +61,7 @@ def _guide(pattern: Pattern) -> Guide:
         tuple(_section(paragraph) for paragraph in paragraphs),
         blocks.get("Broken", ""),
         blocks.get("Mended", ""),
-        getattr(pattern, "ADDS_UP", ""),
+        getattr(pattern, "SHOWN_AS", pattern.FAMILY),
     )
 
 

@@ -50,10 +50,10 @@ def diagnosis_scene(diagnosis: Diagnosis, sources: Mapping[str, str]) -> Scene |
 
 
 def family_of(cause: Cause) -> str:
-    """How a cause is told and drawn: as its pattern's family, or as what adds up; as the largest
-    family where the pattern is unknown."""
+    """How a cause is told and drawn: as its pattern says; as the largest family where the pattern
+    is unknown."""
     known = guides().get(cause.pattern)
-    return known.adds_up or known.family if known else "graph-reuse"
+    return known.shown_as if known else "graph-reuse"
 
 
 def draw(scene: Scene, style: str = "") -> Markup:

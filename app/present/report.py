@@ -103,6 +103,7 @@ def cause(explained: Explained, case: Case) -> Cause:
         )
         if explained.carrier is not None
         else None,
+        parameters=list(explained.parameters),
         created=_event(explained.created, case),
         freed_by=_event(explained.freed_by, case),
         reached_again_by=_event(explained.reached_again_by, case),

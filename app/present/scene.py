@@ -15,7 +15,7 @@ from typing import Literal
 
 from app.present.highlight import lines_of
 from app.present.story import NOT_CUT, numbers, steps
-from app.schemas import Cause, Event
+from app.schemas import Cause, Event, Spot
 
 Mark = Literal["op", "loss", "freed", "origin", "change", "cut", "backward"]
 LinkKind = Literal["edge", "freed", "held", "changes", "frees", "fails", "clean"]
@@ -73,13 +73,13 @@ class Scene:
 
 def scene_of(cause: Cause, family: str, sources: Mapping[str, str]) -> Scene | None:
     """The scene of a cause; None where too little is known for a true picture."""
-    if not cause.reached_again_by:
-        return None
     make = {
         "inplace": _changed,
         "no-grad": _missing,
         "graphs": _accumulated,
         "gradients": _accumulated,
+        "starved": _starved,
+        "overwritten": _overwritten,
     }.get(family, _reused)
     return make(_Facts(cause, family, sources))
 
@@ -120,7 +120,7 @@ class _Facts:
         known = numbers(steps(self.cause, self.family))
         return f"{known[kind]} " if kind in known else ""
 
-    def quote(self, event: Event) -> str:
+    def quote(self, event: Spot) -> str:
         """The event's line, from the request where the event does not bring its own text."""
         code = event.code.strip()
         lines = self._lines.get(event.file, [])
@@ -227,27 +227,19 @@ def _missing(facts: _Facts) -> Scene | None:
 
 def _accumulated(facts: _Facts) -> Scene | None:
     reached = facts.reached
-    assert reached is not None
+    if reached is None:
+        return None
     what = "graph" if facts.family == "graphs" else "gradient"
     passes = [f"pass {n}" for n in (1, 2, 3)]
+    texts = (f"1 {what} by now", f"2 {what}s by now", f"3 {what}s by now")
+    code, op = facts.quote(reached), reached.op or ""
     lanes = tuple(
-        Lane(
-            title,
-            (
-                Node(
-                    title,
-                    f"{facts.number('reached')}{n} {what}{'s' if n > 1 else ''} by now",
-                    facts.quote(reached),
-                    reached.op or "",
-                    "origin",
-                ),
-            ),
-        )
-        for n, title in enumerate(passes, 1)
+        Lane(title, (Node(title, f"{facts.number('reached')}{text}", code, op, "origin"),))
+        for title, text in zip(passes, texts, strict=True)
     )
     links = tuple(
-        Link("held", later, earlier, facts.held if n == 0 else "")
-        for n, (earlier, later) in enumerate(pairwise(passes))
+        Link("held", later, earlier, facts.held if earlier == passes[0] else "")
+        for earlier, later in pairwise(passes)
     )
     name = facts.name or "It"
     told = (
@@ -256,6 +248,41 @@ def _accumulated(facts: _Facts) -> Scene | None:
     )
     title = f"The {what}s of all passes add up"
     return Scene(title, told, lanes, links, {"held": f"still holds the {what}s before"})
+
+
+def _starved(facts: _Facts) -> Scene:
+    """Ways to parameters that a cut has closed to the gradient."""
+    names = facts.cause.parameters or ["some parameters"]
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    cut = facts.cause.location
+    through = f"{facts.number('carried') or facts.number('look')}lets no gradient through"
+    lanes = (
+        Lane("forward", (Node("made", f"{names[0]}{more}", "get no gradient", mark="origin"),
+                         Node("cut", through, facts.quote(cut), mark="cut"))),
+        Lane("backward", (Node("back", "no backward comes past it", mark="backward"),)),
+    )  # fmt: skip
+    links = Link("edge", "made", "cut"), Link("fails", "back", "cut", facts.held)
+    told = f"No gradient goes through {facts.quote(cut)}, so {names[0]}{more} never learn."
+    title, meanings = "Parameters that no gradient reaches", {"fails": "the gradient"}
+    return Scene(title, told, lanes, links, meanings)
+
+
+def _overwritten(facts: _Facts) -> Scene | None:
+    """A gradient under a name of the script's, and a later backward that writes into it."""
+    reached, kept = facts.reached, facts.cause.location
+    if reached is None:
+        return None
+    name = facts.name or "a name"
+    keeps = Node("kept", f"{facts.number('carried')}{name} keeps the gradient",
+                 facts.quote(kept), mark="origin")  # fmt: skip
+    changes = facts.node("reached", "a later backward: adds into it", reached, "change")
+    told = (
+        f"{name} ({facts.quote(kept)}) is the gradient itself. "
+        f"The backward at {facts.quote(reached)} adds into it, so what was kept changes."
+    )
+    lanes = Lane("kept", (keeps,)), Lane("in a later pass", (changes,))
+    title = "A kept gradient is changed by a later backward"
+    return Scene(title, told, lanes, (Link("changes", "reached", "kept", facts.held),))
 
 
 def _made_in_first_pass(cause: Cause, freed: Event, reached: Event) -> bool:

@@ -71,6 +71,18 @@ WORDS: dict[str, _Words] = {
         carried=("never clears its gradients", "never clears gradients"),
         reached=("uses the sum of all passes so far", "uses the sum of all passes"),
     ),
+    "starved": _Words(
+        made=("computes the value", "computes it"),
+        freed=("is where it is lost", "lost here"),
+        carried=("lets no gradient through", "lets no gradient through"),
+        reached=("finds no way to these parameters", "finds no way there"),
+    ),
+    "overwritten": _Words(
+        made=("makes the value", "makes the value"),
+        freed=("is where it is lost", "lost here"),
+        carried=("is the gradient itself, not a copy", "keeps the gradient itself"),
+        reached=("adds into that gradient, in place", "changes it in place"),
+    ),
     "silent": _Words(
         made=("makes the value", "makes the value"),
         freed=("is where it is lost", "lost here"),

@@ -9,7 +9,7 @@ import pytest
 
 from app.present.picture import graph_svg
 from app.present.scene import Scene, healthy_scene, scene_of
-from app.schemas import Cause, Diagnosis, Event
+from app.schemas import Cause, Diagnosis, Event, Spot
 from tests.unit.test_pages_parts import cause
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -127,3 +127,26 @@ def test_a_clean_run_shows_its_first_walks_and_its_last() -> None:
 def test_nothing_is_drawn_where_the_walks_are_unknown() -> None:
     assert scene_of(cause(freed_by=None, created=None), "graph-reuse", {}) is None
     assert "No picture" in words(graph_svg(diagnosis(verdict="inconclusive")))
+
+
+def test_parameters_behind_a_cut_are_drawn_with_the_cut() -> None:
+    cut = Spot(file="train.py", line=40, code="z = encode(x).detach()")
+    starved = cause(
+        location=cut,
+        parameters=["enc.weight", "enc.bias"],
+        created=None,
+        freed_by=None,
+        reached_again_by=None,
+    )
+    scene = scene_of(starved, "starved", {})
+    assert scene is not None
+    assert links(scene) == {"back": "cut"}
+    assert "enc.weight and 1 more" in scene.lanes[0].nodes[0].text
+    assert "z = encode(x).detach()" in scene.lanes[0].nodes[1].code
+
+
+def test_a_gradient_that_is_kept_is_drawn_with_the_backward_that_changes_it() -> None:
+    scene = scene_of(cause(created=None, freed_by=None), "overwritten", {})
+    assert scene is not None
+    assert links(scene) == {"reached": "kept"}
+    assert scene_of(cause(reached_again_by=None), "overwritten", {}) is None
