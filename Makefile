@@ -38,7 +38,7 @@ editor: $(EDITOR)  ## build the form's editor (needs npm)
 
 # EXTRAS=1 installs what many scripts import besides torch: pandas, DGL, transformers, ...
 serve: $(VENV)/.serve editor $(if $(EXTRAS),$(VENV)/.extras)  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)
-	@exec $(BIN)/gradmend serve --port $(PORT)
+	@GRADMEND_PREPARE_EXAMPLES=$${GRADMEND_PREPARE_EXAMPLES:-true} exec $(BIN)/gradmend serve --port $(PORT)
 
 test: $(VENV)/.test editor  ## install what tests need and run them
 	$(PYTEST)

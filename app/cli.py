@@ -124,6 +124,29 @@ def serve(
     run_server(Settings().model_copy(update=wanted))
 
 
+def _beside(word: str, told: str) -> None:
+    """List a word that another module does, and hand it over as it was typed."""
+
+    def hand_over(context: typer.Context) -> None:
+        from gradmend.command import main
+
+        main([word, *context.args])
+
+    cli.command(
+        word,
+        help=told,
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+        add_help_option=False,
+        rich_help_panel="Beside your own data",
+    )(hand_over)
+
+
+_beside("run", "Run your own command, and explain and fix the error that it ends with.")
+_beside("apply", "Write the fix that the last run here found, or its fix N, into your files.")
+_beside("show", "Show the last run's fix, or its fix N, with its checks.")
+_beside("explain", "Explain a kind of fault: gradmend explain recurrent-state.")
+
+
 @cli.command()
 def mcp() -> None:
     """Serve agents here by the Model Context Protocol, over standard input and output."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
@@ -25,6 +26,7 @@ from app.http.telemetry import instrument
 from app.jobs import Diagnose
 from app.pages import reference
 from app.pages.examples import examples
+from app.pages.prepared import prepare_examples
 from app.service import TOKEN_HEADER, Service
 from app.settings import Settings, listed
 from app.version import package_version
@@ -46,7 +48,7 @@ def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None 
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await service.start()
         try:
-            async with agents.running(server):
+            async with agents.running(server), _background(service):
                 yield
         finally:
             await service.stop()
@@ -70,6 +72,19 @@ def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None 
     _add_manners(app, service)
     instrument(app)
     return app
+
+
+@contextlib.asynccontextmanager
+async def _background(service: Service) -> AsyncIterator[None]:
+    """What a web process does beside its requests."""
+    prepares = service.settings.prepare_examples and service.settings.reuse_results
+    tasks = [asyncio.create_task(prepare_examples(service))] if prepares else []
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _add_manners(app: FastAPI, service: Service) -> None:

@@ -221,7 +221,10 @@ class Service(Core):
         if not self.settings.keep_on_request:
             raise ProblemError(403, "not-kept", "This service keeps no result for good.")
         if not await self.may_delete(http, diagnosis_id):
-            raise ProblemError(403, "not-the-sender", "Only its sender may have a result kept.")
+            why = (
+                f"Only its sender may have it kept: send the {TOKEN_HEADER} that answered the POST."
+            )
+            raise ProblemError(403, "not-the-sender", why)
         await self.store.keep(diagnosis_id)
 
     async def wait(self, diagnosis_id: str, seconds: float) -> bool:

@@ -41,6 +41,9 @@ class Settings(BaseSettings):
     reuse_results: bool = Field(
         True, description="answer a request from the kept result of the very same one"
     )
+    prepare_examples: bool = Field(
+        False, description="at start, find out what the form's examples show, while nobody waits"
+    )
     shutdown_grace_s: float = Field(
         10, ge=0, description="time for running diagnoses to end before they are handed back"
     )

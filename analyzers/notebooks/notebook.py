@@ -84,8 +84,7 @@ def to_project(text: str) -> tuple[str, LineMap]:
 
     Raises `NotANotebookError` when the text is not a notebook.
     """
-    cells = [(n, cell) for n, cell in enumerate(_cells(text), 1) if _is_code(cell)]
-    mark = _unused_mark(source_of(cell) for _, cell in cells)
+    cells, mark = _code_cells(text)
     script: list[str] = []
     starts: list[int] = []
     replaced: list[int] = []
@@ -107,6 +106,16 @@ def to_project(text: str) -> tuple[str, LineMap]:
         mark,
     )
     return "".join(f"{line}\n" for line in script), line_map
+
+
+def as_typed(text: str) -> str:
+    """The same script, line for line, with the magics that its reader knows.
+
+    Raises `NotANotebookError` when the text is not a notebook.
+    """
+    cells, mark = _code_cells(text)
+    parts = ([f"{mark}{n}", *(source_of(cell).splitlines() or [""])] for n, cell in cells)
+    return "".join(f"{line}\n" for lines in parts for line in lines)
 
 
 def stored_errors(text: str) -> str:
@@ -148,6 +157,12 @@ def _printed(output: dict[str, Any]) -> str:
 
 def _is_code(cell: dict[str, Any]) -> bool:
     return cell.get("cell_type") == "code"
+
+
+def _code_cells(text: str) -> tuple[list[tuple[int, dict[str, Any]]], str]:
+    """The code cells with their numbers among all cells, and how their markers begin."""
+    cells = [(n, cell) for n, cell in enumerate(_cells(text), 1) if _is_code(cell)]
+    return cells, _unused_mark(source_of(cell) for _, cell in cells)
 
 
 def _unused_mark(sources: Iterable[str]) -> str:

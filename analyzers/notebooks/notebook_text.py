@@ -61,15 +61,17 @@ class Notebook:
             before = neutralised(slot.source)[0]
             after = blocks.get(slot.cell, before)
             if after != before:
-                value = self._value(slot, _restored(slot.source, before, after))
+                value = self._value(slot, _restored(slot.source, after))
                 text = text[: slot.start] + value + text[slot.end :]
         return text
 
     def diff(self, path: str, before: str, after: str) -> str:
-        """What a patch changed in the script, cell by cell, as a unified diff."""
+        """What a patch changed in the script, cell by cell, as a unified diff. Magics are shown
+        as they were typed."""
+        sources = {slot.cell: slot.source for slot in self.slots}
         versions = [
             [
-                [line + "\n" for line in (f"{self.mark}{cell}", *lines)]
+                [line + "\n" for line in (f"{self.mark}{cell}", *_typed(sources[cell], lines))]
                 for cell, _, lines in self._split(script)
             ]
             for script in (before, after)
@@ -164,12 +166,18 @@ def _space_after(text: str, at: int) -> str:
     return match[0] if match else ""
 
 
-def _restored(source: str, before: list[str], after: list[str]) -> str:
-    """The cell's new text: lines that stayed are taken from the original, magics and all."""
+def _typed(source: str, script: list[str]) -> list[str]:
+    """A cell's lines in the script, those that stayed as the original has them, magics and all."""
     written = source.splitlines() or [""]
-    lines = list(after)
-    for old, new, size in matching_blocks(before, after):
+    lines = list(script)
+    for old, new, size in matching_blocks(neutralised(source)[0], script):
         lines[new : new + size] = written[old : old + size]
+    return lines
+
+
+def _restored(source: str, after: list[str]) -> str:
+    """The cell's new text."""
+    lines = _typed(source, after)
     while lines and not lines[-1].strip():
         lines.pop()
     newline = "\r\n" if "\r\n" in source else "\n"

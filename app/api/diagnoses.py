@@ -107,6 +107,20 @@ async def read(
     return answer(http, diagnosis, view)
 
 
+@router.post(
+    "/{diagnosis_id}/keep",
+    operation_id="keep_diagnosis",
+    response_model=Diagnosis,
+    responses=problems(401, 403, 404, 422),
+)
+async def keep(http: Request, diagnosis_id: DiagnosisId, service: TheService) -> Response:
+    """Keep the diagnosis until it is deleted, where this service does that. Only its sender may,
+    as with `DELETE`."""
+    await found(service, diagnosis_id)
+    await service.keep(http, diagnosis_id)
+    return answer(http, with_address(http, service, await found(service, diagnosis_id)), "full")
+
+
 @router.delete(
     "/{diagnosis_id}",
     operation_id="delete_diagnosis",

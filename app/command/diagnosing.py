@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.status import Status
 
 from app.command.choosing import scripts_of
-from app.command.fixing import chosen, written
+from app.command.fixing import chosen, why_none, written
 from app.command.forms import told
 from app.command.options import Options
 from app.command.project import Target, module_file, target_of
@@ -79,6 +79,8 @@ def _settle(
     if options.diff:
         if patch is not None:
             show_diff(patch.diff, output)
+        else:
+            messages.print(escape(f"No diff: {why_none(findings)}."), soft_wrap=True)
     elif options.form == "text":
         if heading:
             output.print(f"\n[bold underline]{escape(visible(target.request.filename))}[/]")

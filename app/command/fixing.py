@@ -27,16 +27,19 @@ def chosen(findings: Findings, options: Options) -> Patch | None:
     return patch if patch.verification.status in allowed else None
 
 
+def why_none(findings: Findings) -> str:
+    """Why no fix was chosen."""
+    if not findings.patches:
+        return "there is nothing to fix" if findings.verdict == "healthy" else "there is no fix"
+    if findings.patches[0].verification.status == "not_run":
+        return "no fix passed its checks; --fix=1 takes the first, which was not tested"
+    return "no fix passed its checks"
+
+
 def written(findings: Findings, patch: Patch | None, target: Target) -> str:
     """Write a fix over the files that it changes; what was done, in a sentence."""
     if patch is None:
-        if not findings.patches:
-            healthy = findings.verdict == "healthy"
-            return "Nothing to fix." if healthy else "Nothing was changed: there is no fix."
-        told = "no fix passed its checks"
-        if findings.patches[0].verification.status == "not_run":
-            told += "; --fix=1 writes the first, which was not tested"
-        return f"Nothing was changed: {told}."
+        return f"Nothing was changed: {why_none(findings)}."
     if target.path is None:
         return "Nothing was changed: the script came from standard input."
     changed = [place for place, text in target.changed(patch) if _exchange(place, text)]

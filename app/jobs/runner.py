@@ -85,6 +85,12 @@ class Runner:
         self._max_attempts = max_attempts
         self._identify = identify
 
+    async def knows(self, request: DiagnosisRequest) -> bool:
+        """Whether the very same request would be answered without any work."""
+        if self._identify is None:
+            return False
+        return await self._attempts.known(self._identify(request.model_dump_json())) is not None
+
     async def run(self, diagnosis_id: str) -> None:
         """Work on a diagnosis until it has a result, or somebody else has it.
 

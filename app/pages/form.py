@@ -190,7 +190,8 @@ async def _fields(form: FormData, service: Service) -> Entered:
 async def _take_uploads(entered: Entered, form: FormData) -> None:
     """Uploads beside a pasted script are further files; alone, one of them is the script."""
     typed = bool(entered.script or entered.module)
-    uploads = [as_file(path, data) for path, data in (await _uploaded(form, typed)).items()]
+    sent = await _uploaded(form, f"{entered.script}\n{entered.module}")
+    uploads = [as_file(path, data) for path, data in sent.items()]
     traced = form.get("trace")
     if isinstance(traced, UploadFile) and traced.filename:
         entered.trace = decoded("trace", await traced.read())
@@ -207,19 +208,26 @@ async def _take_uploads(entered: Entered, form: FormData) -> None:
     entered.files = [f for f in entered.files if f.path not in sent_anew] + uploads
 
 
-async def _uploaded(form: FormData, typed: bool) -> dict[str, bytes]:
-    """What was attached, by path, zips unpacked. The folder that holds everything, the script
-    included, is the project's root; beside a script that was typed, it keeps its name."""
-    found: dict[str, bytes] = {}
+async def _uploaded(form: FormData, typed: str) -> dict[str, bytes]:
+    """What was attached, by path, zips unpacked. The folder that holds all of a zip, or all that
+    was dropped, is the project's root; one that a script beside it speaks of keeps its name."""
+    alone: dict[str, bytes] = {}
+    folders: dict[str, bytes] = {}
+    zips: list[dict[str, bytes]] = []
     for part in form.getlist("files"):
         if not isinstance(part, UploadFile) or not part.filename:
             continue
         data = await part.read()
         if part.filename.endswith(".zip"):
-            found |= await asyncio.to_thread(unpacked, part.filename, data)
+            zips.append(await asyncio.to_thread(unpacked, part.filename, data))
         else:
-            found[part.filename] = data
-    return found if typed else from_its_root(found)
+            (folders if "/" in part.filename else alone)[part.filename] = data
+    scripts = [data.decode("utf-8", "replace") for n, data in alone.items() if n.endswith(SOURCES)]
+    beside = "\n".join([typed, *scripts])
+    found = alone
+    for project in (folders, *zips):
+        found |= from_its_root(project, beside)
+    return found
 
 
 def _is_note(upload: SourceFile) -> bool:

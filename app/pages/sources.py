@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analyzers.notebooks.notebook import NotANotebookError, is_notebook, to_project
+from analyzers.notebooks.notebook import NotANotebookError, as_typed, is_notebook
 from analyzers.request.examine import code_in
 from app.request.reader import Reader, ReadingLimit
 from app.request.uploads import texts_of
@@ -23,7 +23,7 @@ async def sources_of(request: DiagnosisRequest, reader: Reader | None) -> Mappin
         try:
             if reader is not None:
                 sources[name] = await reader.call(
-                    _script, request.script, timeout=CONVERSION_LIMIT_S
+                    as_typed, request.script, timeout=CONVERSION_LIMIT_S
                 )
         except (NotANotebookError, ReadingLimit):
             return sources
@@ -36,7 +36,3 @@ async def sources_of(request: DiagnosisRequest, reader: Reader | None) -> Mappin
             return sources
         sources |= {request.filename: text} if text else {}
     return sources
-
-
-def _script(notebook: str) -> str:
-    return to_project(notebook)[0]

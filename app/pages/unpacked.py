@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
@@ -48,9 +49,12 @@ def wanted(path: str) -> bool:
     return not any(part.startswith(".") or part in LEFT_OUT for part in parts)
 
 
-def from_its_root(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The same files without the one folder that holds them all."""
+def from_its_root(files: Mapping[str, bytes], beside: str = "") -> dict[str, bytes]:
+    """The same files without the one folder that holds them all; it keeps its name where the
+    scripts `beside` it speak of it, as in `from models.net import Net`."""
     tops = {path.partition("/")[0] for path in files if "/" in path}
     if len(tops) != 1 or any("/" not in path for path in files):
+        return dict(files)
+    if re.search(rf"\b{re.escape(*tops)}\b", beside):
         return dict(files)
     return {path.partition("/")[2]: content for path, content in files.items()}

@@ -177,13 +177,21 @@ def test_a_fix_is_shown_or_chosen_by_its_number(tmp_path: Path) -> None:
     shown = gradmend(tmp_path, "train.py", "--run", "never", "--diff", "--fix=2")
     assert shown.stdout.startswith("--- a/train.py\n+++ b/train.py\n@@")
     untested = gradmend(tmp_path, "train.py", "--run", "never", "--fix")
-    assert "no fix passed its checks; --fix=1 writes the first" in untested.stderr
+    assert "no fix passed its checks; --fix=1 takes the first" in untested.stderr
+    none = gradmend(tmp_path, "train.py", "--run", "never", "--diff")
+    assert (none.stdout, "No diff: no fix passed its checks" in none.stderr) == ("", True)
     many = gradmend(tmp_path, "train.py", "--run", "never", "--fix=40")
     assert (many.returncode, "40 is not one of them" in many.stderr) == (2, True)
     assert script.read_text() == FAILING
     chosen = gradmend(tmp_path, "train.py", "--run", "never", "--fix=2")
     assert (chosen.returncode, "not tested" in chosen.stderr) == (1, True)
     assert script.read_text() != FAILING
+
+
+def test_help_lists_every_word() -> None:
+    done = subprocess.run([COMMAND, "-h"], capture_output=True, text=True, timeout=60, check=True)
+    listed = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("│ ")]
+    assert {"run", "apply", "show", "explain", "diagnose", "serve", "mcp"} <= set(listed)
 
 
 def test_annotations_name_file_and_line(tmp_path: Path) -> None:

@@ -128,6 +128,29 @@ async def test_only_the_sender_deletes(http: httpx.AsyncClient) -> None:
         assert (await other.delete(page, headers=token)).status_code == 204
 
 
+async def test_only_the_sender_keeps(http: httpx.AsyncClient) -> None:
+    made = await http.post(URL, json=SCRIPT)
+    name, expires = made.json()["id"], made.json()["expires_at"]
+    async with elsewhere(http) as other:
+        for address in (f"{URL}/{name}/keep", f"/d/{name}/keep"):
+            assert (await other.post(address)).status_code == 403
+            assert (await other.post(address, headers={"X-Delete-Token": "no"})).status_code == 403
+        assert (await other.post(f"/d/{name}/delete")).status_code == 403
+        assert "/keep" not in (await other.get(f"/d/{name}")).text
+        assert (await other.get(f"{URL}/{name}")).json()["expires_at"] == expires
+        token = {"X-Delete-Token": made.headers["x-delete-token"]}
+        kept = await other.post(f"{URL}/{name}/keep", headers=token)
+    assert kept.status_code == 200
+    assert kept.json()["expires_at"] > "9"
+    assert (await http.post(f"{URL}/{'0' * len(name)}/keep")).status_code == 404
+
+
+async def test_where_nothing_is_kept_for_good_nobody_keeps(tmp_path: Path) -> None:
+    async with serving(tmp_path, done, keep_on_request=False) as http:
+        made = (await http.post(URL, json=SCRIPT)).json()["id"]
+        assert (await http.post(f"{URL}/{made}/keep")).status_code == 403
+
+
 async def test_a_form_s_sender_deletes_by_its_cookie(http: httpx.AsyncClient) -> None:
     made = await http.post("/", data=SCRIPT)
     cookie = made.headers["set-cookie"]

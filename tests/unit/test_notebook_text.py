@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from analyzers.notebooks.notebook import to_project
+from analyzers.notebooks.notebook import as_typed, to_project
 from analyzers.notebooks.notebook_text import Notebook, notebook_text
 from tests.notebooks import code, notebook, sources
 
@@ -118,3 +118,22 @@ def test_a_diff_shows_statements_that_change_cells(tmp_path: Path) -> None:
     subprocess.run(["git", "apply", "-"], input=diff, text=True, cwd=tmp_path, check=True)
     assert (tmp_path / "train.py").read_text() == moved
     assert opened_text.diff("train.py", script, script) == ""
+
+
+def test_magics_are_shown_as_they_were_typed() -> None:
+    text = notebook("!pip install x\nx = 1", "%%bash\nls", "y = 2")
+    script, opened_text = opened(text)
+    assert "pass  # !pip" in script
+    assert as_typed(text).splitlines() == [
+        "# %% cell 1",
+        "!pip install x",
+        "x = 1",
+        "# %% cell 2",
+        "%%bash",
+        "ls",
+        "# %% cell 3",
+        "y = 2",
+    ]
+    diff = opened_text.diff("nb.py", script, script.replace("x = 1", "x = 3"))
+    assert " !pip install x\n-x = 1\n+x = 3\n" in diff
+    assert "pass" not in diff

@@ -55,3 +55,10 @@ def test_what_cannot_be_taken_is_refused(data: bytes, why: str) -> None:
     with pytest.raises(ProblemError) as refusal:
         unpacked("p.zip", data)
     assert why in refusal.value.detail
+
+
+def test_a_folder_that_a_script_beside_it_speaks_of_keeps_its_name() -> None:
+    files = {"models/net.py": b""}
+    assert from_its_root(files, "from models.net import Net\n") == files
+    assert from_its_root(files, "from net import Net\n") == {"net.py": b""}
+    assert from_its_root({"a.b-main/net.py": b""}, "x = 1\n") == {"net.py": b""}
