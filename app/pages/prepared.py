@@ -7,9 +7,9 @@ import asyncio
 import structlog
 
 from app.jobs import QueueFullError
-from app.limits import check
 from app.pages.examples import examples
 from app.pages.form import Entered
+from app.request.limits import check
 from app.service import Service
 
 PATIENCE_S = 300
