@@ -166,7 +166,8 @@ class InplaceChange:
 
 @dataclass(frozen=True, slots=True)
 class MissingGraph:
-    """A backward, or a gradient, that found no graph. `lost_by` is the op that ended it."""
+    """A backward, or a gradient, that found no graph. `lost_by` is the op that ended it;
+    `ended_stack` leads there from outside where recording was off."""
 
     how: How
     message: str = ""
@@ -174,6 +175,7 @@ class MissingGraph:
     stack: tuple[Place, ...] = ()
     holders: tuple[Holder, ...] = ()
     ended_at: Place | None = None
+    ended_stack: tuple[Place, ...] = ()
     lost_by: str = "unknown"
     op: str = ""
     shape: tuple[int, ...] = ()

@@ -306,7 +306,8 @@ class Inplace(Record):
 
 
 class Missing(Record):
-    """A backward or gradient that found no graph. `ended_at`: where the graph was lost, if seen.
+    """A backward or gradient that found no graph. `ended_at`: where the graph was lost, if seen;
+    `ended_stack`: the calls around it, outermost first, where recording was off.
 
     `how`: item, data, detach, tensor, numpy, no_grad, argmax, leaf, unknown, ...
     """
@@ -317,6 +318,7 @@ class Missing(Record):
     stack: list[Place] = Field([], max_length=40)
     holders: list[Holder] = Field([], max_length=32)
     ended_at: Place | None = None
+    ended_stack: list[Place] = Field([], max_length=40)
     how: Text = "unknown"
     op: Text = ""
     shape: list[int] = Field([], max_length=16)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.advice import Look
-from analyzers.source.flow import names_read
+from analyzers.source.flow import is_plainly_number, names_read
 from analyzers.source.project import Module, assigned, spelled
 
 MAX_SPELLED = 60
@@ -80,7 +80,7 @@ def written_in_place(node: ast.AST, module: Module) -> str | None:
     of constants are left out."""
     match node:
         case ast.AugAssign(target=target, value=value):
-            return None if _is_number(value) or _is_aside(target) else short(target)
+            return None if is_plainly_number(value) or _is_aside(target) else short(target)
         case ast.Assign(targets=[ast.Subscript(value=value, slice=index)]):
             return None if _is_text(index) else short(value)
         case ast.Call(func=ast.Attribute(value=value, attr=name)) if _is_inplace(name):
@@ -126,24 +126,11 @@ def summed_up(node: ast.AST, module: Module) -> str | None:
     """`total += loss` and `total = total + loss` of something that is no plain number."""
     match node:
         case ast.AugAssign(target=target, op=ast.Add(), value=value):
-            return None if _is_number(value) or _is_aside(target) else short(target)
+            return None if is_plainly_number(value) or _is_aside(target) else short(target)
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(op=ast.Add()) as value):
-            if name in names_read(value.left) and not _is_number(value.right):
+            if name in names_read(value.left) and not is_plainly_number(value.right):
                 return name
     return None
-
-
-def _is_number(node: ast.expr) -> bool:
-    match node:
-        case ast.Constant():
-            return True
-        case ast.Call(func=func):
-            return last_name(func) in ("item", "len", "float", "int", "size", "numel")
-        case ast.Subscript(value=ast.Attribute(attr="shape")):
-            return True
-        case ast.BinOp(left=left, right=right):
-            return _is_number(left) and _is_number(right)
-    return False
 
 
 def walks_behind(step: bool) -> Look:

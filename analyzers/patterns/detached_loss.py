@@ -47,7 +47,13 @@ from analyzers.explain.missing import kind_of, lost_name, matched
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.sentences import missing
 from analyzers.explain.spots import spot
-from analyzers.repair.reconnect.recording import recording, switched_off_at, thawed, walked_again
+from analyzers.repair.reconnect.recording import (
+    recording,
+    switched_off_at,
+    thawed,
+    walked_again,
+    where_switched_off,
+)
 from analyzers.repair.reconnect.softening import class_scores, differentiable
 from analyzers.repair.reconnect.uncutting import cuts_behind_loss, without_cut
 from analyzers.source.project import Project
@@ -74,9 +80,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "detached":
         return None
     certainty = Certainty.CERTAIN if evidence.ended_at is not None else Certainty.LIKELY
-    where = spot(project, evidence.ended_at)
-    off = switched_off_at(where) if where is not None and evidence.lost_by == "no_grad" else None
-    place = replace(evidence.ended_at, line=off) if off and evidence.ended_at else None
+    where = where_switched_off(evidence.ended_stack, project)
+    off = switched_off_at(where) if where is not None else None
+    place = replace(where.place, line=off) if where is not None and off else None
     return matched(NAME, evidence, certainty, place, lost_name(evidence, project))
 
 
@@ -94,7 +100,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Keep the graph where it was cut; record the work; a loss that has a gradient."""
     evidence = match.evidence
     assert isinstance(evidence, MissingGraph)
-    where = spot(project, evidence.ended_at or evidence.at)
+    where = where_switched_off(evidence.ended_stack, project)
+    where = where or spot(project, evidence.ended_at or evidence.at)
     if where is None:
         return
     yield from class_scores(where)

@@ -103,9 +103,11 @@ class Node:
 @dataclass(slots=True, eq=False)
 class Lost:
     """Where a value's graph ended, and by what. `cut`: the nodes that were cut off there;
-    `before`: what had ended earlier, among what the value was computed from."""
+    `before`: what had ended earlier, among what the value was computed from; `stack`: the calls
+    around it, outermost first, where recording was off."""
 
     op: str
     at: Place
     cut: tuple[Node, ...] = ()
     before: tuple[Lost, ...] = ()
+    stack: tuple[Place, ...] = ()

@@ -192,7 +192,7 @@ class Machine:
         """The result of an operation on graphs (`ended`: and on what has none any more); without
         one while recording is off."""
         if not self.grad:
-            lost = Lost("no_grad", frame.place(), parents, ended)
+            lost = Lost("no_grad", frame.place(), parents, ended, frame.stack())
             return Tensor(lost=lost, scalar=scalar)
         node = self.tape.node(op, frame.place(), parents, saves)
         node.ended = ended

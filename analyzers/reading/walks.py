@@ -194,6 +194,7 @@ def _report(
             stack=frame.stack(),
             holders=named(values),
             ended_at=lost.at,
+            ended_stack=lost.stack,
             lost_by=lost.op,
             op=op,
         ),

@@ -22,6 +22,7 @@ STORING_METHODS = frozenset(
 )
 
 _SCOPES = (*FUNCTIONS, ast.ClassDef)
+_NUMBERS = frozenset({"item", "len", "float", "int", "size", "numel"})
 
 
 @remembered
@@ -283,3 +284,21 @@ def rebinds(statement: ast.stmt, name: str) -> bool:
         spelled(target) == name and mentions(value, name)
         for target, value in assigned_pairs(statement)
     )
+
+
+def is_plainly_number(node: ast.expr, scope: ast.AST | None = None) -> bool:
+    """Whether an expression is a number, and no tensor, by the way it is written; with a scope
+    also a name that is only ever given such numbers there."""
+    match node:
+        case ast.Constant():
+            return True
+        case ast.Call(func=ast.Attribute(attr=name)) | ast.Call(func=ast.Name(id=name)):
+            return name in _NUMBERS
+        case ast.Subscript(value=ast.Attribute(attr="shape")):
+            return True
+        case ast.BinOp(left=left, right=right):
+            return is_plainly_number(left, scope) and is_plainly_number(right, scope)
+        case ast.Name(id=name) if scope is not None:
+            given = [value_of(statement) for statement in definitions(scope, name)]
+            return bool(given) and all(v is not None and is_plainly_number(v) for v in given)
+    return False

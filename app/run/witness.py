@@ -159,6 +159,7 @@ def _missing(record: rec.Missing) -> ev.MissingGraph:
         stack=tuple(_place(place) for place in record.stack),
         holders=_holders(record.holders),
         ended_at=_maybe(record.ended_at),
+        ended_stack=tuple(_place(place) for place in record.ended_stack),
         lost_by=record.how,
         op=record.op,
         shape=tuple(record.shape),

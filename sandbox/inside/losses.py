@@ -27,6 +27,7 @@ class Ended:
     at: Json | None
     how: str
     op: str
+    stack: tuple[Json, ...] = ()  # outermost first, where recording was off: somewhere on the way
 
 
 class LossLog(TorchFunctionMode):
@@ -94,7 +95,8 @@ class LossLog(TorchFunctionMode):
             frame = frames.user_frame(sys._getframe(1))
             plain = name in ("data", "detach", "detach_", "item", "numpy", "tolist", *_FACTORIES)
             how = name if plain or torch.is_grad_enabled() else "no_grad"
-            return Ended(frames.place(frame) if frame is not None else None, how, name)
+            stack = tuple(frames.stack(frame)) if how == "no_grad" else ()
+            return Ended(frames.place(frame) if frame is not None else None, how, name, stack)
         known = [ended for tensor in inputs if (ended := self.of(tensor)) is not None]
         if not known:
             known = [

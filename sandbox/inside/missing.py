@@ -172,6 +172,7 @@ class MissingWatch(Observer):
         return {
             "holders": [name.record("now") for name, _ in subjects if name is not None][:32],
             "ended_at": ended.at if ended is not None else None,
+            "ended_stack": list(ended.stack) if ended is not None else [],
             "op": ended.op if ended is not None else "",
             "how": how,
             "shape": shape[:16],

@@ -39,6 +39,15 @@ def handings(project: Project, module: Module, region: ast.AST, name: str) -> It
                     yield Handing(module, argument, path, place)
 
 
+def arguments_kept(project: Project, call: ast.Call) -> list[ast.expr]:
+    """The call's arguments that a method of the script's by this name keeps in its object."""
+    return [
+        argument
+        for position, argument in enumerate(call.args)
+        if any(_kept(method, position) for _, method in _methods(project, called_name(call)))
+    ]
+
+
 def _methods(project: Project, name: str) -> Iterator[tuple[Module, ast.FunctionDef]]:
     for module in project.modules.values():
         for owner in walk(module.tree):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.spots import Spot, spot
 from analyzers.repair.blocks import lines_with, rewritten, unwrapped, wrapped
 from analyzers.repair.copy.outofplace import out_of_place
 from analyzers.repair.leaf.leaves import no_grad_header
@@ -65,6 +66,12 @@ def switched_off_at(where: Spot) -> int | None:
             if any(word in spelled(decorator) for word in ("no_grad", "inference_mode")):
                 return int(decorator.lineno)
     return None
+
+
+def where_switched_off(stack: Sequence[Place], project: Project) -> Spot | None:
+    """Of calls within each other, outermost first, the innermost that stands under `no_grad`."""
+    spots = (spot(project, place) for place in reversed(stack))
+    return next((s for s in spots if s is not None and switched_off_at(s) is not None), None)
 
 
 def _stops_recording(block: ast.With) -> bool:

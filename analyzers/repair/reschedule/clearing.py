@@ -38,24 +38,35 @@ def cleared_already(where: Spot, params: Sequence[str]) -> bool:
 
 
 def clear_before_walk(where: Spot, rank: int = 0) -> Iterator[Proposal]:
-    """`zero_grad()` in front of the backward, in place of one that stands elsewhere."""
+    """`zero_grad()` in front of the first backward that feeds the step, in place of one that stands
+    elsewhere; else in front of the last, where those before it are for others."""
     name = optimizer_stepped(where)
     if name is None:
         return
-    before = where.block[: where.block.index(where.statement)]
-    walks = [s for s in before if calls_named(s, "backward", "manual_backward")]
-    target = walks[-1] if walks else where.statement
-    uncalled = [found for s in where.block if (found := _uncalled(s, name)) is not None]
-    edits: list[Edit] = [where.editor.append_to(s, "()") for s in uncalled]
-    if not uncalled:
-        line = f"{name}.zero_grad()"
-        if walks:
-            edits.append(where.editor.insert_before(target, line))
-        else:
-            edits.append(where.editor.insert_after(where.statement, line))
-        edits += [where.editor.delete(s) for s in _elsewhere(where, name)]
     title = f"Clear the gradients of `{name}` before each backward"
-    yield Proposal("zero-grad", title, joined(edits), "", rank)
+    uncalled = [found for s in where.block if (found := _uncalled(s, name)) is not None]
+    if uncalled:
+        edits = [where.editor.append_to(s, "()") for s in uncalled]
+        yield Proposal("zero-grad", title, joined(edits), "", rank)
+        return
+    line = f"{name}.zero_grad()"
+    walks = _walks_since_a_step(where)
+    places = [where.editor.insert_before(s, line) for s in dict.fromkeys([*walks[:1], *walks[-1:]])]
+    deleted = [where.editor.delete(s) for s in _elsewhere(where, name)]
+    for place in places or [where.editor.insert_after(where.statement, line)]:
+        yield Proposal("zero-grad", title, joined([place, *deleted]), "", rank)
+        rank += 1
+
+
+def _walks_since_a_step(where: Spot) -> list[ast.stmt]:
+    """The block's statements that walk, between the step before this one and this one."""
+    walks: list[ast.stmt] = []
+    for statement in where.block[: where.block.index(where.statement)]:
+        if steps(statement):
+            walks = []
+        elif calls_named(statement, "backward", "manual_backward"):
+            walks.append(statement)
+    return walks
 
 
 def clear_leaves(where: Spot, leaves: Sequence[str], rank: int = 0) -> Iterator[Proposal]:

@@ -8,9 +8,18 @@ from collections.abc import Iterator
 from analyzers.evidence import Place, SilentFault
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held
+from analyzers.explain.reuse.handing import arguments_kept
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, called_name, mentions, stored_into, value_of, walk_scope
+from analyzers.source.flow import (
+    bindings,
+    called_name,
+    is_plainly_number,
+    mentions,
+    stored_into,
+    value_of,
+    walk_scope,
+)
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.trees import walk
 
@@ -65,12 +74,12 @@ def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     stores = stores_of(fault, project)
     roots = set(fault.visit.root) if fault.visit is not None else set()
     name = (names_held(fault.holders) or ["it"])[0]
-    numbers = [edit for store in stores for edit in _stored(store, ".item()", roots)]
+    numbers = [edit for store in stores for edit in _stored(store, ".item()", roots, project)]
     numbers += [edit for store in stores for edit in _handed(store, ".item()", roots, project)]
     if numbers:
         title = f"Keep numbers in `{name}`"
         yield Proposal("store-item", title, joined(numbers), "", 0)
-    tensors = [edit for store in stores for edit in _stored(store, ".detach()", None)]
+    tensors = [edit for store in stores for edit in _stored(store, ".detach()", None, project)]
     if tensors:
         title = f"Keep values without their graph in `{name}`"
         yield Proposal("store-detached", title, joined(tensors), "", 1)
@@ -105,15 +114,19 @@ def _handed(store: Spot, suffix: str, roots: set[str], project: Project) -> Iter
                         yield Editor(module).append_to(value, suffix)
 
 
-def _stored(store: Spot, suffix: str, only: set[str] | None) -> Iterator[Edit]:
+def _stored(store: Spot, suffix: str, only: set[str] | None, project: Project) -> Iterator[Edit]:
     """Edits that convert what a store adds; `only` names what may be converted."""
-    statement = store.statement
-    if isinstance(statement, ast.Expr):
-        assert isinstance(statement.value, ast.Call)
-        values: list[ast.expr] = list(statement.value.args[-1:])
-    else:
-        value = value_of(statement)
-        values = [value] if value is not None else []
-    for value in values:
+    for value in _added(store, project):
         if only is None or spelled(value) in only:
             yield store.editor.append_to(value, suffix)
+
+
+def _added(store: Spot, project: Project) -> list[ast.expr]:
+    """What a store adds to what was kept: of a call the arguments that a method of the script's
+    keeps, else the last. Plain numbers carry no graph."""
+    call = getattr(store.statement, "value", None)
+    if not isinstance(store.statement, ast.Expr) or not isinstance(call, ast.Call):
+        value = value_of(store.statement)
+        return [value] if value is not None else []
+    kept = arguments_kept(project, call) or call.args[-1:]
+    return [value for value in kept if not is_plainly_number(value, store.scope)]
