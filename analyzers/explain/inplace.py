@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal
 
@@ -11,12 +12,13 @@ from analyzers.evidence import Change, InplaceChange, Place
 from analyzers.explain.pattern import Carrier, Match
 from analyzers.explain.spots import Spot, names_held, spot
 from analyzers.source.calls import steps
-from analyzers.source.flow import bindings, walk_scope
+from analyzers.source.flow import argument_for, bindings, calls_in, walk_scope
 from analyzers.source.project import Loop, Project, spelled
 from analyzers.source.trees import walk
 from analyzers.source.writes import Write, writes
 
 Nature = Literal["step", "state", "activation"]
+MAX_CALLERS = 2  # calls through which a parameter is followed outwards
 
 
 class Stale:
@@ -99,14 +101,37 @@ class Stale:
 
     def _is_state(self, where: Spot) -> bool:
         """Whether what is written lives longer than the pass, or the call, that writes it."""
-        for name in self.concerned(where):
-            if "." in name and not name.endswith((".data", ".grad")):
-                if not self._bound_in(where, name):
-                    return True
-            for loop in where.module.loops_around(where.statement):
-                if self._bound_before(loop, where, name):
-                    return True
-        return False
+        return any(self._outlives(where, name) for name in self.concerned(where))
+
+    def _outlives(self, where: Spot, name: str, depth: int = MAX_CALLERS) -> bool:
+        """Whether a name's tensor is older than the pass of a loop around a statement, or than the
+        call that holds it; of a parameter, what the callers hand over."""
+        if "." in name and not name.endswith((".data", ".grad")):
+            if not self._bound_in(where, name):
+                return True
+        if any(
+            self._bound_before(loop, where, name)
+            for loop in where.module.loops_around(where.statement)
+        ):
+            return True
+        return depth > 0 and any(
+            self._outlives(caller, given, depth - 1) for caller, given in self._given(where, name)
+        )
+
+    def _given(self, where: Spot, name: str) -> Iterator[tuple[Spot, str]]:
+        """The statements that call the function around this one, and what they hand over as its
+        parameter of this name."""
+        function = where.scope
+        if not isinstance(function, ast.FunctionDef) or self._bound_in(where, name):
+            return
+        parameters = [a.arg for a in function.args.args if a.arg not in ("self", "cls")]
+        for module in self.project.modules.values() if name in parameters else ():
+            for call in calls_in(module.tree).get(function.name, ()):
+                given = argument_for(call, parameters, name)
+                statement = module.statement_at(call.lineno)
+                if given is not None and statement is not None:
+                    place = Place(module.path, statement.lineno)
+                    yield Spot(module, statement, place), spelled(given)
 
     def _bound_in(self, where: Spot, name: str) -> bool:
         return any(
@@ -122,6 +147,7 @@ class Stale:
             for node in walk_scope(where.scope)
             if isinstance(node, ast.stmt)
             and name in bindings(node)
+            and node is not where.statement
             and not any(write.name == name for write in writes(node))
         ]
         return bool(binders) and not any(id(node) in inside for node in binders)

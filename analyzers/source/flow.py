@@ -188,6 +188,15 @@ def calls_in(tree: ast.Module) -> dict[str, list[ast.Call]]:
     return found
 
 
+def argument_for(call: ast.Call, parameters: Sequence[str], name: str) -> ast.expr | None:
+    """What a call gives for a parameter, by keyword or by its place."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    place = parameters.index(name)
+    return call.args[place] if place < len(call.args) else None
+
+
 def call_on_line(module: Module, line: int, *names: str) -> ast.Call | None:
     """The call of one of these names that stands on (or spans) the line."""
     statement = module.statement_at(line)

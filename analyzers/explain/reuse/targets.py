@@ -40,7 +40,7 @@ def target_calls(story: Story) -> list[ast.Call]:
     names = {story.name, *_siblings(story)}
     found = []
     for node in walk_scope(scope):
-        if isinstance(node, ast.Call) and len(node.args) >= 2 and _is_loss(node):
+        if isinstance(node, ast.Call) and len(node.args) >= 2 and is_loss(node):
             ours, theirs = (
                 sources(scope, ast.Pass(), names_read(argument)) for argument in node.args[:2]
             )
@@ -87,7 +87,7 @@ def _compared_with(function: ast.FunctionDef) -> set[str]:
     first: set[str] = set()
     second: set[str] = set()
     for node in walk_scope(function):
-        if isinstance(node, ast.Call) and len(node.args) >= 2 and _is_loss(node):
+        if isinstance(node, ast.Call) and len(node.args) >= 2 and is_loss(node):
             first |= sources(function, ast.Pass(), names_read(node.args[0]))
             second |= sources(function, ast.Pass(), names_read(node.args[1]))
     return second - first
@@ -139,6 +139,7 @@ def _is_model_call(call: ast.Call) -> bool:
     return bool(call.args) and not library and not called_name(call)[:1].isupper()
 
 
-def _is_loss(call: ast.Call) -> bool:
+def is_loss(call: ast.Call) -> bool:
+    """Whether a call is, by its name, that of a loss function."""
     name = called_name(call).lower()
     return any(word in name for word in ("loss", "criterion", "mse", "kl_div", "bce"))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from analyzers.evidence import Place, SilentFault
 from analyzers.explain.pattern import SECOND_CHOICE, Carrier, Proposal
 from analyzers.explain.spots import Spot
+from analyzers.explain.reuse.targets import is_loss
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.reconnect.recording import recording, switched_off_at
 from analyzers.repair.reconnect.softening import (
@@ -17,7 +18,7 @@ from analyzers.repair.reconnect.softening import (
     softened,
     straight_through,
 )
-from analyzers.repair.reconnect.uncutting import cut_from, cuts_in, without_cut
+from analyzers.repair.reconnect.uncutting import cut_from, cuts_in, narrower_cut, without_cut
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit
 from analyzers.source.flow import (
@@ -47,19 +48,30 @@ class Cut:
 
 def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
     """The cuts on the ways of the starved parameters through the functions that use them; those
-    of whole models, which may be an evaluation's, last. Where nothing is cut, steps on the way
+    of whole models, which may be an evaluation's, and of targets last. Where nothing is cut, steps
+    on the way
     (`round`, a comparison) whose gradient is zero."""
     parts = {part for path in fault.params for part in path.split(".")[1:] if not part.isdigit()}
     models = {path.partition(".")[0] for path in fault.params}
-    seen: set[int] = set()
     for look in (_cut_at, _step_at):
+        found: dict[int, Cut] = {}
         for wanted in (parts, models):
             for cut in _cuts_of(wanted, project, look):
-                if id(cut.where.statement) not in seen and len(seen) < MAX_CUTS:
-                    seen.add(id(cut.where.statement))
-                    yield cut
-        if seen:
+                found.setdefault(id(cut.where.statement), cut)
+        yield from sorted(found.values(), key=_cuts_a_target)[:MAX_CUTS]
+        if found:
             return
+
+
+def _cuts_a_target(cut: Cut) -> bool:
+    """Whether all that a statement cuts is what a loss compares with: a constant on purpose."""
+    cuts = cuts_in(cut.where.statement)
+    targets = {
+        id(call.args[1])
+        for call in walk(cut.where.statement)
+        if isinstance(call, ast.Call) and len(call.args) > 1 and is_loss(call)
+    }
+    return bool(cuts) and all(id(one) in targets for one in cuts)
 
 
 _Look = Callable[[Spot, str], Cut | None]
@@ -252,6 +264,7 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     if in_torch:
         title = "Say it with torch, which keeps the graph"
         yield Proposal("torch-functions", title, in_torch, "", rank)
+    yield from narrower_cut(cut.where, rank)
     for proposal in without_cut(cut.where, rank):
         edits = (*proposal.edits, *_with_torch(cut.where))
         yield Proposal(proposal.strategy, proposal.title, edits, "", rank)

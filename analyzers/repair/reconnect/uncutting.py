@@ -11,7 +11,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held
 from analyzers.repair.blocks import alias, joined, text_with
 from analyzers.repair.value_only.arrays import torch_edits
-from analyzers.source.edits import Edit, Editor
+from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import called_name, definitions, names_read
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
@@ -32,6 +32,37 @@ def without_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         if _says_nothing(where, edits):
             edits = [where.editor.delete(where.statement)]
         yield Proposal("keep-graph", title, joined(edits), "", rank)
+
+
+def narrower_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """Of a sum that was cut as a whole, one part keeps its graph where the other holds its
+    negative: `z + (q - z).detach()` for `(z + (q - z)).detach()`. Without any cut the two would
+    cancel."""
+    editor = where.editor
+    for cut in cuts_in(where.statement):
+        total = cut_from(cut)
+        given = isinstance(cut, ast.Call) and bool(cut.args)
+        if given or not isinstance(total, ast.BinOp) or not isinstance(total.op, ast.Add):
+            continue
+        for kept, other in ((total.left, total.right), (total.right, total.left)):
+            if any(spelled(taken) == spelled(kept) for taken in _subtracted(other)):
+                text = editor.text_of(other)
+                bare = f"({text})" if needs_parentheses(other) else text
+                end = editor.module.text[editor.span(total)[1] : editor.span(cut)[1]]
+                bare = f"{bare}{end.lstrip(') ')}"
+                parts = (editor.text_of(kept), bare)
+                whole = " + ".join(parts if kept is total.left else parts[::-1])
+                alone = _stands_alone(editor.module, cut)
+                edit = editor.replace(cut, whole if alone else f"({whole})")
+                title = f"Let the gradient of `{spelled(kept)}` through"
+                yield Proposal("narrower-cut", title, (edit,), "", rank)
+
+
+def _subtracted(node: ast.expr) -> Iterator[ast.expr]:
+    """What an expression takes away: `z` of `q - z`."""
+    for part in walk(node):
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub):
+            yield part.right
 
 
 def _says_nothing(where: Spot, edits: Sequence[Edit]) -> bool:
