@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from analyzers.evidence import Place, SilentFault
 from analyzers.explain.pattern import SECOND_CHOICE, Carrier, Proposal
-from analyzers.explain.spots import Spot
 from analyzers.explain.reuse.targets import is_loss
+from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.reconnect.recording import recording, switched_off_at
 from analyzers.repair.reconnect.softening import (

@@ -9,7 +9,6 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import joined
 from analyzers.source.calls import calls_named, steps
-from analyzers.source.edits import Edit
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import spelled
 

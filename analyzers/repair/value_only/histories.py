@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Place, SilentFault
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, names_held
 from analyzers.explain.reuse.handing import arguments_kept
+from analyzers.explain.spots import Spot, names_held
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
