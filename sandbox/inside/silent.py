@@ -14,7 +14,7 @@ from .aliases import CALLS, Aliases
 from .emitter import Emitter
 from .engine import Call, Observer
 from .frames import Json
-from .graph import walk
+from .graph import Node, walk
 from .holders import Search
 from .names import Name
 from .parameters import Known, Parameters
@@ -23,6 +23,7 @@ from .starving import Starving
 from .uncleared import Uncleared
 
 LOOKS = (3, 5, 7)  # passes of one line at which kept graphs are measured
+HELD = 64  # names whose graphs are looked into
 GROWTH = 4  # how often in a row something must grow
 UPDATES = 64  # calls within which updates by hand are looked at
 
@@ -122,17 +123,25 @@ class SilentWatch(Observer):
         for name, tensor in Search(lambda t: t.grad_fn is not None).around(call.frame):
             if tensor.grad_fn in walked:
                 continue
+            nodes = walk([(tensor.grad_fn, 0)]).nodes if len(now) < HELD else []
             base = name.path.partition("[")[0]
-            size = 1 if name.containers else len(walk([(tensor.grad_fn, 0)]).nodes)
+            size = 1 if name.containers else len(nodes)
             now[name.scope, base] = (now.get((name.scope, base), (0, name))[0] + size, name)
+            if name.containers:  # an item that is itself a running total
+                now[name.scope, name.path] = (self._from_before(nodes, call), name)
         for key, (size, name) in now.items():
             sizes = self._sizes[key]
             sizes.append(size)
             growing = all(a < b for a, b in pairwise(sizes))
             if len(sizes) == len(LOOKS) and growing and not self._is_walked(call):
-                holder = {**name.record("now"), "path": key[1]}
+                holder = {**name.record("now"), "path": key[1].partition("[")[0]}
                 figures = [float(size) for size in sizes]
                 self._tell("growing-graph", call=call, holders=[holder], figures=figures)
+
+    def _from_before(self, nodes: list[Node], call: Call) -> int:
+        """How many of the nodes were made before the last call."""
+        stamps = (self._stamps.of(node) for node in nodes)
+        return sum(stamp is not None and stamp.after < call.n - 1 for stamp in stamps)
 
     def _is_walked(self, call: Call) -> bool:
         """Whether the calls at this line walk ever more themselves: another fault."""

@@ -31,7 +31,7 @@ def handings(project: Project, module: Module, region: ast.AST, name: str) -> It
             if spelled(argument) != name:
                 continue
             for keeper, method in _methods(project, called_name(call)):
-                kept = _kept(method, position)
+                kept = _kept(method, _parameter(method, position))
                 if kept is not None:
                     attribute, statement = kept
                     path = f"{spelled(call.func.value)}.{attribute}"
@@ -41,11 +41,20 @@ def handings(project: Project, module: Module, region: ast.AST, name: str) -> It
 
 def arguments_kept(project: Project, call: ast.Call) -> list[ast.expr]:
     """The call's arguments that a method of the script's by this name keeps in its object."""
+    given: list[tuple[int | str | None, ast.expr]] = [*enumerate(call.args)]
+    given += [(keyword.arg, keyword.value) for keyword in call.keywords]
+    methods = [method for _, method in _methods(project, called_name(call))]
     return [
         argument
-        for position, argument in enumerate(call.args)
-        if any(_kept(method, position) for _, method in _methods(project, called_name(call)))
+        for key, argument in given
+        if any(_kept(m, _parameter(m, key) if isinstance(key, int) else key) for m in methods)
     ]
+
+
+def _parameter(method: ast.FunctionDef, position: int) -> str | None:
+    """The name behind `self` that an argument at a place goes by."""
+    parameters = [argument.arg for argument in method.args.args][1:]
+    return parameters[position] if position < len(parameters) else None
 
 
 def _methods(project: Project, name: str) -> Iterator[tuple[Module, ast.FunctionDef]]:
@@ -57,14 +66,13 @@ def _methods(project: Project, name: str) -> Iterator[tuple[Module, ast.Function
                         yield module, method
 
 
-def _kept(method: ast.FunctionDef, position: int) -> tuple[str, ast.stmt] | None:
-    """The attribute that the argument at this position goes into, and the statement that does it;
+def _kept(method: ast.FunctionDef, parameter: str | None) -> tuple[str, ast.stmt] | None:
+    """The attribute that what is given as a parameter goes into, and the statement that does it;
     behind `self`, through the method's own names."""
-    parameters = [argument.arg for argument in method.args.args][1:]
-    if position >= len(parameters):
+    if parameter is None or not method.args.args:
         return None
     own = f"{method.args.args[0].arg}."
-    tainted = {parameters[position]}
+    tainted = {parameter}
     for _ in range(2):  # a second time for what a loop hands to its next pass
         for statement in walk_scope(method):
             if not isinstance(statement, ast.stmt):

@@ -264,8 +264,9 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     if in_torch:
         title = "Say it with torch, which keeps the graph"
         yield Proposal("torch-functions", title, in_torch, "", rank)
-    yield from narrower_cut(cut.where, rank)
-    for proposal in without_cut(cut.where, rank):
+    narrower = list(narrower_cut(cut.where, rank))
+    yield from narrower
+    for proposal in without_cut(cut.where, rank) if not narrower else ():
         edits = (*proposal.edits, *_with_torch(cut.where))
         yield Proposal(proposal.strategy, proposal.title, edits, "", rank)
     sampled = [

@@ -1,0 +1,30 @@
+"""Cascaded water tanks, a step at a time: valve openings are fitted to a measured outflow."""
+import torch
+
+
+def settle(level, inflow, out):
+    return level - out + inflow
+
+
+def outflows(opening, rain):
+    levels = torch.ones(3)
+    seen = []
+    for drops in rain:
+        out = levels * opening.sigmoid()
+        inflow = torch.cat([drops.view(1), out[:-1]])
+        levels = settle(levels, inflow, out)
+        seen.append(out[-1])
+    return torch.stack(seen)
+
+
+torch.manual_seed(7)
+opening = torch.zeros(3, requires_grad=True)
+optimizer = torch.optim.Adam([opening], lr=0.05)
+for storm in range(6):
+    rain = torch.rand(12)
+    measured = 0.3 * rain.cumsum(0) / 4
+    misfit = (outflows(opening, rain) - measured).pow(2).mean()
+    optimizer.zero_grad()
+    misfit.backward()
+    optimizer.step()
+print(f"{misfit.item():.4f}")
