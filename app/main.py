@@ -13,7 +13,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app import api, pages
-from app.agents import mounted as agents
+from app.agents import door as agents
 from app.api import document
 from app.http import handlers
 from app.http.access import Access
@@ -48,9 +48,10 @@ def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None 
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await service.start()
         try:
-            async with agents.running(server), _background(service):
+            async with _background(service):
                 yield
         finally:
+            await door.close()
             await service.stop()
 
     app = FastAPI(
@@ -62,10 +63,10 @@ def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None 
         redoc_url=None,
         redirect_slashes=False,
     )
-    server = agents.mount(app, service)
+    door = agents.mount(app, service)
     app.state.service = service
     app.state.desk = service
-    handlers.install(app, pages.problem_page)
+    handlers.install(app, pages.problem_page, postgres=service.database.postgres)
     document.install(app)
     for router in (api.router, pages.router, reference.router):
         app.include_router(router)

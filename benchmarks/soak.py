@@ -1,19 +1,23 @@
-"""Whether anything is left behind: `python -m benchmarks.soak [--count 2000] [--looks 10]`.
+"""Whether anything is left behind.
+
+    python -m benchmarks.soak [--count 2000] [--looks 10] [--minutes M]
 
 Starts a service and sends it mixed diagnoses, four at a time: honest ones, hostile ones, and ones
 that are deleted while they go on. Prints, at intervals, the memory of each kind of process (Pss),
 open descriptors, processes, zombies and temporary files. Ends with 1 where more descriptors,
-processes or files are left behind than a third of the way through.
+processes or files are left behind than a third of the way through. After M minutes no more is sent.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import os
 import random
 import sys
 import tempfile
+import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,8 +124,9 @@ async def one(http: httpx.AsyncClient, number: int) -> str:
     return f"{kind}: {found['status']}, {found['verdict']}"
 
 
-async def soak(server: Server, count: int, looks: int, places: list[Path]) -> bool:
-    """Send everything; whether what is held stays level."""
+async def soak(server: Server, count: int, looks: int, minutes: float, places: list[Path]) -> bool:
+    """Send everything, or what time allows; whether what is held stays level."""
+    until = time.monotonic() + 60 * minutes
     print("| done | MiB web | launcher | warm parent | readers | other "
           "| descriptors | processes | zombies | files |")  # fmt: skip
     print("|" + "---|" * 10)
@@ -133,12 +138,16 @@ async def soak(server: Server, count: int, looks: int, places: list[Path]) -> bo
 
             async def client(numbers: Any = numbers) -> None:
                 for number in numbers:
+                    if time.monotonic() > until:
+                        return
                     fates[await one(http, number)] += 1
 
             await asyncio.gather(*(client() for _ in range(AT_ONCE)))
             await asyncio.sleep(1)  # what was cancelled has let go by then
             seen.append(Left.of(server, places))
             print(_row(server, fates.total(), seen[-1]), flush=True)
+            if time.monotonic() > until:
+                break
     for fate, number in sorted(fates.items()):
         print(f"{number:>6} {fate}")
     return not seen[-1].beyond(seen[len(seen) // 3])
@@ -158,15 +167,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--count", type=int, default=2000, help="diagnoses")
     parser.add_argument("--looks", type=int, default=10, help="rows")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="at most")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory, tempfile.TemporaryDirectory() as scratch:
         settings = {"log_level": "error", "queue_limit": 1000}
         os.environ["TMPDIR"] = scratch  # what the service leaves there is counted
         server = Server(Path(directory), **settings)
         try:
-            eventually(lambda: server.http.get("/readyz").status_code == 200, 120)
+            eventually(lambda: server.http.get("/readyz").status_code == 200, 600)
             places = [Path(directory), Path(scratch)]
-            level = asyncio.run(soak(server, options.count, options.looks, places))
+            level = asyncio.run(soak(server, options.count, options.looks, options.minutes, places))
         finally:
             server.end()
     print("level" if level else "more is left behind than before")

@@ -1,14 +1,14 @@
-"""The tools over HTTP, in the service: `/mcp`. What a diagnosis is allowed, it is allowed here."""
+"""The tools over HTTP, in the service. What a diagnosis is allowed, it is allowed here."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI, Request
-from mcp.server.mcpserver import Context, MCPServer
+from fastapi import Request
+from mcp.server.mcpserver import Context
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp
 
 from app.agents.answers import Applied, Diagnosed, applied, diagnosed
 from app.agents.tools import add_diagnose, server_of
@@ -17,7 +17,6 @@ from app.http.problems import not_found
 from app.schemas import DiagnosisRequest
 from app.service import Service
 
-PATH = "/mcp"
 WAIT_S = 55
 
 
@@ -54,39 +53,18 @@ def _http(context: Context) -> Request:
     return request
 
 
-def mount(app: FastAPI, service: Service) -> MCPServer:
-    """Serve the tools at `/mcp`, behind everything that stands before the API. Each call is on its
-    own: no sessions are held."""
+@asynccontextmanager
+async def answering(service: Service) -> AsyncIterator[ASGIApp]:
+    """What answers agents, while this is open. Each call is on its own: no sessions are held."""
     desk = ServiceDesk(service)
     server = server_of(desk)
     add_diagnose(server, desk)
-    inner = server.streamable_http_app(
-        streamable_http_path=PATH,
+    server.streamable_http_app(
         json_response=True,
         stateless_http=True,
         max_request_body_size=service.settings.max_body_bytes,
         # Hosts and origins are the service's own guards' matter, by its settings.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    app.router.routes.extend(inner.routes)
-    return server
-
-
-@asynccontextmanager
-async def running(server: MCPServer) -> AsyncIterator[None]:
-    """While this is open, `/mcp` answers. The SDK wants to be closed by the task that opened it,
-    which whoever closes an application need not be: so it gets a task of its own."""
-    open_now, over = asyncio.Event(), asyncio.Event()
-
-    async def answer() -> None:
-        async with server.session_manager.run():
-            open_now.set()
-            await over.wait()
-
-    task = asyncio.create_task(answer())
-    await open_now.wait()
-    try:
-        yield
-    finally:
-        over.set()
-        await task
+    async with server.session_manager.run():
+        yield server.session_manager.handle_request

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from app.http.problems import ProblemError, invalid
-from app.store.trouble import STORE_TROUBLE
+from app.store.trouble import troubles
 
 TROUBLE_RETRY_S = 5
 
@@ -72,13 +72,14 @@ Page = Callable[[ProblemError], Response]
 API = ("/v1/", "/openapi.json")
 
 
-def install(app: FastAPI, page: Page) -> None:
-    """Make every error of the application a problem; `page` shows it to a browser."""
+def install(app: FastAPI, page: Page, *, postgres: bool) -> None:
+    """Make every error of the application a problem; `page` shows it to a browser. `postgres`
+    says which database may be in trouble."""
     app.state.problem_page = page
     app.add_exception_handler(ProblemError, _problem)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _http)
-    for trouble in STORE_TROUBLE:
+    for trouble in troubles(postgres=postgres):
         app.add_exception_handler(trouble, _store_trouble)
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _unexpected)

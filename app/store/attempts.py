@@ -83,7 +83,9 @@ class Attempts:
     async def known(self, digest: str) -> Findings | None:
         """What was found on the same request before, and is still kept."""
         row = DiagnosisRow
-        query = select(row.result).where(row.digest == digest, row.expires_at > datetime.now(UTC))
+        query = select(row.result).where(
+            row.digest == digest, row.expires_at > self._database.clock()
+        )
         async with self._database.engine.connect() as connection:
             found = await connection.scalar(query.limit(1))
         return None if found is None else Findings.model_validate_json(found)

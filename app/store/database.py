@@ -9,9 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import Connection, event, func, make_url, text
+from sqlalchemy import Connection, event, func, inspect, make_url, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from app.store.listen import CHANNEL, listen
@@ -115,7 +113,21 @@ async def migrate(engine: AsyncEngine) -> None:
         await connection.run_sync(_upgrade)
 
 
+def _revision(connection: Connection) -> str | None:
+    """The schema's revision; none in a new database."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    return found
+
+
 def _upgrade(connection: Connection) -> None:
+    newest = max(path.stem.partition("_")[0] for path in MIGRATIONS.glob("versions/0*.py"))
+    if _revision(connection) == newest:
+        return
+    from alembic import command  # large; a process whose database is up to date needs none of it
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection

@@ -134,7 +134,7 @@ class Store:
             found = (
                 await connection.execute(
                     select(*columns).where(
-                        row.id == diagnosis_id, row.expires_at > datetime.now(UTC)
+                        row.id == diagnosis_id, row.expires_at > self._database.clock()
                     )
                 )
             ).one_or_none()
@@ -211,7 +211,7 @@ class Store:
         """Forget what has expired; how many that were."""
         async with self._database.engine.begin() as connection:
             done = await connection.execute(
-                delete(DiagnosisRow).where(DiagnosisRow.expires_at <= datetime.now(UTC))
+                delete(DiagnosisRow).where(DiagnosisRow.expires_at <= self._database.clock())
             )
         return done.rowcount
 

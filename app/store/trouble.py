@@ -7,7 +7,8 @@ import sqlite3
 from sqlalchemy import exc
 
 
-def _troubles() -> tuple[type[Exception], ...]:
+def troubles(*, postgres: bool) -> tuple[type[Exception], ...]:
+    """What SQLAlchemy and the driver of this database raise then."""
     found: list[type[Exception]] = [
         exc.OperationalError,
         exc.InterfaceError,
@@ -15,12 +16,9 @@ def _troubles() -> tuple[type[Exception], ...]:
         exc.TimeoutError,  # no connection of the pool came free
         sqlite3.OperationalError,
     ]
-    try:
-        import psycopg  # only with the `postgres` extra
-        from procrastinate.exceptions import ConnectorException
-    except ImportError:
+    if not postgres:
         return tuple(found)
+    import psycopg  # only with the `postgres` extra
+    from procrastinate.exceptions import ConnectorException
+
     return (*found, psycopg.OperationalError, psycopg.InterfaceError, ConnectorException)
-
-
-STORE_TROUBLE = _troubles()

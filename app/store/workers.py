@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from sqlalchemy import delete, insert, select
 
@@ -14,20 +14,23 @@ FRESH = timedelta(seconds=30)
 
 
 class WorkerReports:
-    """The latest report of each live worker."""
+    """The latest report of each live worker, timed by the clock that all of them share: machines
+    whose own clocks differ, or jump, do not fall silent."""
 
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._engine = database.engine
 
     async def report(self, name: str, readiness: Readiness) -> None:
         """Replace this worker's report, and forget workers that fell silent."""
-        now = datetime.now(UTC)
         async with self._engine.begin() as connection:
-            silent = WorkerRow.seen_at < now - FRESH
+            silent = WorkerRow.seen_at < self._database.clock(-FRESH)
             await connection.execute(delete(WorkerRow).where((WorkerRow.name == name) | silent))
             await connection.execute(
                 insert(WorkerRow).values(
-                    name=name, seen_at=now, readiness=readiness.model_dump_json()
+                    name=name,
+                    seen_at=self._database.clock(),
+                    readiness=readiness.model_dump_json(),
                 )
             )
 
@@ -39,7 +42,6 @@ class WorkerReports:
     async def live(self) -> list[Readiness]:
         """The reports of the workers that were heard of lately."""
         async with self._engine.connect() as connection:
-            rows = await connection.scalars(
-                select(WorkerRow.readiness).where(WorkerRow.seen_at > datetime.now(UTC) - FRESH)
-            )
+            heard = WorkerRow.seen_at > self._database.clock(-FRESH)
+            rows = await connection.scalars(select(WorkerRow.readiness).where(heard))
             return [Readiness.model_validate_json(row) for row in rows]

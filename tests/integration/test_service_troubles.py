@@ -142,6 +142,17 @@ def test_clocks_that_are_set_and_differ(
     assert len(house.accepted) == LOAD
 
 
+def test_workers_whose_clocks_are_behind_are_heard(
+    tmp_path: Path, stack: ExitStack, cluster: Cluster
+) -> None:
+    clock = tmp_path / "clock"
+    clock.write_text("-3600")
+    house = House(tmp_path, stack, jobs="queue", database_url=cluster.new_database())
+    house.start_workers(*[clock] * WORKERS)
+    said = "running is switched off here"  # by a worker, where else there would be none
+    eventually(lambda: house.server.http.get("/readyz").json()["reason"] == said)
+
+
 def test_a_clock_that_is_set_back_between_two_servers(tmp_path: Path, stack: ExitStack) -> None:
     script = "import select\nselect.select([], [], [], 3)\n"
     clock = tmp_path / "clock"
