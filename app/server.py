@@ -7,6 +7,7 @@ from types import FrameType
 import structlog
 import uvicorn
 
+from app.allocator import give_back
 from app.http.logs import configure
 from app.http.protocol import HEAD_BYTES, BoundedProtocol
 from app.main import create_app
@@ -32,6 +33,7 @@ class Server(uvicorn.Server):
 
 def run_server(settings: Settings) -> None:
     """Serve until SIGTERM or Ctrl-C; running diagnoses end, or are handed back."""
+    give_back()
     configure(settings.log_level, settings.log_format)
     app = create_app(settings)
     config = uvicorn.Config(

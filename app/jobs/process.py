@@ -9,6 +9,7 @@ import socket
 import structlog
 from prometheus_client import start_http_server
 
+from app.allocator import give_back
 from app.http.logs import configure
 from app.jobs.sweep import every
 from app.jobs.worker import Worker
@@ -23,6 +24,7 @@ log = structlog.get_logger()
 
 async def run_worker(settings: Settings) -> None:
     """Work until cancelled; running diagnoses end, or are handed back."""
+    give_back()
     configure(settings.log_level, settings.log_format)
     core = Core(settings)
     if not core.database.postgres:
