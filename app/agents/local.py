@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -13,15 +14,20 @@ from mcp.server.mcpserver import Context, MCPServer
 from pydantic import Field
 
 from app.agents.answers import Applied, Diagnosed, applied, diagnosed
+from app.agents.beside import findings_of_run, folder_of
 from app.agents.tools import refusals, server_of
 from app.command.diagnosing import tools
-from app.command.fixing import chosen, written
+from app.command.fixing import chosen, why_none, written
 from app.command.options import BadInput, Options
 from app.command.project import Target, pasted, target_of
 from app.diagnose import diagnose
 from app.schemas import Cause, Findings, Patch
+from gradmend.beside import last
 
 REMEMBERED = 32
+
+Apply = Callable[[int], Applied]
+"""Writes the fix of a number into the files of an earlier diagnosis."""
 
 
 class Reporting:
@@ -44,7 +50,7 @@ class Reporting:
 class LocalDesk:
     """Diagnoses files of this machine in an embedded sandbox; remembers the last few, to apply."""
 
-    known: OrderedDict[str, tuple[Target, Findings]] = field(default_factory=OrderedDict)
+    known: OrderedDict[str, Apply] = field(default_factory=OrderedDict)
 
     async def diagnose(self, target: Target, options: Options, context: Context) -> Diagnosed:
         """Diagnose a script, and remember it under a number."""
@@ -52,22 +58,47 @@ class LocalDesk:
             findings = await diagnose(
                 target.request, sandbox=sandbox, reader=reader, progress=Reporting(context)
             )
+        return diagnosed(self._remember(lambda n: _write(target, findings, n)), findings)
+
+    async def run(
+        self, command: list[str], folder: Path, options: list[str], limit_s: float, context: Context
+    ) -> Diagnosed:
+        """Run a command of the user's, and remember what was found, as above."""
+        found = await findings_of_run(command, folder, options, limit_s, context)
+        if not found.causes:
+            return diagnosed("", found.model_copy(update={"verdict": "inconclusive"}))
+        kept = last.load(str(folder))
+        return diagnosed(self._remember(lambda n: _write_kept(kept, n)), found)
+
+    def _remember(self, apply: Apply) -> str:
         name = str(int(next(reversed(self.known), "0")) + 1)
-        self.known[name] = (target, findings)
+        self.known[name] = apply
         while len(self.known) > REMEMBERED:
             self.known.popitem(last=False)
-        return diagnosed(name, findings)
+        return name
 
     async def apply(self, name: str, n: int, context: Context) -> Applied:
         """Write a fix; one that failed a check is not written."""
         if name not in self.known:
             raise BadInput(f"There is no diagnosis {name!r} any more; call diagnose again.")
-        target, findings = self.known[name]
-        options = Options((), fix=n, chosen=True)
-        patch = chosen(findings, options)
-        if target.path is None and patch is not None:
-            return applied("The code came without a file: apply this diff.", patch.diff)
-        return applied(written(findings, patch, target))
+        return self.known[name](n)
+
+
+def _write(target: Target, findings: Findings, n: int) -> Applied:
+    patch = chosen(findings, Options((), fix=n, chosen=True))
+    if target.path is None and patch is not None:
+        return applied("The code came without a file: apply this diff.", patch.diff)
+    return applied(written(findings, patch, target))
+
+
+def _write_kept(kept: last.Last, n: int) -> Applied:
+    try:
+        patch = chosen(kept.findings, Options((), fix=n, chosen=True))
+        if patch is None:
+            return applied(f"Nothing was changed: {why_none(kept.findings)}.")
+        return applied(f"Changed {', '.join(last.write(kept, patch))}.")
+    except (last.NothingKept, OSError) as error:
+        raise BadInput(f"Nothing was changed: {error}") from None
 
 
 def local_server() -> MCPServer:
@@ -95,6 +126,28 @@ def local_server() -> MCPServer:
             else:
                 target = pasted(code, options, traceback)
             return await desk.diagnose(target, options, context)
+
+    @server.tool()
+    async def run(
+        context: Context,
+        command: Annotated[
+            list[str], Field(description='as typed: ["python", "train.py", "--lr", "1e-3"]')
+        ],
+        folder: Annotated[str, Field(description="where to run it; by default here")] = ".",
+        check: Annotated[
+            bool, Field(description="also tell what goes wrong without an error")
+        ] = False,
+        rerun: Annotated[
+            bool, Field(description="run it again with the fix in memory, to test the fix")
+        ] = True,
+        limit_s: Annotated[float, Field(gt=0, le=86400, description="seconds in all")] = 1800,
+    ) -> Diagnosed:
+        """Run the user's own command, with his data, packages and GPU, outside of any sandbox; if
+        autograd fails, find the cause and a fix that was tested with that command."""
+        with refusals():
+            options = ["--check"] * check + ["--no-rerun"] * (not rerun)
+            place = folder_of(command, folder)
+            return await desk.run(command, place, options, limit_s, context)
 
     return server
 

@@ -43,9 +43,9 @@ class Last:
         return {name: text for name, text in texts.items() if self.sources.get(name) != text}
 
 
-def _places() -> Iterator[Path]:
-    """Where the result of this folder may lie, the best place first."""
-    name = hashlib.sha256(os.getcwd().encode()).hexdigest()[:16] + ".json"
+def _places(folder: str | None = None) -> Iterator[Path]:
+    """Where the result of a folder, by default this one, may lie, the best place first."""
+    name = hashlib.sha256((folder or os.getcwd()).encode()).hexdigest()[:16] + ".json"
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     yield Path(cache, "gradmend", name)
     yield Path(tempfile.gettempdir(), f"gradmend-results-{os.getuid()}", name)
@@ -73,9 +73,9 @@ def keep(last: Last) -> bool:
     return False
 
 
-def load() -> Last:
-    """The last result in this folder. Raises `NothingKept`."""
-    for place in _places():
+def load(folder: str | None = None) -> Last:
+    """The last result in a folder, by default this one. Raises `NothingKept`."""
+    for place in _places(folder):
         try:
             if place.stat().st_uid != os.getuid():
                 continue

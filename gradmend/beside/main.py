@@ -76,7 +76,8 @@ def _look(words: Words, box: Box, code: int) -> None:
         findings.summary = _why_not(found, box, code)
         note(findings.summary)
     if words.json:
-        print(escaped_json(findings.model_dump_json()), flush=True)
+        # On a line of its own, whatever the command has written last.
+        print(f"\n{escaped_json(findings.model_dump_json())}", flush=True)
 
 
 def _why_not(found: list[Process], box: Box, code: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,30 @@ async def test_an_agent_diagnoses_a_file_and_applies_its_fix(tmp_path: Path) -> 
         assert "detach" in explained["mended"]
 
 
+async def test_an_agent_runs_the_user_s_own_command(tmp_path: Path) -> None:
+    (tmp_path / "proj").mkdir()
+    script = tmp_path / "proj" / "train.py"
+    needs_data = "open('rows.csv').read()\nprint('on', end='')\n"
+    script.write_text(f"{needs_data}{FAILING}")
+    command = [sys.executable, "train.py"]
+    async with local(tmp_path) as client:
+        failing = await ask(client, "run", command=command, folder="proj")
+        assert "not" in failing["summary"]
+        assert (failing["verdict"], failing["pattern"]) == ("inconclusive", None)
+        (tmp_path / "proj" / "rows.csv").write_text("1\n")
+        found = await ask(client, "run", command=command, folder="proj")
+        assert (found["verdict"], found["pattern"]) == ("confirmed", "recurrent-state")
+        assert found["fix"]["tested"] == "passed"
+        done = await ask(client, "apply", id=found["id"])
+        assert done["done"].startswith("Changed ")
+        again = await ask(client, "run", command=command, folder="proj", rerun=False)
+        assert "exit code is 0" in again["summary"]
+        told = await refused(client, "run", command=command, folder="proj", limit_s=0.01)
+        assert "`limit_s`" in told
+        assert "no such folder" in await refused(client, "run", command=["true"], folder="nowhere")
+        assert "Which command?" in await refused(client, "run", command=[])
+
+
 async def test_what_an_agent_does_wrong_is_told(tmp_path: Path) -> None:
     async with local(tmp_path) as client:
         assert "no such file" in await refused(client, "diagnose", path="nowhere.py")
@@ -67,6 +92,8 @@ async def test_the_service_answers_agents(tmp_path: Path) -> None:
     server = Server(tmp_path, sandbox="none")
     with running(server):
         async with Client(f"{server.url}/mcp") as client:
+            tools = {tool.name for tool in (await client.list_tools()).tools}
+            assert tools == {"diagnose", "apply", "explain_pattern"}  # it runs nobody's commands
             found = await ask(client, "diagnose", code=FAILING)
             assert (found["verdict"], found["pattern"]) == ("likely", "recurrent-state")
             done = await ask(client, "apply", id=found["id"])

@@ -1,0 +1,102 @@
+"""The tool that runs a command where the agent works: on the user's machine, never in a service."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from mcp.server.mcpserver import Context
+
+from app.command.options import BadInput
+from app.schemas import Findings
+
+MOST_BYTES = 32 << 20  # of the command's output, from its end: the findings are its last line
+TOLD_EVERY_S = 5.0
+GRACE_S = 10.0
+
+
+async def findings_of_run(
+    command: Sequence[str], folder: Path, options: Sequence[str], limit_s: float, context: Context
+) -> Findings:
+    """What `gradmend run` finds about a command; with no verdict where it failed for another
+    reason, or not at all. Raises `BadInput` where there is nothing to tell."""
+    words = [sys.executable, "-P", "-m", "gradmend", "run", "--json", *options, "--", *command]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = await asyncio.create_subprocess_exec(
+            *words,
+            cwd=folder,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+        try:
+            async with asyncio.timeout(limit_s):
+                await _ended(process, context)
+        except TimeoutError:
+            why = f"The command was ended after {limit_s:g} s; a larger `limit_s` waits longer."
+            raise BadInput(why) from None
+        finally:
+            await _end(process)
+        return _told(_tail(out), _tail(err), process.returncode or 0)
+
+
+def folder_of(command: Sequence[str], named: str) -> Path:
+    """Where the command is to run. Raises `BadInput` where that cannot be."""
+    if not command:
+        raise BadInput('Which command? For example: ["python", "train.py", "--lr", "1e-3"].')
+    folder = Path(named).resolve()
+    if not folder.is_dir():
+        raise BadInput(f"{named}: no such folder.")
+    return folder
+
+
+async def _ended(process: asyncio.subprocess.Process, context: Context) -> None:
+    """Until the command and its diagnosis are over; the host hears that it goes on."""
+    ending = asyncio.ensure_future(process.wait())
+    seconds = 0.0
+    try:
+        while not ending.done():
+            await asyncio.wait([ending], timeout=TOLD_EVERY_S)
+            seconds += TOLD_EVERY_S
+            await context.report_progress(seconds, None, "The command runs")
+    finally:
+        ending.cancel()
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End what still runs: politely, then for good."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.returncode is not None:
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), GRACE_S)
+
+
+def _tail(file: BinaryIO) -> str:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - MOST_BYTES))
+    return file.read().decode("utf-8", "replace")
+
+
+def _told(out: str, err: str, code: int) -> Findings:
+    """The findings in the last line; where a command ended well there is little to say."""
+    last = out.rstrip("\n").rpartition("\n")[2]
+    try:
+        found = Findings.model_validate(json.loads(last))
+    except ValueError:
+        note = err.rstrip("\n").rpartition("gradmend: ")[2] or f"it ended with exit code {code}"
+        raise BadInput(f"Nothing was found out: {note}") from None
+    if found.verdict is None and not found.summary:
+        found.summary = f"No error of autograd was raised; the command's exit code is {code}."
+    return found
