@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sandbox.records import Count, Plan, Trace
 
 Mode = Literal["plain", "trace", "inplace"]
-Reference = Literal["kept", "truncated"]
+Reference = Literal["kept", "truncated", "differentiated"]
 RunStatus = Literal["finished", "stopped", "raised", "timed_out", "limit_hit", "unavailable"]
 
 

@@ -187,6 +187,9 @@ class Step(Record):
         "many leaves a script without optimizers has tried to since the last record",
     )
     fed: list[Count] = Field([], max_length=64)
+    piled: bool = Field(
+        False, description="a call of its closure added to the gradients of the call before"
+    )
 
 
 class Reuse(Record):

@@ -19,7 +19,7 @@ TOLERANCE = 1e-4  # relative to the gradient's norm: sums in another order diffe
 MIN_SETTLED = 3  # steps behind the first that must agree where the first may differ
 
 Pair = tuple[Step, Step]
-Against = Literal["kept", "truncated"]
+Against = Literal["kept", "truncated", "constant"]
 Gradients = Literal["same", "truncated", "changed", "unknown"]
 
 
@@ -93,7 +93,7 @@ class Measured:
         nearest = self.nearest
         compared = len(nearest.differences)
         return Effect(
-            against=nearest.against if compared else "none",
+            against=_shown(nearest.against) if compared else "none",
             steps_equal=nearest.equal,
             steps_compared=compared,
             worst=min(nearest.worst, 1e9),
@@ -121,9 +121,15 @@ class Measured:
         )
 
 
+def _shown(against: Against) -> Literal["kept", "truncated"]:
+    """In the contract's words: what holds a gradient constant truncates, too."""
+    return "kept" if against == "kept" else "truncated"
+
+
 _REFERENCE: Mapping[Against, str] = {
     "kept": "the original's own (every graph kept)",
     "truncated": "the original's with what lies behind an earlier backward held constant",
+    "constant": "the original's with what `autograd.grad` gives held constant",
 }
 
 

@@ -4,19 +4,36 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+from app.repair.effects import compare
 from app.run import outcome
 from sandbox.protocol import Job, Reference, RunResult, Session
+from sandbox.records import Trace
 
 PATIENCE_S = 0.2  # a run past the failing point goes on for so long, then has shown enough
 BUDGET = 2.0  # of the time limit, for all runs: those of the script, then those of its patches
+
+
+@dataclass(frozen=True)
+class Mathematics:
+    """The run that shows the original's own gradients, and whether it gets past the failure.
+
+    `constant`: another one, in which what `autograd.grad` gives is a constant, where the script
+    asks for no graph of it and the loss's own gradient is another one.
+    """
+
+    run: RunResult
+    reaches: bool
+    constant: Trace | None = None
 
 
 class Original:
     """The script as it was sent, with what its own runs showed, each made once when first asked.
 
     A reference is the run of its own mathematics: parameters held fixed and every graph kept, or
-    what lies behind an earlier backward counted as constant.
+    what lies behind an earlier backward counted as constant; or, with every graph kept, one made of
+    each gradient that the script takes.
     """
 
     def __init__(
@@ -64,6 +81,19 @@ class Original:
         calls = self.failing_call + (self.run.status == "raised")
         return outcome.len_backwards(await self.held(reference)) >= max(calls, 1)
 
+    async def mathematics(self) -> Mathematics:
+        """What a patch's gradients and schedule are held against."""
+        kept, reaches = await self.held("kept"), await self.reaches("kept")
+        if kept.trace is None or not _takes_constants(kept.trace):
+            return Mathematics(kept, reaches)
+        whole = await self.held("differentiated")
+        if whole.trace is None or not await self.reaches("differentiated"):
+            return Mathematics(kept, reaches)
+        comparison = compare("kept", kept.trace, whole.trace)
+        if comparison.whole or not comparison.differences:
+            return Mathematics(kept, reaches)
+        return Mathematics(whole, True, constant=kept.trace)
+
     def job(self, files: Mapping[str, str]) -> Job:
         """A traced run of these files, which ends once it has shown enough."""
         return Job(
@@ -93,3 +123,8 @@ class Original:
         """End the references that nobody waits for any more."""
         for task in self._references.values():
             task.cancel()
+
+
+def _takes_constants(trace: Trace) -> bool:
+    """Whether the script takes gradients that have no graph of their own."""
+    return any(r.visit.kind == "grad" and not r.visit.create_graph for r in trace.backwards)

@@ -23,17 +23,18 @@ LOOKED_AT = 64  # calls and steps of each optimizer
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a patch's steps lie beside the original's; `problem` says what is not as it was."""
+    """How a patch's steps lie beside the original's; `problem` says what is not as it was, or
+    cannot be meant in any training (`failed`)."""
 
     word: Word
     problem: str = ""
-    untrained: bool = False
+    failed: bool = False
 
     @property
     def check(self) -> Check:
         """As a check of the patch: one that trains nothing has failed. Another schedule may be
         what is wanted, so it does not fail a patch, and is never held to be the original's."""
-        if self.untrained:
+        if self.failed:
             return Check(name="schedule", status="failed", detail=self.problem)
         if self.problem:
             return Check(name="schedule", status="not_run", detail=f"another one: {self.problem}")
@@ -62,7 +63,7 @@ class _Meal:
 def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
     """Compare the steps of both runs, one by one; `ended`: both went on to the script's end."""
     if _updates(original) and idle(candidate):
-        return Schedule("fewer", idle(candidate), untrained=True)
+        return Schedule("fewer", idle(candidate), failed=True)
     ours, theirs = by_optimizer(original), by_optimizer(candidate)
     ours = {optimizer: steps for optimizer, steps in ours.items() if any(s.fed for s in steps)}
     if not ours:
@@ -71,7 +72,7 @@ def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
     if not any(step.fed for step in given):
         if any(g.norm for step in given for g in step.gradients):  # handed over, not walked into
             return Schedule("unknown")
-        return Schedule("fewer", "no step is fed by any backward call", untrained=True)
+        return Schedule("fewer", "no step is fed by any backward call", failed=True)
     for optimizer, steps in ours.items():
         other = theirs.get(optimizer, [])
         if found := _departure(original, steps, candidate, other):
@@ -81,6 +82,16 @@ def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
             return Schedule(word, f"{len(other)} steps, where the original takes {len(steps)}")
     same = _rhythm(original) == _rhythm(candidate)[: len(_rhythm(original))]
     return Schedule("same" if same or _alike(original, candidate) else "moved")
+
+
+def piled(trace: Trace) -> Schedule | None:
+    """A training whose steps call a closure several times, each call on top of the one before."""
+    first = next((step for step in trace.steps if step.piled), None)
+    if first is None:
+        return None
+    line = f"line {first.at.line}" if first.at is not None else "a step"
+    problem = f"{line} calls its closure again on gradients that the call before has left"
+    return Schedule("more", problem, failed=True)
 
 
 def idle(trace: Trace) -> str:

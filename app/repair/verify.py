@@ -9,7 +9,7 @@ from analyzers.explain.pattern import SECOND_CHOICE
 from analyzers.request.causes import Candidate
 from app.repair import checks, schedule
 from app.repair.effects import Comparison, Measured, compare, renumbered
-from app.repair.original import PATIENCE_S, Original
+from app.repair.original import PATIENCE_S, Mathematics, Original
 from app.repair.schedule import Schedule
 from app.run import outcome
 from app.schemas import Check, CheckStatus, Effect
@@ -141,16 +141,16 @@ def _unproven(trial: Trial, tampered: list[str]) -> Trial:
 
 async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[Check]:
     """What the patch does at fixed parameters, beside the original's references."""
-    held = await original.held("kept")
+    own = await original.mathematics()
+    held = own.run
     trace = fixed.trace if outcome.len_backwards(fixed) else None
     if trace is not None and held.trace is not None:
         trace = renumbered(held.trace, trace)
-    reaches = await original.reaches("kept")
-    reference = held.trace if reaches and trace is not None else None
+    reference = held.trace if own.reaches and trace is not None else None
     trial.leaves = _leaves(trace or trial.run.trace, held.trace or original.run.trace)
     trial.nodes = _nodes(trace or trial.run.trace)
     trial.retains = _retains(trial.run) > _retains(original.run)
-    trial.measured = await _measured(original, trace, reaches)
+    trial.measured = await _measured(original, own, trace)
     if reference is None and trace is not None:
         trial.unsteady = schedule.idle(trace)
     if reference is not None and trace is not None:
@@ -160,6 +160,8 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
             checks.starved(reference, trace) or schedule.rewalked(trace) or checks.hoards(trace)
         )
         trial.strays = schedule.strays(reference, trace)
+    if trial.run.trace is not None:
+        trial.schedule = schedule.piled(trial.run.trace) or trial.schedule
     covered = (
         schedule.covered(reference, trace)
         if reference is not None and trace is not None and trial.gradients != "same"
@@ -173,13 +175,16 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
     ]
 
 
-async def _measured(original: Original, trace: Trace | None, reaches: bool) -> Measured:
-    kept = (await original.held("kept")).trace
-    if kept is None or trace is None:
+async def _measured(original: Original, own: Mathematics, trace: Trace | None) -> Measured:
+    if own.run.trace is None or trace is None:
         return Measured()
-    comparison = compare("kept", kept, trace)
-    if comparison.whole or not reaches or not comparison.differences:
-        return Measured(comparison, whole_story=reaches)
+    comparison = compare("kept", own.run.trace, trace)
+    if comparison.whole or not own.reaches or not comparison.differences:
+        return Measured(comparison, whole_story=own.reaches)
+    if own.constant is not None:
+        constant = compare("constant", own.constant, trace)
+        if constant.whole:
+            return Measured(comparison, constant)
     truncated = (await original.held("truncated")).trace
     if truncated is None or not await original.reaches("truncated"):
         return Measured(comparison)

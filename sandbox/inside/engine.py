@@ -69,13 +69,15 @@ class Stopped(BaseException):
 class Engine:
     """The wrapped engine.
 
-    `keep_graphs` keeps the graph at every call. `enough` is asked as each call begins, with the
+    `keep_graphs` keeps the graph at every call; `make_graphs` makes one of what `autograd.grad`
+    gives. `enough` is asked as each call begins, with the
     calls of each line so far: true ends the run. `notes` collects errors of observers.
     """
 
     stamps: Stamps
     observers: Sequence[Observer]
     keep_graphs: bool = False
+    make_graphs: bool = False
     enough: Callable[[Calls], bool] | None = None
     notes: list[str] = field(default_factory=list)
     _original: Any = None
@@ -110,7 +112,8 @@ class Engine:
     ) -> Any:
         self._tell("before", call)
         if self.keep_graphs:
-            args = (args[0], True, *args[2:])
+            makes = args[2] or (self.make_graphs and call.kind == "grad")
+            args = (args[0], True, makes, *args[3:])
         if not call.create_graph:
             self.stamps.pause()  # errors then read as without stamps
         try:

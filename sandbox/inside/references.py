@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from .engine import Call, Observer
 from .graph import Node, walk
 from .stamps import Clock, next_number
 
 _WALKED = "walked_when"  # metadata: the last `_Walked` of a node
-
-
-_REFUSED = "leaf Variable that requires grad"  # what torch says of a write that it would record
 
 
 class _Walked(NamedTuple):
@@ -28,21 +24,6 @@ class _Walked(NamedTuple):
 def copied(tensor: torch.Tensor) -> torch.Tensor:
     """A saved tensor as it is now: what the script writes into it later is not in the gradient."""
     return tensor.clone()
-
-
-class Updates(TorchFunctionMode):
-    """Lets a script write into a leaf that requires a gradient, as if under `no_grad`: torch
-    refuses to record that, and an update of the leaf is what is meant."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        try:
-            return func(*args, **kwargs)
-        except RuntimeError as error:
-            if _REFUSED not in str(error):
-                raise
-        with torch.no_grad():
-            return func(*args, **kwargs)
 
 
 class Truncation(Observer):

@@ -35,7 +35,8 @@ from .losses import LossLog
 from .missing import MissingWatch
 from .parameters import Parameters
 from .randomness import CommonRandomness
-from .references import Truncation, Updates, copied
+from .refusals import Lenient
+from .references import Truncation, copied
 from .reuse import ReuseWatch
 from .silent import SilentWatch
 from .stamps import Clock, Stamps, next_number
@@ -135,7 +136,7 @@ class Session:
         stamps.install(hook=job.get("hook", True))
         if reference:
             self._open.enter_context(saved_tensors_hooks(copied, lambda tensor: tensor))
-            self._open.enter_context(Updates())
+            self._open.enter_context(Lenient())
         self.parameters = Parameters(emitter)
         self.steps = StepWatch(
             emitter,
@@ -180,6 +181,7 @@ class Session:
             [*observers, *self.further],
             notes=notes,
             keep_graphs=bool(reference or job.get("keep_graphs")),
+            make_graphs=reference == "differentiated",
             enough=Following(job, self._clock).enough,
         )
         self.engine.install()

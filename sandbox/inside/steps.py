@@ -46,6 +46,7 @@ class StepWatch:
         self._taken: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self._versions: dict[int, list[int]] = {}
         self._read: dict[int, list[Json]] = {}
+        self._piled: set[int] = set()
         self.on_step: list[OnStep] = []
         self.feeding = Feeding(parameters)
         self.made = 0
@@ -110,9 +111,12 @@ class StepWatch:
         self._read.pop(id(optimizer), None)
 
         def reading() -> Any:
+            begun = Clock.visits
             loss = closure()
             if id(optimizer) not in self._read:
                 self._read[id(optimizer)] = self._gradients_of(optimizer)
+            elif sampled(Clock.steps + 1) and self._holds_older(optimizer, begun):
+                self._piled.add(id(optimizer))
             return loss
 
         if len(args) > 1:
@@ -129,6 +133,11 @@ class StepWatch:
             if id(known.tensor()) in moved:
                 known.changed_by = Clock.steps
         self._tell(optimizer, met, self._read.pop(id(optimizer), []), len(moved))
+
+    def _holds_older(self, optimizer: Optimizer, begun: int) -> bool:
+        """Whether gradients of calls before that number are still among those of later ones."""
+        met = self._parameters.meet(_owned(optimizer), None)
+        return min(self.feeding.behind(met), default=begun + 1) <= begun
 
     def _gradients_of(self, optimizer: Optimizer) -> list[Json]:
         if not self.gradients or not sampled(Clock.steps + 1):
@@ -158,7 +167,9 @@ class StepWatch:
             listener(number, owned)
         if sampled(Clock.steps):
             fed = self.feeding.behind(owned) if self.gradients else []
-            self.emit_step(number, frames.user_place(frame), gradients, changed, fed)
+            piled = id(optimizer) in self._piled
+            self.emit_step(number, frames.user_place(frame), gradients, changed, fed, piled)
+        self._piled.discard(id(optimizer))
 
     def emit_step(
         self,
@@ -167,6 +178,7 @@ class StepWatch:
         gradients: list[Json],
         changed: int = 0,
         fed: Sequence[int] = (),
+        piled: bool = False,
     ) -> None:
         """Write one `step` record."""
         self._emitter.emit(
@@ -179,6 +191,7 @@ class StepWatch:
                 "gradients": gradients,
                 "changed": changed,
                 "fed": fed,
+                "piled": piled,
             }
         )
 

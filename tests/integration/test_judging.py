@@ -366,3 +366,88 @@ async def test_a_time_limit_behind_the_failure_is_a_pass_for_what_was_seen(
     (trial,) = await judge({"train.py": slow}, "train.py", texts, session, time_limit_s=3.0)
     assert check(trial, "runs") in ("passed", "not_run")
     assert trial.status != "failed"
+
+
+CLOSURE = """\
+import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+x, y = torch.randn(16, 3), torch.randn(16, 1)
+optimizer = torch.optim.LBFGS(net.parameters(), max_iter=4)
+for _ in range(3):
+    optimizer.zero_grad()
+    loss = (net(x).tanh() - y).square().mean()
+    def closure():
+        loss.backward()
+        return loss
+    optimizer.step(closure)
+"""
+
+
+async def test_a_closure_that_piles_up_gradients_is_no_repair(session: Session) -> None:
+    """At fixed parameters the closure runs once, so only the run as it is tells."""
+    made = "    loss = (net(x).tanh() - y).square().mean()\n    def closure():\n"
+    inside = "    def closure():\n        loss = (net(x).tanh() - y).square().mean()\n"
+    cleared = inside.replace("closure():\n", "closure():\n        optimizer.zero_grad()\n")
+    trials = await judged(session, CLOSURE, (made, inside), (made, cleared))
+    assert given(trials) == [2, 1]
+    assert [trial.status for trial in trials] == ["passed", "failed"]
+    assert check(trials[1], "schedule") == "failed"
+
+
+PENALTY = """\
+import torch
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(16, 2, requires_grad=True)
+    out = net(x)
+    slope, = torch.autograd.grad(out.sum(), x)
+    loss = out.square().mean() + (slope.norm(dim=1) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+async def test_a_gradient_that_a_loss_is_made_of_is_no_constant(session: Session) -> None:
+    """The loss depends on the slope: keeping the graph alone leaves that out of its gradient."""
+    trials = await judged(
+        session,
+        PENALTY,
+        ("out.sum(), x)", "out.sum(), x, retain_graph=True)"),
+        ("out.sum(), x)", "out.sum(), x, create_graph=True)"),
+    )
+    assert given(trials) == [2, 1]
+    assert [trial.gradients for trial in trials] == ["same", "truncated"]
+    assert "held constant" in trials[1].effect.text
+
+
+@pytest.mark.parametrize(
+    ("refused", "repair"),
+    [
+        ("losses.append(loss.numpy())", "losses.append(loss.detach().numpy())"),
+        ("best = copy.deepcopy([net, loss])", "best = copy.deepcopy([net, loss.detach()])"),
+        ("net.bias += 0.1", "net.bias.data += 0.1"),
+        ("loss.requires_grad = False", "loss = loss.detach()"),
+    ],
+)
+async def test_what_torch_refuses_beside_the_training_is_done_as_it_was_meant(
+    session: Session, refused: str, repair: str
+) -> None:
+    script = """\
+import copy, torch
+torch.manual_seed(0)
+net, losses = torch.nn.Linear(3, 1), []
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = net(torch.randn(8, 3)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    REFUSED
+""".replace("REFUSED", refused)
+    (trial,) = await judged(session, script, (refused, repair))
+    assert (trial.status, trial.gradients) == ("passed", "same")
+    assert trial.effect.steps_equal == trial.effect.steps_compared == 4
