@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from .graph import roots_of, walk
+
 Function = Callable[..., Any]
 
 
@@ -26,9 +28,11 @@ class Lenient(TorchFunctionMode):
 
 
 def _unrecorded(func: Function, leaf: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-    """A write of mere numbers into a leaf is an update of it; what has a graph is refused again."""
-    written = [a for a in (*args, *kwargs.values()) if isinstance(a, torch.Tensor)]
-    with torch.set_grad_enabled(any(a.grad_fn is not None for a in written)):
+    """A write into a leaf is an update of it; but what has a graph that leads to other leaves is
+    refused again."""
+    own = leaf if leaf._base is None else leaf._base
+    leads = {id(at.variable) for _, at in walk(roots_of((*args, *kwargs.values()))).leaves}
+    with torch.set_grad_enabled(bool(leads - {id(own)})):
         return func(leaf, *args, **kwargs)
 
 
