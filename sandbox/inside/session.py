@@ -35,8 +35,8 @@ from .losses import LossLog
 from .missing import MissingWatch
 from .parameters import Parameters
 from .randomness import CommonRandomness
-from .refusals import Lenient
 from .references import Truncation, copied
+from .refusals import Lenient
 from .reuse import ReuseWatch
 from .silent import SilentWatch
 from .stamps import Clock, Stamps, next_number
