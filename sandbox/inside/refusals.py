@@ -8,23 +8,58 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from .engine import Call, Observer
 from .graph import roots_of, walk
 
 Function = Callable[..., Any]
 
 
-class Lenient(TorchFunctionMode):
-    """Calls again what torch has refused, in the way that was meant."""
+class Lenient(TorchFunctionMode, Observer):
+    """Calls again what torch has refused, in the way that was meant; hands out the gradient of a
+    result that keeps none, and views that may be written into."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._walked: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
+
+    def after(self, call: Call) -> None:
+        """Remember what was walked."""
+        if call.kind == "backward":
+            self._walked = call.outputs, call.weights
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if func is torch.Tensor.__iter__:
+            return iter(_single(args[0], args[0].unbind(0)))
         try:
-            return func(*args, **kwargs)
+            result = func(*args, **kwargs)
         except RuntimeError as error:
             meant = next((do for said, do in _MEANT.items() if said in str(error)), None)
             if meant is None:
                 raise
-        return meant(func, *args, **kwargs)
+            return meant(func, *args, **kwargs)
+        if result is None and getattr(func, "__self__", None) is _GRADIENT:
+            return self._gradient(args[0])
+        return _single(args[0], result) if isinstance(result, tuple | list) and args else result
+
+    def _gradient(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """That of a result, of the last loss that was walked."""
+        if self._walked is None or tensor.grad_fn is None:
+            return None
+        outputs, weights = self._walked
+        engine: Any = torch.autograd.Variable._execution_engine
+        asked = (weights, True, False, (tensor,), True)
+        gradient: torch.Tensor | None
+        (gradient,) = engine.run_backward(outputs, *asked, accumulate_grad=False)
+        return gradient
+
+
+def _single(source: Any, views: Any) -> Any:
+    """Views made one by one, where they were made together: those may not be written into."""
+    first = views[0] if views else None
+    if not isinstance(first, torch.Tensor) or type(first.grad_fn).__name__ not in _TOGETHER:
+        return views
+    return type(views)(source.as_strided(v.size(), v.stride(), v.storage_offset()) for v in views)
 
 
 def _unrecorded(func: Function, leaf: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
@@ -52,6 +87,8 @@ def _cut(func: Function, tensor: torch.Tensor, *args: Any, **kwargs: Any) -> tor
     return tensor.detach_()
 
 
+_GRADIENT: Any = vars(torch._C.TensorBase)["grad"]  # the attribute of every tensor
+_TOGETHER = ("UnbindBackward0", "SplitBackward0", "SplitWithSizesBackward0")
 _MEANT: Mapping[str, Function] = {  # by what torch says
     "leaf Variable that requires grad": _unrecorded,
     "Can't call numpy() on Tensor that requires grad": _of_the_numbers,

@@ -136,7 +136,7 @@ class Session:
         stamps.install(hook=job.get("hook", True))
         if reference:
             self._open.enter_context(saved_tensors_hooks(copied, lambda tensor: tensor))
-            self._open.enter_context(Lenient())
+            self.further.append(self._open.enter_context(Lenient()))
         self.parameters = Parameters(emitter)
         self.steps = StepWatch(
             emitter,
