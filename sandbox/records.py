@@ -394,6 +394,8 @@ class Plan(Record):
     repeats: bool = False
     longer: bool = False
     skip: list[Text] = Field([], max_length=64)
+    engine: Annotated[str, Field(max_length=4000)] = ""
+    carried: bool = False
 
 
 class Planned(Plan):

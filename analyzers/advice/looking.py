@@ -115,6 +115,20 @@ def carried(node: ast.AST, module: Module) -> str | None:
     return next((name for name in assigned(node) if name in handed), None)
 
 
+def renewed(node: ast.AST, module: Module) -> str | None:
+    """`h = h.detach()` and `h = Tensor(h.data)` in a loop: the state loses its history there."""
+    if not isinstance(node, ast.Assign) or not module.loops_around(node):
+        return None
+    return next((name for name in assigned(node) if name in _bare(node.value)), None)
+
+
+def _bare(value: ast.expr) -> set[str]:
+    """The names of which an expression takes the numbers alone."""
+    parts = (p for p in ast.walk(value) if isinstance(p, ast.Attribute))
+    bare = [p.value for p in parts if p.attr in ("data", "detach")]
+    return {spelled(n.value if isinstance(n, ast.Subscript) else n) for n in bare}
+
+
 def _names(node: ast.expr) -> set[str]:
     if isinstance(node, ast.Attribute):
         return {spelled(node)}

@@ -52,6 +52,12 @@ ENTRIES = (
         look.carried,
     ),
     Entry(
+        "`{name}` is made anew from its numbers in each pass, which cuts it off from the pass "
+        "before. Here this is right. In front of the loop, or for one of several states only, it "
+        "is not enough: the next backward needs the graph of the pass before again.",
+        look.renewed,
+    ),
+    Entry(
         "`{name}` adds up values with their graphs: reset it in each step, or add `.item()` where "
         "it is only shown.",
         look.summed_up,

@@ -156,12 +156,14 @@ def _told_by_hint(
     to be behind it. One cause is all that a guess is worth, and no file beside the entry gets it:
     nothing says that its lines are come to."""
     first = next((hint for hint in found if hint.place is not None), None)
-    if error.kind is None or first is None or first.place is None or project.recalled:
+    alone = error.kind is not None or error.family == "engine"
+    if not alone or first is None or first.place is None or project.recalled:
         return ()
     if first.place.file != project.entry:
         return ()
-    frame = Frame(first.place.file, first.place.line, "", first.code)
-    causes = _told_alone(replace(error, frames=(frame,)), project.entry)
+    frame = Frame(first.place.file, first.place.line, "", _whole(first, project))
+    made = (frame,) if error.family == "engine" else error.forward_frames
+    causes = _told_alone(replace(error, frames=(frame,), forward_frames=made), project.entry)
     return tuple(
         replace(
             cause,
@@ -172,6 +174,13 @@ def _told_by_hint(
         )
         for cause in causes[:1]
     )
+
+
+def _whole(hint: Hint, project: Project) -> str:
+    """The simple statement that the hint's line is a part of, in one line."""
+    module = project.module(hint.place.file) if hint.place is not None else None
+    node = module.statement_at(hint.place.line) if module is not None and hint.place else None
+    return ast.unparse(node) if isinstance(node, ast.Assign | ast.Expr) else hint.code
 
 
 def _recalled(parsed: ParsedTraceback, entry: str) -> Examined:

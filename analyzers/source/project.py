@@ -159,7 +159,7 @@ class Project:
     def modules(self) -> dict[str, Module]:
         parsed: dict[str, Module] = {}
         for path, text in self.files.items():
-            if path.endswith(".py"):
+            if path.endswith(".py") or path == self.entry:
                 try:
                     parsed[path] = Module(path, text)
                 except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -30,7 +30,7 @@ def is_partial(case: Case, run: RunResult) -> bool:
     defines. A script that walks a graph as it was sent is never completed."""
     if case.notebook is not None or len_backwards(run):
         return False
-    if case.traceback is not None and case.traceback.family in ("other", "engine"):
+    if case.traceback is not None and case.traceback.family == "other":
         if case.traceback.exception:
             return False
     if run.status == "raised":

@@ -146,6 +146,9 @@ def _shows(run: RunResult, case: Case) -> bool:
     """Whether the run raised an error of the family that the traceback speaks of."""
     if run.raised is None or case.traceback is None:
         return False
+    given = case.traceback
+    if (given.exception, given.message) == (run.raised.type, run.raised.message):
+        return given.family != "other"
     frames = tuple(
         Frame(f.file, f.line, f.function, f.code, f.file not in case.project.files)
         for f in run.raised.frames

@@ -41,7 +41,23 @@ def idiom_for(reuse: GraphReuse, project: Project) -> Idiom:
         for node in walk(module.tree):
             if isinstance(node, ast.ClassDef) and node.name == reuse.engine_class:
                 return _engine_idiom(node, module.tree)
-    return TORCH
+    calls = (n for m in project.modules.values() for n in m.nodes if isinstance(n, ast.Call))
+    made = [call for call in calls if call.args and spelled(call.func) == reuse.engine_class]
+    return _constructor_idiom(made) if made else TORCH
+
+
+def _constructor_idiom(calls: list[ast.Call]) -> Idiom:
+    """As the text makes values of a class that it does not show: around the data of another, if
+    it does so anywhere, and with the flags that it passes."""
+    bare = [call for call in calls if isinstance(call.args[0], ast.Attribute)]
+    like = next(iter(bare), calls[0])
+    attribute = like.args[0].attr if isinstance(like.args[0], ast.Attribute) else "data"
+    flags = [f"{k.arg}=True" for k in like.keywords if k.arg and _is_true(k.value)]
+    return Idiom(f"{spelled(like.func)}({', '.join([f'{{0}}.{attribute}', *flags])})")
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
 
 
 def _engine_idiom(engine: ast.ClassDef, tree: ast.Module) -> Idiom:
@@ -89,9 +105,7 @@ def _flags(name: str, signature: ast.arguments, tree: ast.Module) -> list[str]:
             flags = [
                 f"{keyword.arg}=True"
                 for keyword in node.keywords
-                if keyword.arg in known
-                and isinstance(keyword.value, ast.Constant)
-                and keyword.value.value is True
+                if keyword.arg in known and _is_true(keyword.value)
             ]
             if flags:
                 return flags

@@ -25,13 +25,15 @@ class Building:
         self._world = world
         self._unmade = {node.name: node for node in unmade(tree)}
         self._made: dict[str, Any] = {}
+        self._begun: set[str] = set()  # what a class makes in its constructor is no other of it
 
     def own(self, path: str) -> Any:
         """An object of the class of the text that a name which it does not bind must stand for:
         the one that has what is asked of the name, or whose own name is like it; None for others.
         """
         asked = self._world.use(path).asked - _OF_MODULES
-        known = [(n, kind) for n in self._unmade if (kind := self._kind(n)) is not None]
+        free = self._unmade.keys() - (self._begun - self._made.keys())
+        known = [(n, kind) for n in sorted(free) if (kind := self._kind(n)) is not None]
         fitting = [n for n, kind in known if asked <= self._known(n, kind)]
         if not asked:
             fitting = [n for n in fitting if self._is_called(n)]
@@ -58,6 +60,7 @@ class Building:
         """An object of the class; what it lacks is made up."""
         if node.name in self._made:
             return self._made[node.name]
+        self._begun.add(node.name)
         init = definition(node, "__init__")
         args = self.arguments(f"{node.name}.__init__", init) if init is not None else []
         named = self.named(f"{node.name}.__init__", init) if init is not None else {}

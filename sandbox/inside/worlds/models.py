@@ -55,7 +55,7 @@ class Model(nn.Module):
         given = [*args, *kwargs.values()]
         source = blend(list(tensors_in(given))) * torch.ones(1, WIDTH)
         source = torch.tanh(torch.tanh(source @ self.weight) @ self.weight).mean()
-        return Here.world.output(self._path + "()", source, given)
+        return Here.world.output(self._path + "()", source, given, self._path)
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -78,12 +78,12 @@ class Criterion(Model):
         del self.weight
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        source = blend(list(tensors_in([*args, *kwargs.values()])))
-        path = self._path + "()"
-        parts = Here.world.use(path).parts
+        given = [*args, *kwargs.values()]
+        source = blend(list(tensors_in(given)))
+        parts = Here.world.use(self._path + "()").parts
         if 1 < parts <= 8:
-            return tuple(source * (1.0 + n) for n in range(parts))
-        return source * source
+            return Here.world.depending(tuple(source * (1.0 + n) for n in range(parts)), given)
+        return Here.world.depending(source * source, given)
 
 
 class Function:

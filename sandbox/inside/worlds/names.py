@@ -8,6 +8,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from .elided import CARRIED
 from .here import Here
 from .world import World
 
@@ -55,6 +56,7 @@ USUAL = {
     **{name: name for name in ("math", "os", "random", "sys", "time", "copy", "json", "re")},
     **{name: name for name in ("itertools", "functools", "collections", "argparse", "warnings")},
 }
+OF_ENGINES = frozenset({"Tensor", "Variable", "Parameter", "Function"})  # own ones have these, too
 
 
 class Everything(dict[str, Any]):
@@ -64,6 +66,7 @@ class Everything(dict[str, Any]):
         super().__init__(vars(builtins))
         self._world = world
         self["super"] = _above
+        self[CARRIED] = world.carried
         if not world.use("input").called and "input" in world.uses.of:
             del self["input"]  # a tensor's name more often than the function's
 
@@ -79,7 +82,7 @@ class Everything(dict[str, Any]):
     def _usual(self, name: str) -> Any:
         """What is usually imported under the name, if the text uses it so."""
         place, _, part = USUAL.get(name, "").partition(":")
-        if not place:
+        if not place or (self._world.engine is not None and name in OF_ENGINES):
             return None
         try:
             found: Any = importlib.import_module(place)

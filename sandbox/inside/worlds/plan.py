@@ -19,7 +19,9 @@ class Plan:
     that are not in the text share a part of their graph; with `weights`, unknown functions of
     tensors have weights as a module has; unless `moves`, an invented step changes no weight;
     with `repeats`, it asks a closure more than once; with `longer`, what is counted is more.
-    `skip` names functions that are not called.
+    `skip` names functions that are not called. `engine` is the error of an engine written by hand
+    (`Exception: Cannot …`): what the text does not define is then of such an engine, not torch's.
+    With `carried`, a `…` in a loop makes anew what the loop's names hold.
     """
 
     kinds: dict[str, str] = field(default_factory=dict)
@@ -32,6 +34,8 @@ class Plan:
     repeats: bool = False
     longer: bool = False
     skip: tuple[str, ...] = ()
+    engine: str = ""
+    carried: bool = False
 
     def with_kind(self, path: str, kind: str) -> Plan:
         return replace(self, kinds={**self.kinds, path: kind})

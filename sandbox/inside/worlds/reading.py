@@ -47,6 +47,9 @@ class Uses(ast.NodeVisitor):
                 return None if inner is None else inner + item(key)
             case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in SAME:
                 return self.path(value)
+            case ast.Call(func=ast.Attribute(value=func, attr="forward")):
+                inner = self.path(func)
+                return None if inner is None else f"{inner}()"
             case ast.Call(func=func, args=[first, *_]) if last_name(func) in WRAPPERS:
                 return self.path(first)
             case ast.Call(func=ast.Name(id="next"), args=[first, *_]):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import copy
 import os
 import random
 import sys
 from collections.abc import Callable, Iterator
 from functools import wraps
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import torch
@@ -18,6 +19,7 @@ from .. import entry as scripts
 from .. import failure, holders
 from ..emitter import Emitter
 from .driving import Driver
+from .elided import filled_in, handed_on
 from .entries import walks
 from .names import Everything
 from .plan import Json, Plan
@@ -37,7 +39,7 @@ class Completed:
             source = file.read()
         self._tree = ast.parse(source, self._path)
         modern = scripts.read_as(source, self._path)
-        self._code = compile(modern, self._path, "exec", dont_inherit=True)
+        self._modern = ast.parse(modern) if isinstance(modern, bytes | str) else modern
         self._uses = Uses(self._tree)
         self._emitter = emitter
         self._asked = asked
@@ -50,7 +52,8 @@ class Completed:
         if self._asked.get("plan"):
             return Plan.from_json(self._asked["plan"])
         wanted = Wanted.from_json(self._asked.get("wanted") or {})
-        plan, shows = Scout(self._scouted, self._uses, wanted).best()
+        elided = bool(handed_on(self._tree))
+        plan, shows = Scout(self._scouted, self._uses, wanted, elided).best()
         self._emitter.emit({"t": "world", "shows": shows, **plan.to_json()})
         return plan
 
@@ -71,9 +74,17 @@ class Completed:
         module = ModuleType("__main__")
         module.__dict__.update(__file__=self._path, __builtins__=Everything(world), __cached__=None)
         sys.modules["__main__"] = module
-        exec(self._code, module.__dict__)
+        exec(self._code(world), module.__dict__)
         if not any(walks(node) for node in self._tree.body if not _defines(node)):
             Driver(world, self._tree, self._path, attempt).drive()
+
+    def _code(self, world: World) -> CodeType:
+        tree = self._modern
+        if world.plan.carried and (names := handed_on(self._tree)):
+            tree = filled_in(copy.deepcopy(tree), names)
+            told = ", ".join(f"`{name}`" for name in names)
+            world.tell("name", "...", f"`...` was taken to make {told} anew from what it was.")
+        return compile(tree, self._path, "exec", dont_inherit=True)
 
     def _scouted(self, plan: Plan, trial: Trial) -> None:
         """One run for the scout: nothing is told, and every ending is noted."""
@@ -95,6 +106,8 @@ class Completed:
             except BaseException as error:
                 self._note(error, trial)
         trial.invented_loss = world.invented_loss
+        if world.engine is not None:
+            trial.walks += world.engine.walks
 
     def _note(self, error: BaseException, trial: Trial) -> None:
         if trial.failure is None or trial.failure.error is not error:

@@ -53,6 +53,8 @@ class Wanted:
         kind, family = kind_of(message)
         given, _ = kind_of(self.message)
         same = kind == given if given else bool(family) and family == self.family
+        if self.family == "engine":
+            same = message == self.message
         placed = not self.lines or any(lines[0] <= line <= lines[1] for line in self.lines)
         return same and placed
 
@@ -102,13 +104,15 @@ class Watch(TorchFunctionMode):
 
 
 class Scout:
-    """`run(plan, trial)` runs the text once in the world of a plan, and fills in the trial."""
+    """`run(plan, trial)` runs the text once in the world of a plan, and fills in the trial;
+    `elided`: the text leaves something out of a loop."""
 
     _until = 0.0
     _walked_once = False  # in the last trial: a fault may need a second pass
 
-    def __init__(self, run: Any, uses: Uses, wanted: Wanted) -> None:
+    def __init__(self, run: Any, uses: Uses, wanted: Wanted, elided: bool = False) -> None:
         self._run = run
+        self._elided = elided
         self._uses = uses
         self._wanted = wanted
         self._tries = 0
@@ -153,10 +157,12 @@ class Scout:
 
     def _worlds(self) -> Iterator[Plan]:
         """The plain world, and those that differ in what use does not decide."""
-        self._base = Plan()
+        self._base = Plan(engine=self._wanted.message if self._of_engine() else "")
         yield self._base
         if not self._wanted.family:
             return
+        if self._elided:
+            yield replace(self._base, carried=True)
         kind, _ = kind_of(self._wanted.message)
         first = {"leaf": ["leaf"], "view": ["leaf", "graph"], "reuse": ["graph"]}.get(
             kind, ["graph", "leaf"]
@@ -174,6 +180,12 @@ class Scout:
             {"data": "graph", "moves": False},
         ):
             yield replace(self._base, **change)  # type: ignore[arg-type]
+
+    def _of_engine(self) -> bool:
+        """Whether the error is that of an engine of which the text does not show the class."""
+        return self._wanted.family == "engine" and not any(
+            name.endswith(".backward") for name in self._uses.functions
+        )
 
     def _settled(self, plan: Plan) -> Outcome:
         """The world with its guesses mended until nothing more is known to mend."""

@@ -15,6 +15,7 @@ _WORDS = {
     "criterion": "a small function that gives one number was put in its place",
     "function": "a small function of the tensors that it is given was put in its place",
     "maker": "it was taken for something that makes what is used behind it",
+    "values": "it was taken for the class of the engine's values, which raise the error given",
     "optimizer": "a plain gradient descent over {over} was put in its place",
     "weights": "two small parameters were put in its place",
     "loss": "it was taken for a loss of the models in sight",

@@ -15,6 +15,7 @@ from torch import nn
 from .. import frames
 from . import roles
 from .building import Building
+from .engines import Engine, bare, makes_values
 from .entries import is_method
 from .here import Here
 from .models import Criterion, Function, Maker, Model, Optimizer, blend, pattern
@@ -53,6 +54,7 @@ class World:
         self.building = Building(self, tree)
         self.uses = uses
         self.plan = plan
+        self.engine = Engine(plan.engine) if plan.engine else None
         self.scouting = scouting
         self.values: dict[str, Any] = {}  # as the text spells them; the tracer looks for names here
         self.invented_loss = False
@@ -89,7 +91,7 @@ class World:
         if kind not in ("tensor", "batches") and path not in self.plan.kinds and 1 < parts <= 8:
             return tuple(self.make(f"{path}[{n}]") for n in range(parts))
         made: Any = getattr(self, f"_{kind}")(path)
-        self.telling.note(path, kind, made)
+        self.telling.note(path, "values" if isinstance(made, type) else kind, made)
         return made
 
     # ---- what things and objects of the text's classes lack
@@ -152,7 +154,10 @@ class World:
     def _function(self, path: str) -> Function:
         return Function(path)
 
-    def _maker(self, path: str) -> Maker:
+    def _maker(self, path: str) -> Maker | type:
+        made = roles.role(f"{path}()", self.uses, self.plan)
+        if self.engine is not None and makes_values(path, made):
+            return self.engine.named(roles.plain_name(path))
         return Maker(path)
 
     def _weights(self, path: str) -> list[nn.Parameter]:
@@ -218,9 +223,26 @@ class World:
             )
         return self.marked(torch.rand(shape) * 0.8 + 0.1, path)
 
-    def output(self, path: str, source: torch.Tensor, given: Sequence[Any] = ()) -> Any:
-        """What a call gives: `source` is a number that holds all that it depends on. The second
-        of several parts is like the second of the values `given`, and so on: a state."""
+    def output(
+        self, path: str, source: torch.Tensor, given: Sequence[Any] = (), weight: str = ""
+    ) -> Any:
+        """What a call gives: `source` is a number that holds all that it depends on; `weight` is
+        the path of the model that was called, if one was. The second of several parts is like the
+        second of the values `given`, and so on: a state."""
+        return self.depending(self._outputs(path, source, given), given, weight)
+
+    def depending(self, made: Any, given: Sequence[Any], weight: str = "") -> Any:
+        """Tensors that were made of what was given: values of the text's engine, if it has one."""
+        return made if self.engine is None else self.engine.made(made, given, weight)
+
+    def carried(self, *values: Any) -> tuple[Any, ...]:
+        """What a forward that the text leaves out makes anew of the values it hands on."""
+        if self.engine is not None:
+            return tuple(self.engine.made(bare(v), [v], "forward") for v in values)
+        anchor = self.anchor()
+        return tuple(_moved(value, anchor) for value in values)
+
+    def _outputs(self, path: str, source: torch.Tensor, given: Sequence[Any]) -> Any:
         parts = self.use(path).parts
         if 1 < parts <= 8 and path not in self.plan.shapes:
             alike = [given[n] if 0 < n < len(given) else None for n in range(parts)]
@@ -230,7 +252,7 @@ class World:
     def _part(self, path: str, source: torch.Tensor, like: Any = None) -> Any:
         use = self.use(path)
         if 1 < use.parts <= 8:
-            return self.output(path, source)
+            return self._outputs(path, source, ())
         if isinstance(like, tuple | list) and like:
             return tuple(self._part(f"{path}[{n}]", source, one) for n, one in enumerate(like))
         if roles.role(path, self.uses, self.plan) == "holder" and (use.asked or use.keys):
@@ -286,6 +308,8 @@ class World:
     def _all_losses(self, wanted: str, frame: FrameType | None) -> dict[str, torch.Tensor]:
         """Every loss that the text walks and does not make, made at one time."""
         paths = [p for p in self.uses.of if roles.role(p, self.uses, self.plan) == "loss"]
+        if self.engine is not None:
+            return self._engine_losses([*paths, wanted], self.engine, frame)
         seen = list(_graphs_in(frame))
         common = self.anchor() if self.plan.shared else None
         made = {}
@@ -294,6 +318,36 @@ class World:
             made[path] = torch.tanh(source * 2).pow(2) + sum(t.pow(2).mean() for t in seen)
             self.telling.note(path, "loss", made[path])
         return made
+
+    def _engine_losses(
+        self, paths: list[str], engine: Engine, frame: FrameType | None
+    ) -> dict[str, Any]:
+        """As `_all_losses`, of an engine that was written by hand."""
+        given = list(_unseen(engine, frame))
+        made = {}
+        for path in dict.fromkeys(paths):
+            made[path] = engine.made(torch.tensor(0.5), given, "forward")
+            self.telling.note(path, "loss", made[path])
+        return made
+
+
+def _unseen(engine: Engine, frame: FrameType | None) -> Iterator[Any]:
+    """The engine's values that the frame's names hold and that no loss before was made of."""
+    user = frames.user_frame(frame)
+    for _, held in frames.local_values(user) if user is not None else ():
+        for value in engine.values_in(held):
+            if not hasattr(value, "_seen_in_a_pass"):
+                value._seen_in_a_pass = bool(value.parents)
+                yield value
+
+
+def _moved(value: Any, anchor: torch.Tensor) -> Any:
+    """The value, or each part of it, made of what it was and of the models."""
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        return torch.tanh(value * anchor)
+    if isinstance(value, list | tuple):
+        return type(value)(_moved(part, anchor) for part in value)
+    return value
 
 
 def _leaves() -> Iterator[nn.Parameter]:

@@ -1,0 +1,169 @@
+"""An autograd engine that a text uses and does not define: it raises the error that was given."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from .here import Here
+
+FLAGS = frozenset({"autograd", "requires_grad", "track", "needs_grad"})
+_DATA_ROLES = ("tensor", "holder", "number", "loss", "zero", "list")
+
+
+class Engine:
+    """The engine of one world. `refusal` is its error, as in `Exception: Cannot …`.
+
+    Its values are of a class of the text's, as far as the instruments can tell, so that the story
+    of a second walk is told as for an engine that was sent.
+    """
+
+    def __init__(self, refusal: str) -> None:
+        name, _, self._message = refusal.partition(": ")
+        kind = getattr(builtins, name, None)
+        self._error = kind if isinstance(kind, type) and issubclass(kind, Exception) else Exception
+        self._node = _value_class(self)
+        self._weights: dict[str, Any] = {}
+        self.walks = 0
+
+    def named(self, name: str) -> type:
+        """The class of values, under the name that the text gives it."""
+        self._node.__name__ = self._node.__qualname__ = name
+        return self._node
+
+    def made(self, result: Any, given: Sequence[Any], path: str = "") -> Any:
+        """The result of a call, each tensor in it a value made of all that was given; and of a
+        weight, for what has a `path`."""
+        parents = list(self.values_in(given))
+        if path:
+            parents.append(self._weights.setdefault(path, self._node(torch.rand(4))))
+        return self._as_values(result, parents)
+
+    def _as_values(self, result: Any, parents: list[Any]) -> Any:
+        if isinstance(result, torch.Tensor):
+            made = self._node(result)
+            made.parents = list(parents)
+            return made
+        if isinstance(result, list | tuple) and result:
+            rest = [self._as_values(one, parents) for one in result[1:]]  # an output of its state
+            first = self._as_values(result[0], [*parents, *self.values_in(rest)])
+            return type(result)([first, *rest])
+        return result
+
+    def values_in(self, given: Any, depth: int = 3) -> Iterator[Any]:
+        """The engine's values among others."""
+        if isinstance(given, self._node):
+            yield given
+        elif isinstance(given, list | tuple | dict) and depth:
+            for one in given.values() if isinstance(given, dict) else given:
+                yield from self.values_in(one, depth - 1)
+
+    def refuse(self) -> None:
+        """Raise the error that was given."""
+        raise self._error(self._message)
+
+
+def makes_values(path: str, role: str) -> bool:
+    """Whether a class of this path is the engine's: told by the flags that the text passes, or by
+    what becomes of its objects."""
+    flagged = any(
+        keyword.arg in FLAGS for call in Here.world.use(path).called for keyword in call.keywords
+    )
+    return flagged or role in _DATA_ROLES
+
+
+def _plain(data: Any) -> torch.Tensor:
+    made = bare(data)
+    if isinstance(made, torch.Tensor):
+        return made.detach()
+    try:
+        return torch.as_tensor(made, dtype=torch.float32)
+    except (TypeError, ValueError, RuntimeError):
+        return torch.rand(4, 8)
+
+
+def _value_class(engine: Engine) -> type:
+    """The class of an engine's values: what torch can do with tensors can be done with them."""
+
+    class Value:
+        __module__ = "__main__"
+
+        def __init__(self, data: Any = 0.5, *others: Any, **named: Any) -> None:
+            self.data = _plain(data)
+            self.parents = list(engine.values_in([*others, *named.values()]))
+            self.grad: Any = None
+            self.walked = False
+
+        def backward(self, grad: Any = None, *rest: Any, **named: Any) -> None:
+            """Walk everything that this was made of, each value once a call."""
+            engine.walks += 1
+            found, pending = {id(self): self}, [self]
+            while pending:
+                value = pending.pop()
+                if value.parents and value.walked:
+                    engine.refuse()
+                for parent in value.parents:
+                    if id(parent) not in found:
+                        found[id(parent)] = parent
+                        pending.append(parent)
+            for value in found.values():
+                value.walked = True
+                gradient = torch.ones_like(value.data)
+                value.grad = gradient if value.grad is None else value.grad + gradient
+
+        def detach(self) -> Any:
+            return type(self)(self.data)
+
+        def _as_tensor(self, like: Any = None) -> torch.Tensor:
+            return self.data
+
+        @classmethod
+        def __torch_function__(
+            cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            given = [*args, *(kwargs or {}).values()]
+            with torch.no_grad():
+                result = func(*map(bare, args), **{k: bare(v) for k, v in (kwargs or {}).items()})
+            return engine.made(result, given)
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            found = getattr(self.data, name, None)
+            if found is not None and not callable(found):
+                return found
+
+            def method(*args: Any, **kwargs: Any) -> Any:
+                result = self.data if found is None else found(*map(bare, args), **kwargs)
+                return engine.made(result, [self, *args, *kwargs.values()])
+
+            return method
+
+        def __getitem__(self, key: Any) -> Any:
+            return engine.made(self.data[key], [self])
+
+        def __len__(self) -> int:
+            return len(self.data)
+
+    def operation(name: str) -> Any:
+        def apply(self: Any, *other: Any) -> Any:
+            return engine.made(getattr(self.data, name)(*map(bare, other)), [self, *other])
+
+        return apply
+
+    for name in ("add", "sub", "mul", "truediv", "matmul", "pow"):
+        for form in (f"__{name}__", f"__r{name}__"):
+            setattr(Value, form, operation(form))
+    Value.__neg__ = operation("__neg__")  # type: ignore[attr-defined]
+    return Value
+
+
+def bare(value: Any) -> Any:
+    """The value's numbers in the place of the value itself."""
+    if isinstance(value, list | tuple):
+        return type(value)(map(bare, value))
+    own = getattr(value, "_as_tensor", None)
+    return own() if own is not None else value
