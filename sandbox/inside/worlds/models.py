@@ -80,7 +80,7 @@ class Criterion(Model):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         given = [*args, *kwargs.values()]
         source = blend(list(tensors_in(given)))
-        parts = Here.world.use(self._path + "()").parts
+        parts = Here.world.use(self._path + "()").count
         if 1 < parts <= 8:
             return Here.world.depending(tuple(source * (1.0 + n) for n in range(parts)), given)
         return Here.world.depending(source * source, given)

@@ -44,7 +44,8 @@ class Uses(ast.NodeVisitor):
                 return self._aliases.get(f"{inner}.{attr}", f"{inner}.{attr}")
             case ast.Subscript(value=value, slice=key):
                 inner = self.path(value)
-                return None if inner is None else inner + item(key)
+                whole = None if inner is None else inner + item(key)
+                return None if whole is None else self._aliases.get(whole, whole)
             case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in SAME:
                 return self.path(value)
             case ast.Call(func=ast.Attribute(value=func, attr="forward")):
@@ -153,7 +154,7 @@ class Uses(ast.NodeVisitor):
                 for one, value in zip(target.elts, node.value.elts, strict=False):
                     self._bind(one, self.path(value))
             else:
-                self._bind(target, self.path(node.value))
+                self._bind(target, self.path(node.value), self._items(node.value))
 
     def visit_For(self, node: ast.For) -> None:
         self.visit(node.iter)
@@ -219,9 +220,19 @@ class Uses(ast.NodeVisitor):
         path = self.path(iterated)
         if path is not None:
             self.of[path].iterated = True
-        self._bind(target, None if path is None else f"{path}[]")
+        one = None if path is None else f"{path}[]"
+        self._bind(target, None if one is None else self._aliases.get(one, one))
 
-    def _bind(self, target: ast.expr, path: str | None) -> None:
+    def _items(self, value: ast.expr) -> str | None:
+        """The path of what a list is filled with, a list of torch's modules as well."""
+        match value:
+            case ast.ListComp(elt=one) | ast.List(elts=[one, *_]):
+                return self.path(one)
+            case ast.Call(args=[inner, *_]) if last_name(value.func) in ("ModuleList", "list"):
+                return self._items(inner)
+        return None
+
+    def _bind(self, target: ast.expr, path: str | None, items: str | None = None) -> None:
         match target:
             case ast.Name(id=name):
                 self._scopes[-1][name] = path
@@ -234,10 +245,14 @@ class Uses(ast.NodeVisitor):
                     self._bind(one, None if path is None else f"{path}[{number}]")
             case ast.Attribute(value=value, attr=attr):
                 self.visit(value)
+                if items is not None and (holder := self.path(value)) is not None:
+                    self._aliases.setdefault(f"{holder}.{attr}[]", items)
                 if path is not None and (holder := self.path(value)) is not None:
                     self._aliases.setdefault(f"{holder}.{attr}", path)
-            case ast.Subscript():
+            case ast.Subscript(value=value, slice=key):
                 self.visit(target)
+                if path is not None and (holder := self.path(value)) is not None:
+                    self._aliases.setdefault(holder + item(key), path)
 
     # ---- uses
 
@@ -292,6 +307,12 @@ class Uses(ast.NodeVisitor):
         self.generic_visit(node)
         if (use := self.use(node.value)) is not None:
             use.indexed = True
+            match node.slice:
+                case ast.Constant(value=int(place)) if not isinstance(node.slice.value, bool):
+                    use.places.add(place)
+                case ast.Tuple(elts=places):
+                    chosen = isinstance(places[-1], ast.Name | ast.Constant)
+                    use.axes = max(use.axes, len(places) + chosen)
             if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
                 use.keys.add(node.slice.value)
 
@@ -302,6 +323,7 @@ class Uses(ast.NodeVisitor):
                 plain = isinstance(other, ast.Constant) or isinstance(node.op, ast.Mod)
                 use.number |= plain
                 use.data |= not plain
+                use.multiplied |= isinstance(node.op, ast.MatMult) and one is node.right
                 use.factor |= isinstance(node.op, ast.Mult | ast.Div)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:

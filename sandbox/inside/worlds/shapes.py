@@ -164,11 +164,11 @@ def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]
         channels = int(second.shape[0 if "transpose" in name else 1])
         yield path, [BATCH, channels, *[SIDE] * (second.dim() - 2)]
     if (
-        name in ("cross_entropy", "nll_loss")
+        name in ("cross_entropy", "cross_entropy_loss", "nll_loss")
         and isinstance(first, torch.Tensor)
         and isinstance(second, torch.Tensor)
     ):
-        if path := made_for(second):
+        if path := made_for(second) or getattr(second, "_flat_of", None):
             classes = int(first.shape[1 if first.dim() > 1 else 0])
             labels = [int(first.shape[0]), *map(int, first.shape[2:])]
             if list(second.shape) != labels:
@@ -270,6 +270,8 @@ def remembered(result: Any, args: Any) -> Any:
             if (path := made_for(tensor)) and tensor.shape == result.shape:
                 result._made_for = path  # type: ignore[attr-defined]
                 break
+            if path and tensor.numel() == result.numel():
+                result._flat_of = path  # type: ignore[attr-defined]
     return result
 
 

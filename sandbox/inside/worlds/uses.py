@@ -26,7 +26,9 @@ class Use:
     """What the text does with one value.
 
     `asked` are the attributes read from it, `methods` those that are called; `parts` are how many
-    values a call or an unpacking wants of it; `names` are those that the text binds to it.
+    values a call or an unpacking wants of it, and `places` the numbers of items that it reads;
+    `axes` are the dimensions that an index speaks of (`x[:, t]` leaves one more); `multiplied`:
+    it is the matrix of a product. `names` are those that the text binds to it.
     """
 
     called: list[ast.Call] = field(default_factory=list)
@@ -34,6 +36,9 @@ class Use:
     methods: set[str] = field(default_factory=set)
     keys: set[str] = field(default_factory=set)
     parts: int = 0
+    places: set[int] = field(default_factory=set)
+    axes: int = 0
+    multiplied: bool = False
     iterated: bool = False
     indexed: bool = False
     number: bool = False
@@ -45,6 +50,15 @@ class Use:
     factor: bool = False
     given_to: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
+
+    @property
+    def count(self) -> int:
+        """How many values it stands for: those it is unpacked into, or read from it as items 0, 1
+        … where nothing else is asked of it; 0 for one."""
+        items = len(self.places)
+        if not self.parts and items > 1 and self.places == set(range(items)) and not self.axes:
+            return items
+        return self.parts
 
 
 def item(key: ast.expr) -> str:

@@ -87,7 +87,7 @@ class World:
             if (own := self.building.own(path)) is not None:
                 self.telling.own(path, own)
                 return own
-        parts = self.use(path).parts
+        parts = self.use(path).count
         if kind not in ("tensor", "batches") and path not in self.plan.kinds and 1 < parts <= 8:
             return tuple(self.make(f"{path}[{n}]") for n in range(parts))
         made: Any = getattr(self, f"_{kind}")(path)
@@ -103,7 +103,8 @@ class World:
         if name in ("backward", "manual_backward"):
             return lambda loss, *args, **kwargs: loss.backward(*args, **kwargs)
         if name == "step" and (use := self.use(f"{path}.step")).called and use.called[0].args:
-            return _step
+            if not self.use(f"{path}.step()").names:  # else what it gives is used
+                return _step
         return self.load(f"{path}.{name}", frames.user_frame(sys._getframe(1)))
 
     def _method(self, name: str) -> Any:
@@ -167,7 +168,7 @@ class World:
         return Optimizer(path)
 
     def _tensor(self, path: str) -> Any:
-        count = self.use(path).parts
+        count = self.use(path).count
         if 1 < count <= 8 and path not in self.plan.shapes:
             return tuple(self.make(f"{path}[{n}]") for n in range(count))
         made = self.fresh(path)
@@ -216,7 +217,7 @@ class World:
 
     def fresh(self, path: str) -> torch.Tensor:
         """A tensor without history, in the planned shape."""
-        shape = self.plan.shapes.get(path, WIDTH)
+        shape = self.plan.shapes.get(path) or _shape(self.use(path))
         if path in self.plan.whole:
             return self.marked(
                 torch.arange(_size(shape)).remainder(self.plan.whole[path]).view(shape), path
@@ -243,7 +244,7 @@ class World:
         return tuple(_moved(value, anchor) for value in values)
 
     def _outputs(self, path: str, source: torch.Tensor, given: Sequence[Any]) -> Any:
-        parts = self.use(path).parts
+        parts = self.use(path).count
         if 1 < parts <= 8 and path not in self.plan.shapes:
             alike = [given[n] if 0 < n < len(given) else None for n in range(parts)]
             return tuple(self._part(f"{path}[{n}]", source, one) for n, one in enumerate(alike))
@@ -251,7 +252,7 @@ class World:
 
     def _part(self, path: str, source: torch.Tensor, like: Any = None) -> Any:
         use = self.use(path)
-        if 1 < use.parts <= 8:
+        if 1 < use.count <= 8:
             return self._outputs(path, source, ())
         if isinstance(like, tuple | list) and like:
             return tuple(self._part(f"{path}[{n}]", source, one) for n, one in enumerate(like))
@@ -370,6 +371,13 @@ def _flat_tensors(given: Sequence[Any]) -> Iterator[torch.Tensor]:
 
 def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _shape(use: Use) -> list[int]:
+    """What is read of a tensor's shape: a matrix is square, and an index names dimensions."""
+    if use.multiplied:
+        return [WIDTH[-1]] * 2
+    return [WIDTH[0]] * max(use.axes - 1, 1) + WIDTH[-1:] if use.axes < 5 else WIDTH
 
 
 def _size(shape: list[int]) -> int:
