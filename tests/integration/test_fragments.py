@@ -89,3 +89,39 @@ async def test_a_script_that_walks_as_it_was_sent_is_not_completed() -> None:
     [found] = (await ask([DiagnosisRequest(script=WHOLE)], [RUNNING]))[RUNNING]
     assert found.basis == "run"
     assert found.world == []
+
+
+LEFT_OUT = """\
+memory = (
+    Node(memory[0].data, track=True),
+    Node(memory[1].data, track=True),
+)
+for segment in segments:
+    for step in range(len(segment)):
+        # the forward, one step at a time
+        ...
+    cost.backward()
+"""
+
+
+async def test_what_dots_leave_out_of_a_loop_is_completed_for_an_engine_that_is_not_shown() -> None:
+    error = "Exception: a value of this chain was backpropagated already, not again"
+    request = DiagnosisRequest(script=LEFT_OUT, traceback=error)
+    (found,) = (await ask([request], [RUNNING]))[RUNNING]
+    assert found.basis == "completed"
+    first, patch = found.causes[0], found.patches[0]
+    assert (first.pattern, first.engine) == ("recurrent-state", "custom")
+    assert patch.verification.status == "passed"
+    assert "    memory = tuple(Node(t.data, track=True) for t in memory)\n" in patch.script
+    assert any("`...` was taken" in assumed.text for assumed in found.world)
+
+
+async def test_a_loop_that_cuts_its_state_is_not_said_to_carry_it() -> None:
+    first, rest = LEFT_OUT.split(")\nfor", 1)
+    head, body = rest.split("\n", 1)
+    inside = "\n".join(f"    {line}" for line in f"{first})".splitlines())
+    error = "Exception: a value of this chain was backpropagated already, not again"
+    request = DiagnosisRequest(script=f"for{head}\n{inside}\n{body}", traceback=error)
+    (found,) = (await ask([request], [RUNNING]))[RUNNING]
+    assert not found.patches
+    assert "Here this is right." in found.summary

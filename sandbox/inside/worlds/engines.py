@@ -72,7 +72,7 @@ def makes_values(path: str, role: str) -> bool:
     flagged = any(
         keyword.arg in FLAGS for call in Here.world.use(path).called for keyword in call.keywords
     )
-    return flagged or role in _DATA_ROLES
+    return flagged or (path[:1].isupper() and role in _DATA_ROLES)
 
 
 def _plain(data: Any) -> torch.Tensor:
@@ -154,6 +154,8 @@ def _value_class(engine: Engine) -> type:
 
         return apply
 
+    if not any("detach" in use.asked for use in Here.world.uses.of.values()):
+        del Value.detach  # the text does not say that its engine has one
     for name in ("add", "sub", "mul", "truediv", "matmul", "pow"):
         for form in (f"__{name}__", f"__r{name}__"):
             setattr(Value, form, operation(form))

@@ -311,7 +311,8 @@ class Uses(ast.NodeVisitor):
                 case ast.Constant(value=int(place)) if not isinstance(node.slice.value, bool):
                     use.places.add(place)
                 case ast.Tuple(elts=places):
-                    chosen = isinstance(places[-1], ast.Name | ast.Constant)
+                    sliced = any(isinstance(place, ast.Slice) for place in places)
+                    chosen = sliced and isinstance(places[-1], ast.Name)
                     use.axes = max(use.axes, len(places) + chosen)
             if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
                 use.keys.add(node.slice.value)

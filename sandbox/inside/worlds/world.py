@@ -217,7 +217,9 @@ class World:
 
     def fresh(self, path: str) -> torch.Tensor:
         """A tensor without history, in the planned shape."""
-        shape = self.plan.shapes.get(path) or _shape(self.use(path))
+        shape = self.plan.shapes.get(path)
+        if shape is None:
+            shape = _shape(self.use(path))
         if path in self.plan.whole:
             return self.marked(
                 torch.arange(_size(shape)).remainder(self.plan.whole[path]).view(shape), path
@@ -377,7 +379,7 @@ def _shape(use: Use) -> list[int]:
     """What is read of a tensor's shape: a matrix is square, and an index names dimensions."""
     if use.multiplied:
         return [WIDTH[-1]] * 2
-    return [WIDTH[0]] * max(use.axes - 1, 1) + WIDTH[-1:] if use.axes < 5 else WIDTH
+    return [*WIDTH[:1] * max(use.axes - 1, 1), *WIDTH[1:]] if use.axes < 5 else WIDTH
 
 
 def _size(shape: list[int]) -> int:
