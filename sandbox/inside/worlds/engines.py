@@ -159,7 +159,7 @@ def _value_class(engine: Engine) -> type:
     for name in ("add", "sub", "mul", "truediv", "matmul", "pow"):
         for form in (f"__{name}__", f"__r{name}__"):
             setattr(Value, form, operation(form))
-    Value.__neg__ = operation("__neg__")  # type: ignore[attr-defined]
+    setattr(Value, "__neg__", operation("__neg__"))  # noqa: B010 (to mypy the class lacks it)
     return Value
 
 

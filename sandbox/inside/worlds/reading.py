@@ -41,11 +41,10 @@ class Uses(ast.NodeVisitor):
                 inner = self.path(value)
                 if inner is None or attr == "data":
                     return inner
-                return self._aliases.get(f"{inner}.{attr}", f"{inner}.{attr}")
+                return self._aliased(f"{inner}.{attr}")
             case ast.Subscript(value=value, slice=key):
                 inner = self.path(value)
-                whole = None if inner is None else inner + item(key)
-                return None if whole is None else self._aliases.get(whole, whole)
+                return None if inner is None else self._aliased(inner + item(key))
             case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in SAME:
                 return self.path(value)
             case ast.Call(func=ast.Attribute(value=func, attr="forward")):
@@ -64,6 +63,10 @@ class Uses(ast.NodeVisitor):
             case ast.Await(value=value) | ast.Starred(value=value):
                 return self.path(value)
         return None
+
+    def _aliased(self, path: str) -> str:
+        """The path of the value that the text has put there; of what is not its own, the same."""
+        return self._aliases.get(path, path)
 
     def _named(self, name: str) -> str | None:
         for scope in reversed(self._scopes):
@@ -220,8 +223,7 @@ class Uses(ast.NodeVisitor):
         path = self.path(iterated)
         if path is not None:
             self.of[path].iterated = True
-        one = None if path is None else f"{path}[]"
-        self._bind(target, None if one is None else self._aliases.get(one, one))
+        self._bind(target, None if path is None else self._aliased(f"{path}[]"))
 
     def _items(self, value: ast.expr) -> str | None:
         """The path of what a list is filled with, a list of torch's modules as well."""
