@@ -35,6 +35,7 @@ from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.remake.gradient_graphs import keep_for_second
+from analyzers.repair.sites.options import option_site
 from analyzers.source.project import Project
 
 NAME = "grad-then-backward"
@@ -49,9 +50,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if story is None or not story.from_grad:
         return None
     carried = not story.same_pass and story.reuse.remade
-    return matched(
-        story, NAME, Certainty.POSSIBLE if carried else Certainty.CERTAIN, story.reuse.freed.at
-    )
+    site = option_site(project, story.reuse.freed, "retain_graph")
+    place = site.place if site is not None else story.reuse.freed.at
+    return matched(story, NAME, Certainty.POSSIBLE if carried else Certainty.CERTAIN, place)
 
 
 def explain(match: Match, project: Project) -> str:

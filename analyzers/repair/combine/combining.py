@@ -11,14 +11,14 @@ from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.reuse.taking import taken_from
 from analyzers.repair.blocks import joined
-from analyzers.repair.rewrite import sum_in_loop, top_level_in, unused_name, with_keyword
+from analyzers.repair.rewrite import sum_in_loop, top_level_in, unused_name
+from analyzers.repair.sites.options import option_site
 from analyzers.source.calls import calls_named, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, call_on_line, called_name, names_read, walked
 from analyzers.source.project import Loop, Module, Project, spelled
 
 _ITERATORS = ("zip", "enumerate", "map", "range")
-_WALKS = ("backward", "grad", "manual_backward")
 
 
 def one_backward(story: Story, project: Project) -> Iterator[Proposal]:
@@ -237,15 +237,13 @@ def _sum(*edits: Edit) -> Proposal:
 
 def retain_on_first(story: Story, project: Project) -> Iterator[Proposal]:
     """The last resort: keep the first graph."""
-    reuse = story.reuse
-    module = project.module(reuse.freed.at.file)
-    call = call_on_line(module, reuse.freed.at.line, *_WALKS) if module else None
-    if module is None or call is None:
+    site = option_site(project, story.reuse.freed, "retain_graph")
+    if site is None:
         return
     yield Proposal(
         "retain-graph",
         "Last resort: keep the graph of the first backward",
-        (with_keyword(Editor(module), call, "retain_graph"),),
+        (site.told(),),
         "Last resort: the graph stays in memory until the second backward, and a step between the "
         "two would leave it with weights that have changed.",
         9,

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.remake.moving import bound_in, chains_of
-from analyzers.repair.rewrite import copy_into, move_into
+from analyzers.repair.rewrite import copy_into, move_into, statements_of
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
@@ -41,7 +42,8 @@ def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
     names = (names_read(root) if root is not None else set()) | {c.name for c in story.carriers}
     scope = module.scope_of(closure)
     needed = _free_names(closure) & _graph_side(scope, names)
-    for rank, chain in enumerate(chains_of(module, scope, closure, needed or names)):
+    for rank, made_there in enumerate(chains_of(module, scope, closure, needed or names)):
+        chain = _with_clearing(module, scope, closure, made_there)
         made = {name for s in chain for name in bound_in(s)}
         first = next((s for s in closure.body if names_read(s) & made), statement)
         editor = Editor(module)
@@ -81,7 +83,8 @@ def _into_method(
     if module.class_of(closure) is None or step is None or not story.attribute:
         return
     scope = module.scope_of(step)
-    for rank, chain in enumerate(chains_of(module, scope, step, {f"self.{story.attribute}"})):
+    for rank, made_there in enumerate(chains_of(module, scope, step, {f"self.{story.attribute}"})):
+        chain = _with_clearing(module, scope, closure, made_there)
         made = {name for statement in chain for name in bound_in(statement)}
         local = {name for s in chain for name in names_read(s)} - made
         if local & {n for s in walk_scope(scope) if isinstance(s, ast.stmt) for n in bindings(s)}:
@@ -90,6 +93,29 @@ def _into_method(
         edits = move_into(Editor(module), chain, first)
         title = f"Forward and loss inside `{closure.name}`"
         yield Proposal("forward-into-closure", title, edits, "", rank)
+
+
+def _with_clearing(
+    module: Module, scope: Scope, closure: ast.AST, chain: Sequence[ast.stmt]
+) -> list[ast.stmt]:
+    """The chain with what clears gradients outside of a closure that does not: each of its calls
+    would add to those of the last. Beside the chain, or of the optimizer that gets the closure."""
+    if calls_named(closure, "zero_grad"):
+        return [*chain]
+    given = {
+        spelled(call.func).rpartition(".")[0]
+        for call in calls_named(scope, "step")
+        if getattr(closure, "name", "") in (spelled(a).rpartition(".")[2] for a in call.args)
+    }
+    beside = module.block_of(chain[-1])
+    clears = [
+        statement
+        for statement in statements_of(scope)
+        if isinstance(statement, ast.Expr) and statement is not closure
+        for call in calls_named(statement, "zero_grad")
+        if spelled(call.func).rpartition(".")[0] in given or statement in beside
+    ]
+    return sorted({*chain, *clears}, key=lambda s: s.lineno)
 
 
 def _lambda_for_partial(

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story, put_in
-from analyzers.repair.rewrite import statements_of, with_keyword
+from analyzers.repair.rewrite import statements_of
+from analyzers.repair.sites.options import option_site
 from analyzers.source.calls import calls_named
-from analyzers.source.edits import Editor
-from analyzers.source.flow import bindings, call_on_line, called_name, names_read, value_of, walked
+from analyzers.source.flow import bindings, called_name, names_read, value_of, walked
 from analyzers.source.project import FUNCTIONS, Module, Project
 from analyzers.source.trees import children
 
@@ -19,25 +19,25 @@ _MAX_CALLERS = 4
 
 
 def keep_for_second(story: Story, project: Project) -> Iterator[Proposal]:
-    """Tell `autograd.grad` to keep the graph, or to make one of the gradients."""
-    reuse = story.reuse
-    module = project.module(reuse.freed.at.file)
-    call = call_on_line(module, reuse.freed.at.line, "grad") if module else None
-    statement = module.statement_at(call.lineno) if module is not None and call else None
-    if module is None or call is None or statement is None:
+    """Tell `autograd.grad` to keep the graph, or to make one of the gradients: where it is called,
+    or where a helper is called that hands the option on."""
+    site = option_site(project, story.reuse.freed, "create_graph")
+    if site is None:
         return
-    learnt = _reaches_walk(project, module, statement)
+    learnt = _reaches_walk(project, site.module, site.statement)
     yield Proposal(
         "create-graph",
         "Make a graph of the gradients too",
-        (with_keyword(Editor(module), call, "create_graph"),),
+        (site.told(),),
         "" if learnt else "Only if the gradients themselves are part of the loss.",
         0 if learnt else SECOND_CHOICE + 1,
     )
+    kept = option_site(project, story.reuse.freed, "retain_graph")
+    assert kept is not None
     yield Proposal(
         "retain-graph",
         "Keep the graph for the second backward",
-        (with_keyword(Editor(module), call, "retain_graph"),),
+        (kept.told(),),
         "Only if the gradients are looked at, not learnt from." if learnt else "",
         5 if learnt else 0,
     )

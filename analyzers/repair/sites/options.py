@@ -1,0 +1,77 @@
+"""Options of a walk (`retain_graph`, `create_graph`): the call that decides them.
+
+A helper may hand them on (`def derivative(y, x, **options): return grad(y, x, ones, **options)`);
+then they are told where the helper is called for this walk, and its other calls stay as they are.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from analyzers.evidence import Place, Visit
+from analyzers.explain.reuse.passing import arguments, call_into, frames
+from analyzers.repair.rewrite import with_keyword
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import call_on_line
+from analyzers.source.project import FUNCTIONS, Module, Project, Scope
+
+_WALKS = ("backward", "grad", "manual_backward")
+
+
+@dataclass(frozen=True)
+class OptionSite:
+    """The call that decides an option, what the option is called there, and the callee."""
+
+    module: Module
+    statement: ast.stmt
+    call: ast.Call
+    option: str
+    place: Place
+    given: ast.expr | None = None
+
+    def told(self, value: str = "True") -> Edit:
+        """The edit that sets the option."""
+        editor = Editor(self.module)
+        if self.given is not None:
+            return editor.replace(self.given, value)
+        return with_keyword(editor, self.call, self.option, value)
+
+
+def option_site(project: Project, visit: Visit, option: str) -> OptionSite | None:
+    """Where an option of this walk is decided; None where the source is not at hand."""
+    module = project.module(visit.at.file)
+    call = call_on_line(module, visit.at.line, *_WALKS) if module is not None else None
+    statement = module.statement_at(call.lineno) if module is not None and call else None
+    if module is None or call is None or statement is None:
+        return None
+    site = OptionSite(module, statement, call, option, visit.at)
+    stack = frames(project, visit)[::-1]
+    for inner, caller in zip(stack, stack[1:], strict=False):
+        name = _handed_on(inner.scope, site.call, site.option)
+        outer = call_into(caller, inner.scope) if name else None
+        if not name or outer is None:
+            break
+        given = dict(arguments(outer, inner.module, inner.scope)).get(name)
+        at = caller.place
+        site = OptionSite(caller.module, caller.statement, outer, name, at, given)
+    return site
+
+
+def _handed_on(function: Scope, call: ast.Call, option: str) -> str:
+    """What a function's own callers call an option that it hands on; empty where it does not."""
+    if not isinstance(function, FUNCTIONS):
+        return ""
+    given = function.args
+    parameters = {a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+    for keyword in call.keywords:
+        if keyword.arg == option:
+            value = keyword.value
+            handed = isinstance(value, ast.Name) and value.id in parameters
+            return value.id if isinstance(value, ast.Name) and handed else ""
+    rest = {keyword.value.id for keyword in call.keywords if _is_rest(keyword)}  # type: ignore[attr-defined]
+    return option if given.kwarg is not None and given.kwarg.arg in rest else ""
+
+
+def _is_rest(keyword: ast.keyword) -> bool:
+    return keyword.arg is None and isinstance(keyword.value, ast.Name)
