@@ -73,9 +73,13 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Take out the second call; or the first; or walk a loss that is computed anew."""
-    reuse = story_in(match).reuse
-    for rank, (visit, which) in enumerate(((reuse.reached, "second"), (reuse.freed, "first"))):
+    """Take out the second call, unless only the first is a statement of the function that leads
+    to both; or the other one; or walk a loss that is computed anew."""
+    story = story_in(match)
+    calls = [(story.reuse.reached, "second"), (story.reuse.freed, "first")]
+    frame = story.shared.frame if story.shared is not None else 0
+    calls.sort(key=lambda call: call[0].at.frame != frame)
+    for rank, (visit, which) in enumerate(calls):
         edit = _without(visit, project)
         if edit is not None:
             yield Proposal(
@@ -85,7 +89,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
                 "The original would have counted this loss twice.",
                 rank,
             )
-    yield from _anew(story_in(match))
+    yield from _anew(story)
 
 
 def _anew(story: Story) -> Iterator[Proposal]:

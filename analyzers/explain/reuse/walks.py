@@ -22,6 +22,7 @@ from analyzers.source.project import Loop, spelled, target_names
 from analyzers.source.trees import walk
 
 SUMMING = ("Add", "Stack", "Cat", "Sum", "Mean")
+_SCALING = ("Mul", "Div", "Neg", *SUMMING)
 
 
 class Walks(Lifetime):
@@ -131,13 +132,23 @@ class Walks(Lifetime):
 
     @cached_property
     def sums_walked(self) -> bool:
-        """Whether the failing loss is only a sum of tensors that were walked themselves."""
+        """Whether the failing loss is only a sum of tensors that were walked themselves; or, where
+        nothing stepped since, one of them scaled."""
         joins = self.reuse.joins
+        made = SUMMING if self._stepped_between else _SCALING
         return bool(joins) and all(
             join.new is not None
-            and join.new.op.startswith(SUMMING)
+            and join.new.op.startswith(made)
             and any(holder.path in self.walked_roots for holder in join.holders)
             for join in joins
+        )
+
+    @property
+    def _stepped_between(self) -> bool:
+        """Whether the frame that both calls share steps an optimizer between them."""
+        shared = self.shared
+        return shared is not None and any(
+            shared.freed_line < call.lineno < shared.reached_line for call in steps(shared.scope)
         )
 
     @cached_property
