@@ -147,7 +147,7 @@ class Backward(Record):
     making of the oldest node reached (0: made since the last visit); a growing graph grows it.
     `received`: ids of parameters that got a gradient. In runs that read gradients, `loss` is the
     number whose gradient the call computes, and `again` says that an earlier backward walked its
-    roots."""
+    roots, or since the last step what they are multiples of."""
 
     t: Literal["backward"]
     visit: Visit

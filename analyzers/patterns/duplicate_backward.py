@@ -44,7 +44,7 @@ from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.story import Story, story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import backward_calls, definitions, value_of, walked
+from analyzers.source.flow import backward_calls, call_on_line, definitions, value_of, walked
 from analyzers.source.project import Project
 from analyzers.source.trees import walk
 
@@ -73,14 +73,12 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Take out the second call, unless only the first is a statement of the function that leads
-    to both; or the other one; or walk a loss that is computed anew."""
+    """Take out the second call; or the first; or walk a loss that is computed anew."""
     story = story_in(match)
-    calls = [(story.reuse.reached, "second"), (story.reuse.freed, "first")]
-    frame = story.shared.frame if story.shared is not None else 0
-    calls.sort(key=lambda call: call[0].at.frame != frame)
+    calls = ((story.reuse.reached, "second"), (story.reuse.freed, "first"))
     for rank, (visit, which) in enumerate(calls):
-        edit = _without(visit, project)
+        other = calls[1 - rank][0]
+        edit = _without(visit, project) if not _is_wanted(story, visit, other) else None
         if edit is not None:
             yield Proposal(
                 f"drop-{which}-backward",
@@ -92,11 +90,29 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from _anew(story)
 
 
+def _is_wanted(story: Story, visit: Visit, other: Visit) -> bool:
+    """Whether a walk is the one to keep: a helper's, beside one that stands bare in the function
+    which calls the helper; or that of a tensor which was made for it alone."""
+    frame = story.shared.frame if story.shared is not None else 0
+    if other.at.frame == frame != visit.at.frame:
+        return True
+    module = story.project.module(visit.at.file)
+    call = call_on_line(module, visit.at.line, "backward") if module is not None else None
+    root = walked(call) if call is not None else None
+    if module is None or call is None or not isinstance(root, ast.Name):
+        return False
+    scope = module.scope_of(call)
+    read = [n for n in walk(scope) if isinstance(n, ast.Name) and n.id == root.id]
+    return len([n for n in read if isinstance(n.ctx, ast.Load)]) == 1
+
+
 def _anew(story: Story) -> Iterator[Proposal]:
     """The loss computed once more for the second walk: where weights change between the two."""
     shared, call = story.shared, story.root_call
     root = walked(call) if call is not None else None
     if shared is None or root is None or not story.same_pass or not isinstance(root, ast.Name):
+        return
+    if story.reuse.reached.at.frame != shared.frame:
         return
     made = [s for s in definitions(shared.scope, root.id) if s.lineno < shared.freed_line]
     value = value_of(made[-1]) if made else None

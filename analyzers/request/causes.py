@@ -30,6 +30,7 @@ from analyzers.explain.pattern import (
     Proposal,
     patterns,
 )
+from analyzers.explain.reuse.story import story_of
 from analyzers.repair.cut.carried import cuts
 from analyzers.repair.forbidden import is_forbidden
 from analyzers.request.ranking import in_turns
@@ -185,11 +186,13 @@ def _candidates(match: Match, turn: int, project: Project) -> list[Candidate]:
 
 def _proposals(match: Match, pattern: Pattern, project: Project) -> Iterator[Proposal]:
     """The pattern's fixes up to one whose parts cannot be written down together; then cuts along
-    the path of the value, as the second choice of a pattern that has others."""
+    the path of the value, as the second choice of a pattern that has others; not of a loss
+    itself, of which nothing would be left."""
     with suppress(EditConflict):
         yield from pattern.fixes(match, project)
-    if isinstance(match.evidence, GraphReuse) and not match.evidence.same_root:
-        yield from cuts(match.evidence, project, SECOND_CHOICE + 1)
+    story = story_of(match.evidence, project)
+    if story is not None and not (story.reuse.same_root or story.sums_walked):
+        yield from cuts(story.reuse, project, SECOND_CHOICE + 1)
 
 
 def patched(project: Project, proposal: Proposal) -> dict[str, str]:

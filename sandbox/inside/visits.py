@@ -16,7 +16,8 @@ from .parameters import Parameters
 from .sampling import sampled
 from .stamps import Clock, Stamps
 
-WALKED = "walked"  # metadata: an earlier backward walked this node
+WALKED = "walked"  # metadata: an earlier backward walked this node, behind so many steps and one
+_SCALING = ("MulBackward", "DivBackward", "NegBackward")
 
 
 class VisitWatch(Observer):
@@ -36,7 +37,7 @@ class VisitWatch(Observer):
 
     def before(self, call: Call) -> None:
         """Read what is walked, with `values`; see whether it was walked before."""
-        self._again = bool(call.roots) and all(n.metadata.get(WALKED) for n, _ in call.roots)
+        self._again = bool(call.roots) and all(_was_walked(n) for n, _ in call.roots)
         self._kept = None
         if self._values and call.iteration in PASSES and self._looks < LOOKS:
             self._looks += 1
@@ -50,7 +51,7 @@ class VisitWatch(Observer):
         for known in call.received:
             known.receipts += 1
         for node in call.walk.nodes if self._values and call.kind == "backward" else ():
-            node.metadata[WALKED] = True
+            node.metadata[WALKED] = Clock.steps + 1
         if sampled(call.n):
             self._parameters.tell()
             self._emit(call, "ok")
@@ -90,6 +91,20 @@ class VisitWatch(Observer):
                 {"param": known.id, "made_at": stamp.at, "changed_by": known.changed_by},
             )
         return list(found.values()) if Clock.steps else []
+
+
+def _was_walked(node: Any) -> bool:
+    """Whether a backward walked this node; or, since the last step, what it is a multiple of."""
+    if node.metadata.get(WALKED):
+        return True
+    while node.name().startswith(_SCALING):
+        below = [n for n, _ in node.next_functions if n is not None]
+        if len(below) != 1:
+            return False
+        node = below[0]
+        if node.metadata.get(WALKED) == Clock.steps + 1:
+            return True
+    return False
 
 
 def loss_of(call: Call) -> float | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from itertools import pairwise
 
 from analyzers.evidence import Place, Visit
 from analyzers.explain.reuse.passing import arguments, call_into, frames
@@ -47,7 +48,7 @@ def option_site(project: Project, visit: Visit, option: str) -> OptionSite | Non
         return None
     site = OptionSite(module, statement, call, option, visit.at)
     stack = frames(project, visit)[::-1]
-    for inner, caller in zip(stack, stack[1:], strict=False):
+    for inner, caller in pairwise(stack):
         name = _handed_on(inner.scope, site.call, site.option)
         outer = call_into(caller, inner.scope) if name else None
         if not name or outer is None:

@@ -1,13 +1,14 @@
-"""A bandit's policy climbs its expected reward; the climbing is left to a small class."""
+"""A bandit's policy descends its regret; the descending is left to a small class."""
 import torch
 
 
-class Ascent:
-    def __init__(self, params, rate):
+class Descent:
+    def __init__(self, params, rate, weight=0.5):
+        self.weight = weight
         self.optimizer = torch.optim.SGD(params, lr=rate)
 
-    def climb(self, objective):
-        descent = -objective
+    def go_down(self, objective):
+        descent = self.weight * objective
         descent.backward()
         self.optimizer.step()
         self.optimizer.zero_grad()
@@ -16,11 +17,12 @@ class Ascent:
 torch.manual_seed(17)
 pay = torch.tensor([0.1, 0.7, 0.4])
 preferences = torch.zeros(3, requires_grad=True)
-ascent = Ascent([preferences], rate=0.5)
+descent = Descent([preferences], rate=0.5)
 for pull in range(6):
     policy = torch.distributions.Categorical(logits=preferences)
     arms = policy.sample((64,))
     reward = pay[arms] + 0.1 * torch.randn(64)
-    gain = (policy.log_prob(arms) * reward).mean()
-    ascent.climb(gain)
+    regret = -(policy.log_prob(arms) * reward).mean()
+    regret.backward(retain_graph=True)
+    descent.go_down(regret)
     print(pull, [round(p, 3) for p in policy.probs.tolist()])
