@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 
-from analyzers.evidence import Holder, Join, Place
+from analyzers.evidence import Holder, Hop, Join, Place
 from analyzers.explain.pattern import Boundary, Carrier
 from analyzers.explain.reuse.handing import Handing, handings
 from analyzers.explain.reuse.occasions import CONSTRUCTORS
@@ -22,6 +22,7 @@ from analyzers.source.flow import bindings, called_name, first_use, reads, walk_
 from analyzers.source.project import Loop, Module, Scope, spelled
 from analyzers.source.trees import remembered, walk
 
+_ENTRIES = re.compile(r"\.(\d+)(?=\.)")  # a module's entries, as its parameters are called
 _SUBSCRIPTS = re.compile(r"(\[[^\[\]]*\])+$")
 
 
@@ -111,12 +112,12 @@ class Lifetime(SharedFrame):
             source = taken_from(loop, name)
             if source is not None and not self._is_constructed(source):
                 return source
-        while "." in name and not self._bound_somewhere(name):
+        while "." in name and not self._bound_somewhere(name) and not self._seen_stored(name):
             owner = name.rpartition(".")[0]
             if owner == "self":
                 break
             name = base(owner)
-        return name
+        return _ENTRIES.sub(r"[\1]", name)
 
     def _is_constructed(self, name: str) -> bool:
         """Whether the name stands for an object made by calling a class (a `DataLoader`, say)."""
@@ -136,6 +137,29 @@ class Lifetime(SharedFrame):
         if is_named_tuple_field(self.project, last):
             return False  # cannot be bound; another object has an attribute of this name
         return any(last in _attributes_bound(m.tree) for m in self.project.modules.values())
+
+    @cached_property
+    def first_named(self) -> list[tuple[Hop, Module, ast.stmt]]:
+        """For each carried value the hop that first gave it a name, as a run has seen it, with the
+        statement that did."""
+        found: list[tuple[Hop, Module, ast.stmt]] = []
+        named: set[int] = set()
+        for hop in self.reuse.path:
+            statement = self._statement(hop.at)
+            module = self.project.module(hop.at.file)
+            if hop.how != "bound" or set(hop.carries) <= named:
+                continue
+            if module is not None and statement is not None and bindings(statement):
+                named.update(hop.carries)
+                found.append((hop, module, statement))
+        return found
+
+    def _seen_stored(self, path: str) -> Place | None:
+        """The line that was seen to store into such an attribute, under whatever name."""
+        for hop, _, _ in self.first_named:
+            if "." in hop.name and base(hop.name).rpartition(".")[2] == path.rpartition(".")[2]:
+                return hop.at
+        return None
 
     @cached_property
     def held(self) -> dict[str, Holder]:
@@ -213,6 +237,7 @@ class Lifetime(SharedFrame):
             self._last_binding(name, holder)
             or self._handed_down(name)
             or self._stored_as(name)
+            or self._seen_stored(name)
             or join.old.at
             or self.reuse.reached.at
         )

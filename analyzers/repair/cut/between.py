@@ -61,6 +61,8 @@ def _there(cutting: Cutting, shared: Shared, chosen: list[Hop], rank: int) -> It
         if not any(unbound_at(loop, shared.scope, hop.name) for hop in chosen):
             edit = editor.insert_before(head_of(loop), *guarded(made.lines, chosen, step))
             yield cutting.proposal("detach-at-head", made, "at the head of the loop", edit, rank)
+        if cutting.made_once:
+            continue  # the first pass would learn through it, and no later one
         behind = _bound_behind(cutting, chosen, after, shared.module, shared.frame)
         edit = editor.insert_after(behind, *made.lines)
         where = "behind the backward" if behind is after else "once it has its new value"

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from analyzers.evidence import GraphReuse, Hop, Kind
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.shared_frame import SharedFrame
 from analyzers.repair.blocks import alias, indentation, joined
 from analyzers.repair.cut.kinds import Writing, carried, has_graph
 from analyzers.repair.sites.helpers import functions_cutting, methods_cutting
@@ -38,6 +39,11 @@ class Cutting:
 
     reuse: GraphReuse
     project: Project
+
+    @property
+    def made_once(self) -> bool:
+        """Whether all passes share one value that none of them makes anew."""
+        return not self.reuse.remade and not SharedFrame(self.reuse, self.project).same_pass
 
     def outlived(self) -> list[Hop]:
         """The names that still hold what was freed, right behind the walk that freed it."""

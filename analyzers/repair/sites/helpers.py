@@ -61,7 +61,7 @@ def methods_cutting(hop: Hop, project: Project) -> Iterator[str]:
     for module in project.modules.values():
         for kind in walk(module.tree):
             for method in kind.body if isinstance(kind, ast.ClassDef) else ():
-                if not isinstance(method, ast.FunctionDef) or not _is_bare(method):
+                if not isinstance(method, ast.FunctionDef) or not is_bare(method):
                     continue
                 if not _only_cuts(method, {getattr(kind, "name", "")}):
                     continue
@@ -75,7 +75,7 @@ def methods_cutting(hop: Hop, project: Project) -> Iterator[str]:
                     yield f"{owner} = {owner}.{method.name}()"
 
 
-def _is_bare(method: ast.FunctionDef) -> bool:
+def is_bare(method: ast.FunctionDef) -> bool:
     """Whether the method takes nothing but its object."""
     given = method.args
     required = len(given.args) - len(given.defaults)

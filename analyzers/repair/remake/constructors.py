@@ -1,0 +1,144 @@
+"""What a constructor derives from parameters, computed where it is read instead."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.story import Story
+from analyzers.repair.blocks import joined, lines_with, text_with
+from analyzers.repair.rewrite import head_of
+from analyzers.repair.sites.makings import Making, makings
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import bindings, mentions, names_read, value_of, walk_scope
+from analyzers.source.project import assigned_pairs, spelled
+from analyzers.source.trees import walk
+
+
+def out_of_constructor(story: Story) -> Iterator[Proposal]:
+    """Move `self.x = f(self.p)` out of `__init__`: to the one method that reads it, or into a
+    property when several do. Arguments of the constructor that it needs are kept."""
+    for making in makings(story):
+        moved = _moved(making)
+        if moved is None:
+            continue
+        editor, constructor, own = moved.editor, moved.constructor, moved.own
+        readers = [
+            method
+            for method in moved.owner.body
+            if isinstance(method, ast.FunctionDef)
+            and method is not constructor
+            and any(mentions(s, own) for s in method.body)
+        ]
+        gone = moved.gone()
+        if len(readers) == 1:
+            put = editor.insert_before(head_of(readers[0]), *moved.lines())
+            yield _proposal(
+                "compute-in-method", f"Compute `{own}` in `{readers[0].name}`", gone, put
+            )
+        if all(isinstance(target, ast.Attribute) for target in moved.chain[-1].targets):
+            put = editor.insert_after(constructor, "", *moved.getter())
+            title = f"Make `{own}` a property, computed at each use"
+            yield _proposal("property", title, gone, put, 1)
+
+
+def _proposal(
+    strategy: str, title: str, gone: Sequence[Edit], put: Edit, rank: int = 0
+) -> Proposal:
+    tradeoff = "It is computed anew in each pass."
+    return Proposal(strategy, title, joined([*gone, put]), tradeoff, rank)
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """Statements that leave a constructor, and the arguments that they need, by the attributes
+    that keep those; `added` are arguments that the constructor has to keep from now on."""
+
+    editor: Editor
+    constructor: ast.FunctionDef
+    owner: ast.ClassDef
+    chain: list[ast.Assign]
+    own: str
+    kept: dict[str, str]
+    added: list[str]
+
+    def gone(self) -> list[Edit]:
+        """The chain taken out, with what has to be kept in its place."""
+        edits = [self.editor.delete(statement) for statement in self.chain]
+        if self.added:
+            lines = [f"self.{name} = {name}" for name in self.added]
+            edits[-1] = self._in_place(self.chain[-1], lines)
+        return edits
+
+    def _in_place(self, statement: ast.stmt, lines: list[str]) -> Edit:
+        indent = self.editor.newline + self.editor.indent_of(statement)
+        return self.editor.replace(statement, indent.join(lines))
+
+    def lines(self, statements: Sequence[ast.stmt] | None = None) -> list[str]:
+        """The statements as they read in another method."""
+        chosen = self.chain if statements is None else statements
+        return [line for s in chosen for line in lines_with(self.editor, s, self._renamed(s))]
+
+    def getter(self) -> list[str]:
+        """The chain as a property."""
+        value = self.chain[-1].value
+        return [
+            "@property",
+            f"def {self.own.removeprefix('self.')}(self):",
+            *(f"    {line}" for line in self.lines(self.chain[:-1])),
+            f"    return {text_with(self.editor, value, self._renamed(value))}",
+        ]
+
+    def _renamed(self, node: ast.AST) -> list[Edit]:
+        """Arguments of the constructor by the names of their attributes."""
+        return [
+            self.editor.replace(name, f"self.{self.kept[name.id]}")
+            for name in walk(node)
+            if isinstance(name, ast.Name) and name.id in self.kept
+        ]
+
+
+def _moved(making: Making) -> _Moved | None:
+    """What a making in a constructor takes along; None where it cannot leave."""
+    scope, statement, owner = (
+        making.scope,
+        making.statement,
+        making.module.class_of(making.statement),
+    )
+    if not isinstance(scope, ast.FunctionDef) or scope.name != "__init__" or owner is None:
+        return None
+    if not isinstance(statement, ast.Assign) or not names_read(statement.value):
+        return None
+    chain = _chain(scope, statement)
+    read = {name for s in chain for name in names_read(s.value) if "." not in name}
+    bound = {n for s in walk_scope(scope) if isinstance(s, ast.stmt) for n in bindings(s)}
+    arguments = {a.arg for a in (*scope.args.args, *scope.args.kwonlyargs)} - {"self"}
+    needed = sorted(read & arguments)
+    if any(name in bound for name in needed):
+        return None
+    keeping = {
+        spelled(value): spelled(target).removeprefix("self.")
+        for s in walk_scope(scope)
+        for target, value in assigned_pairs(s)
+        if isinstance(target, ast.Attribute) and spelled(target).startswith("self.")
+    }
+    added = [name for name in needed if name not in keeping]
+    if any(f"self.{name}" in bound for name in added):
+        return None
+    kept = {name: keeping.get(name, name) for name in needed}
+    editor = Editor(making.module)
+    return _Moved(editor, scope, owner, chain, making.name, kept, added)
+
+
+def _chain(scope: ast.FunctionDef, statement: ast.Assign) -> list[ast.Assign]:
+    """The statement with the constructor's local ones that it needs."""
+    chain = [statement]
+    wanted = {n for n in names_read(statement.value) if "." not in n}
+    before = [s for s in walk_scope(scope) if isinstance(s, ast.Assign)]
+    for other in reversed([s for s in before if s.lineno < statement.lineno]):
+        if set(bindings(other)) & wanted and not any("." in n for n in bindings(other)):
+            chain.insert(0, other)
+            wanted |= {n for n in names_read(value_of(other) or other) if "." not in n}
+    return chain

@@ -1,0 +1,66 @@
+"""The statements that made what a later pass found there still, and gave it its first name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzers.evidence import Hop
+from analyzers.explain.reuse.occasions import fills_cache
+from analyzers.explain.reuse.story import Story
+from analyzers.source.project import FUNCTIONS, Module, Scope
+from analyzers.source.trees import walk
+
+
+@dataclass(frozen=True)
+class Making:
+    """A statement that made a value, what its function calls the value, and the `if` that kept it
+    from running once more."""
+
+    module: Module
+    scope: Scope
+    statement: ast.stmt
+    name: str
+    guard: ast.If | None = None
+
+
+def makings(story: Story) -> Iterator[Making]:
+    """Where each carried value got its first name: as a run has seen; else what binds it."""
+    known: set[ast.stmt] = set()
+    for hop, module, statement in story.first_named:
+        if statement in known:
+            continue
+        known.add(statement)
+        guard = _guard(module, statement) if _entered_again(story, hop) else None
+        yield Making(module, module.scope_of(statement), statement, hop.name, guard)
+    for module, scope, statement in story.binders:
+        if statement not in known:
+            own = f"self.{story.attribute}" if story.attribute else story.name
+            guard = fills_cache(module, statement, story.attribute or story.name)
+            yield Making(module, scope, statement, own, guard)
+
+
+def _entered_again(story: Story, making: Hop) -> bool:
+    """Whether the function that made the value ran once more and had it already."""
+    return any(
+        hop.how == "argument"
+        and hop.at.function == making.at.function
+        and hop.at.frame != making.at.frame
+        for hop in story.reuse.path
+    )
+
+
+def _guard(module: Module, statement: ast.stmt) -> ast.If | None:
+    """The `if` around a statement; or one in front of it that returns early."""
+    for parent in module.ancestors(statement):
+        if isinstance(parent, FUNCTIONS):
+            break
+        if isinstance(parent, ast.If):
+            inside = any(statement is node for s in parent.body for node in walk(s))
+            return parent if inside else None
+    earlier = module.block_of(statement)
+    for other in earlier[: earlier.index(statement)] if statement in earlier else ():
+        if isinstance(other, ast.If) and isinstance(other.body[-1], ast.Return):
+            return other
+    return None
