@@ -78,7 +78,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     calls = ((story.reuse.reached, "second"), (story.reuse.freed, "first"))
     for rank, (visit, which) in enumerate(calls):
         other = calls[1 - rank][0]
-        edit = _without(visit, project) if not _is_wanted(story, visit, other) else None
+        wanted = not story.reuse.same_root and _is_wanted(story, visit, other)
+        edit = None if wanted else _without(visit, project)
         if edit is not None:
             yield Proposal(
                 f"drop-{which}-backward",
@@ -91,7 +92,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
 
 
 def _is_wanted(story: Story, visit: Visit, other: Visit) -> bool:
-    """Whether a walk is the one to keep: a helper's, beside one that stands bare in the function
+    """Whether the walk of a loss made of the other's is the one to keep: a helper's, beside one that stands bare in the function
     which calls the helper; or that of a tensor which was made for it alone."""
     frame = story.shared.frame if story.shared is not None else 0
     if other.at.frame == frame != visit.at.frame:

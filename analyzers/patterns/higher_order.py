@@ -40,6 +40,7 @@ from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.combine.combining import one_backward, retain_on_first, sum_behind_loop
 from analyzers.repair.cut.truncation import detach_at_boundary
 from analyzers.repair.remake.gradient_graphs import keep_for_second
+from analyzers.repair.sites.options import option_site
 from analyzers.source.project import Project
 from analyzers.source.trees import walk
 
@@ -54,9 +55,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.reuse.same_root or not _through_gradients(story):
         return None
-    return matched(
-        story, NAME, Certainty.CERTAIN, story.reuse.freed.at if story.from_grad else None
-    )
+    site = option_site(project, story.reuse.freed, "create_graph") if story.from_grad else None
+    return matched(story, NAME, Certainty.CERTAIN, site.place if site is not None else None)
 
 
 def _through_gradients(story: Story) -> bool:
