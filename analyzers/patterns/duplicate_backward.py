@@ -92,8 +92,9 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
 
 
 def _is_wanted(story: Story, visit: Visit, other: Visit) -> bool:
-    """Whether the walk of a loss made of the other's is the one to keep: a helper's, beside one that stands bare in the function
-    which calls the helper; or that of a tensor which was made for it alone."""
+    """Whether the walk of a loss made of the other's is the one to keep: a helper's, beside one
+    that stands bare in the function which calls the helper; or that of a tensor which was made
+    for it alone."""
     frame = story.shared.frame if story.shared is not None else 0
     if other.at.frame == frame != visit.at.frame:
         return True
