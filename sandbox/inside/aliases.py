@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import weakref
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from types import FrameType, MappingProxyType
 from typing import Any
 
 import torch
@@ -41,6 +43,8 @@ class Aliases:
         self._first: dict[tuple[str, str], int] = {}
         self._lists: dict[tuple[str, str], Kept] = {}
         self._snapshots: dict[tuple[str, str], set[int]] = defaultdict(set)
+        self._written: dict[int, int] = {}
+        self._steps = 0
 
     def look(self, call: Call) -> Json | None:
         """What a `silent` record should say, where two copies turn out to be one gradient."""
@@ -48,25 +52,38 @@ class Aliases:
             tensor = known.tensor()
             if tensor is not None and tensor.is_leaf and tensor.grad is not None:
                 self._owners[id(tensor.grad)] = weakref.ref(tensor.grad), known
+                self._written.setdefault(id(tensor.grad), tensor.grad._version)
         if not self._owners or call.n > CALLS:
             return None
-        return self._twice_in_one(call) or self._two_lists(call) or self._outlived(call)
+        return self._twice_in_one(call.frame) or self._two_lists(call) or self._outlived(call)
+
+    def stepped(self, frame: FrameType | None) -> Json | None:
+        """The same at a step, where what a comprehension or a call has gathered has a name."""
+        written, self._written = self._written, {}
+        self._steps += 1
+        if not self._owners or self._steps > CALLS:
+            return None
+        return self._twice_in_one(frame, written)
 
     def _owner(self, value: Any) -> Known | None:
         """The parameter whose gradient this was when it was last looked at."""
         reference, known = self._owners.get(id(value), (None, None))
         return known if reference is not None and reference() is value else None
 
-    def _twice_in_one(self, call: Call) -> Json | None:
-        """One collection that took the same gradient in two passes."""
+    def _twice_in_one(
+        self, frame: FrameType | None, written: Mapping[int, int] = MappingProxyType({})
+    ) -> Json | None:
+        """One collection that took the same gradient twice, with a call that wrote to it since it
+        was first seen, or since a version in `written` (a loop's plain names are none)."""
         groups: dict[tuple[str, str, int], list[Name]] = defaultdict(list)
-        for name, tensor in Search(lambda t: self._owner(t) is not None).around(call.frame):
-            if name.path.endswith(".grad"):
+        for name, tensor in Search(lambda t: self._owner(t) is not None).around(frame):
+            if name.path.endswith(".grad") or (written and not name.containers):
                 continue
             base = name.path.partition("[")[0] if name.containers else ""
             group = groups[name.scope, base, id(tensor)]
             group.append(name)
             first = self._first.setdefault((name.scope, name.path), tensor._version)
+            first = min(first, written.get(id(tensor), first))
             if first < tensor._version and len(group) > 1:
                 return _told(group, self._owner(tensor))
         return None

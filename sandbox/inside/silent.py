@@ -85,6 +85,9 @@ class SilentWatch(Observer):
     def stepped(self, optimizer: int, owned: list[Known]) -> None:
         """Tell an optimizer that takes most of its steps on gradients of steps before."""
         self._starving.stepped(optimizer, owned)
+        here = frames.user_frame(sys._getframe())
+        if (aliased := self._aliases.stepped(here)) is not None and here is not None:
+            self._tell("overwritten-gradient", at=frames.place(here), **aliased)
         stale = [k for k in owned if k.id in self._leftover]
         self._leftover -= {known.id for known in stale}
         for known in owned:

@@ -13,6 +13,8 @@ from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, called_name, names_read
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 
+MAX_CALLS = 3  # that hand a gradient on
+
 
 def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
     """Statements that bind, or store into, one of the names and read a `.grad` as it is; also by
@@ -53,13 +55,19 @@ def read_elsewhere(fault: SilentFault, kept: Sequence[Spot], project: Project) -
     )
 
 
-def _handed_back(statement: ast.stmt, project: Project) -> Iterator[ast.Return]:
-    """What the project's functions that are called on this line return."""
+def _handed_back(
+    statement: ast.stmt, project: Project, depth: int = MAX_CALLS
+) -> Iterator[ast.Return]:
+    """What the project's functions that are called on this line return, and what those return
+    that are called there."""
     for call in ast.walk(statement):
         if isinstance(call, ast.Call):
             for module in project.modules.values():
                 function = module.function_named(called_name(call))
-                yield from returns_of(function) if function is not None else ()
+                for returned in returns_of(function) if function is not None else ():
+                    yield returned
+                    if depth > 1:
+                        yield from _handed_back(returned, project, depth - 1)
 
 
 def _binds(statement: ast.stmt, wanted: set[str]) -> bool:
