@@ -2,40 +2,52 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
+from typing import Any
 
 import torch
 
 from .frames import Json
 
 PROJECTIONS = 3
+SMALL = 4096
+"""Values of a gradient whose signs are kept as the numbers that they are multiplied as."""
+
+_unseen: Any = torch._C._DisableTorchDispatch
 
 
 @lru_cache(maxsize=512)
-def _signs(size: int, which: int) -> torch.Tensor:
-    """A fixed vector of ±1; it depends on nothing but its size and number.
+def _signs(size: int) -> torch.Tensor:
+    """Fixed vectors of ±1, one a row; they depend on nothing but their size.
 
     The bits are mixed by hand: what is drawn, even from a generator of its own, is drawn anew for
     each place of the script where random numbers are common.
     """
-    mixed = torch.arange(which * size + 1, (which + 1) * size + 1) * 0x1E3779B97F4A7C15
+    mixed = torch.arange(1, PROJECTIONS * size + 1) * 0x1E3779B97F4A7C15
     for _ in range(3):
         mixed = (mixed ^ (mixed >> 31)) * 0x5851F42D4C957F2D
-    return ((mixed >> 47) & 1).to(torch.int8) * 2 - 1
+    signs = ((mixed >> 47) & 1).to(torch.int8) * 2 - 1
+    return signs.reshape(PROJECTIONS, size).to(torch.float64 if size <= SMALL else torch.int8)
 
 
 def fingerprint(gradient: torch.Tensor | None) -> Json:
     """The norm and three projections on fixed vectors of ±1, in float64."""
     if gradient is None:
         return {"norm": 0.0, "projections": [], "none": True}
-    with torch.no_grad():
+    with torch.no_grad(), _aside(gradient):
         dense = gradient.detach().to_dense() if gradient.is_sparse else gradient.detach()
-        values = dense.to(device="cpu", dtype=torch.float64).reshape(-1)
+        values = (dense if dense.device.type == "cpu" else dense.cpu()).double().reshape(-1)
+        signs = _signs(values.numel())
         return {
             "norm": float(torch.linalg.vector_norm(values)),
-            "projections": [
-                float(values @ _signs(values.numel(), which).double())
-                for which in range(PROJECTIONS)
-            ],
+            "projections": [float(row.double() @ values) for row in signs]
+            if signs.dtype is torch.int8
+            else (signs @ values).tolist(),
             "none": False,
         }
+
+
+def _aside(gradient: torch.Tensor) -> AbstractContextManager[Any]:
+    """No mode that watches operations, ours included, hears of those on a plain tensor."""
+    return _unseen() if type(gradient) is torch.Tensor else nullcontext()

@@ -39,10 +39,30 @@ class Part:
     value: object
     code: object = None
 
+    def anew(self) -> Part:
+        """The same, where an instrument has put another thing there since."""
+        value = self.holder.get(self.key, _MISSING)
+        return self if value is self.value else _part(self.name, self.holder, self.key, value)
+
     def changed(self) -> bool:
         """Whether another thing stands there, or the function does something else."""
         now = self.holder.get(self.key, _MISSING)
         return now is not self.value or getattr(now, "__code__", None) is not self.code
+
+
+_prepared: dict[str, list[Part]] = {}
+
+
+def prepare() -> None:
+    """Look at the tracer's code once, in a warm parent, for all the runs that it forks."""
+    _prepared.update((name, list(_code(name))) for name in _modules())
+
+
+def _taken() -> list[Part]:
+    """The tracer's code as it was; from here on no module leads to what is known of it."""
+    parts = [part for name in _modules() for part in _prepared.get(name) or _code(name)]
+    _prepared.clear()
+    return [part.anew() for part in parts]
 
 
 class Guard:
@@ -59,7 +79,7 @@ class Guard:
         their attributes that never change; no other attribute of theirs is looked at. The frames of
         `bare` functions stand above the script, the first of them topmost, and hold nothing of
         the tracer's."""
-        self._parts = [*_code(), *_attributes(watched)]
+        self._parts = [*_taken(), *_attributes(watched)]
         gc.collect()
         gc.freeze()
         codes = [inspect.unwrap(each).__code__ for each in bare]
@@ -71,17 +91,19 @@ class Guard:
         return list(dict.fromkeys([*self._found, *changed]))[:_MOST]
 
 
-def _code() -> Iterator[Part]:
-    """Every function and class of the tracer's modules, and what their classes hold."""
-    for name, module in list(sys.modules.items()):
-        if not name.startswith(PACKAGE + "."):
-            continue
-        short = name.removeprefix(PACKAGE + ".")
-        for key, value in list(vars(module).items()):
-            if isinstance(value, FunctionType | type):
-                yield _part(f"the tracer's {short}.{key}", vars(module), key, value)
-            if isinstance(value, type) and value.__module__ == name:
-                yield from _methods(f"the tracer's {key}", value)
+def _modules() -> list[str]:
+    """The tracer's modules."""
+    return [name for name in sys.modules if name.startswith(PACKAGE + ".")]
+
+
+def _code(name: str) -> Iterator[Part]:
+    """Every function and class of a module, and what its own classes hold."""
+    held, short = vars(sys.modules[name]), name.removeprefix(PACKAGE + ".")
+    for key, value in list(held.items()):
+        if isinstance(value, FunctionType | type):
+            yield _part(f"the tracer's {short}.{key}", held, key, value)
+        if isinstance(value, type) and value.__module__ == name:
+            yield from _methods(f"the tracer's {key}", value)
 
 
 def _methods(name: str, kind: type) -> Iterator[Part]:
