@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import PurePath
 from typing import Literal
 
 from app.present.highlight import lines_of
-from app.present.story import NOT_CUT, numbers, steps
+from app.present.story import NOT_CUT, numbers, steps, tells_of_files
 from app.schemas import Cause, Event, Spot
 
 Mark = Literal["op", "loss", "freed", "origin", "change", "cut", "backward"]
@@ -117,8 +118,8 @@ class _Facts:
 
     def number(self, kind: str) -> str:
         """The story's number of a kind of event, to stand before its text."""
-        known = numbers(steps(self.cause, self.family))
-        return f"{known[kind]} " if kind in known else ""
+        known = numbers(steps(self.cause, self.family)).get(kind)
+        return f"{known} " if known else ""
 
     def quote(self, event: Spot) -> str:
         """The event's line, from the request where the event does not bring its own text."""
@@ -126,7 +127,8 @@ class _Facts:
         lines = self._lines.get(event.file, [])
         if not code and 0 < event.line <= len(lines):
             code = lines[event.line - 1].strip()
-        return f"{event.cell or f'line {event.line}'}  {code}".rstrip()
+        place = f"{PurePath(event.file).name}:" if tells_of_files(self.cause) else "line "
+        return f"{event.cell or f'{place}{event.line}'}  {code}".rstrip()
 
     def node(self, kind: str, text: str, event: Event | None, mark: Mark) -> Node:
         """An event as a node whose key is its kind."""
@@ -241,10 +243,9 @@ def _accumulated(facts: _Facts) -> Scene | None:
         Link("held", later, earlier, facts.held if earlier == passes[0] else "")
         for earlier, later in pairwise(passes)
     )
-    name = facts.name or "It"
     told = (
-        f"{name} goes on holding the {what}s of earlier passes: with every pass through "
-        f"{facts.quote(reached)} there is one more."
+        f"{facts.name or 'It'} goes on holding the {what}s of earlier passes: with every pass "
+        f"through {facts.quote(reached)} there is one more."
     )
     title = f"The {what}s of all passes add up"
     return Scene(title, told, lanes, links, {"held": f"still holds the {what}s before"})

@@ -111,7 +111,9 @@ def steps(cause: Cause, family: str) -> list[Step]:
         if spot is not None and spot.line
     ]
     if not any((s.file, s.line) == (cause.location.file, cause.location.line) for _, s, *_ in told):
-        told.insert(0, ("look", cause.location, f"{_line(cause.location)}: start here.", "start"))
+        told.insert(
+            0, ("look", cause.location, f"{_line(cause, cause.location)}: start here.", "start")
+        )
     return [
         Step(n, kind, spot.file, spot.line, text, note)
         for n, (kind, spot, text, note) in enumerate(told[: len(CIRCLED)], 1)
@@ -140,7 +142,7 @@ def _events(cause: Cause, words: _Words) -> Iterator[tuple[StepKind, Spot | None
     )
     for kind, event, (text, note) in kinds:
         if event:
-            yield kind, event, (f"{_line(event)} {text}.", note + _when(event))
+            yield kind, event, (f"{_line(cause, event)} {text}.", note + _when(event))
     if cause.carrier:
         spot = Spot(file=cause.carrier.file, line=cause.carrier.line)
         text, note = words.carried
@@ -149,19 +151,31 @@ def _events(cause: Cause, words: _Words) -> Iterator[tuple[StepKind, Spot | None
     if cause.reached_again_by:
         text, note = words.reached
         event = cause.reached_again_by
-        yield "reached", event, (f"{_line(event)} {text}.", note + _when(event))
+        yield "reached", event, (f"{_line(cause, event)} {text}.", note + _when(event))
 
 
 def _where(cause: Cause, spot: Spot) -> str:
     """A line as its reader counts it: in its cell, where another event tells which that is."""
     told = (cause.location, cause.created, cause.freed_by, cause.reached_again_by)
     cells = [other.cell for other in told if other and other.cell and other.line == spot.line]
-    return cells[0] if cells else f"line {spot.line}"
+    return cells[0] if cells else f"line {spot.line}{_of_file(cause, spot)}"
 
 
-def _line(spot: Spot) -> str:
+def tells_of_files(cause: Cause) -> bool:
+    """Whether its events lie in several files, so that a line's number alone says too little."""
+    told = (cause.location, cause.created, cause.freed_by, cause.reached_again_by, cause.carrier)
+    return len({spot.file for spot in told if spot is not None}) > 1
+
+
+def _of_file(cause: Cause, spot: Spot) -> str:
+    return f" of {spot.file}" if tells_of_files(cause) else ""
+
+
+def _line(cause: Cause, spot: Spot) -> str:
     """`Line 44, loss.backward(), in iteration 2`."""
-    where = spot.cell[:1].upper() + spot.cell[1:] if spot.cell else f"Line {spot.line}"
+    where = f"Line {spot.line}{_of_file(cause, spot)}"
+    if spot.cell:
+        where = spot.cell[:1].upper() + spot.cell[1:]
     code = spot.code.strip()
     told = f"{where}, `{_short(code)}`," if code and "`" not in code else where
     if isinstance(spot, Event) and spot.iteration and spot.iteration > 1:

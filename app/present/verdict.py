@@ -81,7 +81,8 @@ def summary(
     if what and not any(map(str.isupper, title.partition(" ")[0][1:])):  # "NumPy" stays
         title = title[:1].lower() + title[1:]
     told = f"{what}{title}"
-    told += f" ({first.location.cell or f'line {first.location.line}'})."
+    file = f"{first.location.file}, " if len(case.project.modules) > 1 else ""
+    told += f" ({first.location.cell or f'{file}line {first.location.line}'})."
     best = patches[0] if patches else None
     if seen.plan is not None and seen.from_run:
         return f"{told} {_in_world(best)}"

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from app.schemas import Cause, Diagnosis, Findings, Patch
+from app.schemas import Cause, Check, Diagnosis, Findings, Patch
 
 Tone = Literal["good", "unsure", "plain"]
 
@@ -22,7 +22,7 @@ CHECKS = {
     "runs": "The fixed script runs",
     "learns": "Every parameter still learns",
     "same_gradient": "The gradients match the original's",
-    "schedule": "As many backward calls and steps as before",
+    "schedule": "Backward calls and steps come as before",
     "covered": "Every loss is still trained on",
     "fresh": "Every backward uses the current weights",
     "bounded": "Memory does not grow from pass to pass",
@@ -147,6 +147,13 @@ def effect(patch: Patch) -> str:
     return GRADIENTS[patch.gradients]
 
 
+def asked(patch: Patch) -> list[Check]:
+    """The checks that ask something of this fix: where no error was raised, there was none to
+    reproduce."""
+    checks = patch.verification.checks
+    return [c for c in checks if (c.name, c.status) != ("reproduced", "not_run")]
+
+
 def unchecked(diagnosis: Diagnosis) -> list[str]:
     """What a reader should not take for tested."""
     run = diagnosis.run
@@ -157,13 +164,14 @@ def unchecked(diagnosis: Diagnosis) -> list[str]:
         told.append("Nothing was run: what stands here comes from reading the source.")
     else:
         told.append("GPUs and several processes: the run was on one CPU.")
-        told.append(f"A whole training: {calls(run.backward_calls)} were followed.")
+        followed = calls(run.backward_calls) + (" was" if run.backward_calls == 1 else " were")
+        told.append(f"A whole training: {followed} followed.")
         if run.stand_ins or diagnosis.world:
             told.append("Your own data and packages, where something stood in for them.")
     for patch in diagnosis.patches[:1]:
         skipped = [
-            CHECKS[check.name][0].lower() + CHECKS[check.name][1:]
-            for check in patch.verification.checks
+            f"whether {CHECKS[check.name][0].lower()}{CHECKS[check.name][1:]}"
+            for check in asked(patch)
             if check.status == "not_run"
         ]
         if skipped:

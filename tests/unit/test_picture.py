@@ -9,6 +9,7 @@ import pytest
 
 from app.present.picture import graph_svg
 from app.present.scene import Scene, healthy_scene, scene_of
+from app.present.story import steps
 from app.schemas import Cause, Diagnosis, Event, Spot
 from tests.unit.test_pages_parts import cause
 
@@ -150,3 +151,11 @@ def test_a_gradient_that_is_kept_is_drawn_with_the_backward_that_changes_it() ->
     assert scene is not None
     assert links(scene) == {"reached": "kept"}
     assert scene_of(cause(reached_again_by=None), "overwritten", {}) is None
+
+
+def test_lines_of_several_files_are_told_apart() -> None:
+    made = Event(file="models/net.py", line=13, iteration=1, code="h = cell(h)")
+    told = words(graph_svg(diagnosis(cause(created=made))))
+    assert "net.py:13  h = cell(h)" in told
+    assert "train.py:50" in told
+    assert steps(cause(created=made), "graph-reuse")[0].text.startswith("Line 13 of models/net.py,")
