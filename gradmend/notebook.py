@@ -1,7 +1,8 @@
 """`%load_ext gradmend`: under an autograd error in a notebook, its cause and the mended cell.
 
-`%gradmend fix` puts the mended cell in place of the one it is typed in; `%gradmend run` also runs
-the notebook's cells in a sandbox, to test the fix.
+The box has a button that replaces the faulty cell, where the page lets outputs do that, as
+JupyterLab does. Everywhere, `%gradmend fix` puts the mended cell in place of the one it is typed
+in; `%gradmend run` also runs the cells in a sandbox, to test the fix.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from gradmend.explaining import (
@@ -161,14 +164,30 @@ class Watcher:
         parts += [text(live)] if (live := self._live(told)) else []
         for cell in self._mended:
             parts.append(f"{text(_proof(told))}, In [{cell.count}]:")
-            parts.append(f"<pre>{''.join(_coloured(cell.diff))}</pre>")
+            parts.append(f"<pre>{''.join(_coloured(cell.diff))}</pre>{_button(cell)}")
         if self._mended:
             parts.append("<code>%gradmend fix</code> replaces the cell that it is typed in.")
-        return f'<div style="{STYLE}">' + "".join(f"<div>{part}</div>" for part in parts) + "</div>"
+        inner = "".join(f"<div>{part}</div>" for part in parts)
+        acts = f"<script>{_script()}</script>" if self._mended else ""
+        return f'<div style="{STYLE}">{inner}{acts}</div>'
 
 
 def _proof(told: Explanation) -> str:
     return "Tested fix" if told.tested else "Probable fix, not tested"
+
+
+def _button(cell: Mended) -> str:
+    """A button that stays hidden where a page takes no scripts, or keeps outputs apart."""
+    before, source = (html.escape(text) for text in (cell.before, cell.source))
+    return (
+        f'<button type="button" hidden data-before="{before}" data-source="{source}">'
+        f"Replace cell [{cell.count}]</button>"
+    )
+
+
+@cache
+def _script() -> str:
+    return (files("gradmend") / "replace_cell.js").read_text("utf-8")
 
 
 def _coloured(diff: str) -> Iterator[str]:

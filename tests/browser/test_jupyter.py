@@ -1,0 +1,100 @@
+"""The box under an error in a real JupyterLab: its button replaces the faulty cell."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.async_api import Browser, expect
+
+from tests.browser.pages import keep
+from tests.notebooks import notebook
+from tests.processes import free_port
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+START_S, RUN_MS = 120, 180_000
+FAULTY = """\
+import torch
+
+cell = torch.nn.GRUCell(3, 3)
+x, state = torch.randn(8, 3), torch.zeros(8, 3)
+for step in range(3):
+    state = cell(x, state)
+    state.pow(2).mean().backward()
+print("trained", "<b>")"""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a JupyterLab with a notebook in it, which saves nothing by itself."""
+    home = tmp_path_factory.mktemp("lab")
+    lesson = json.loads(notebook("%load_ext gradmend", FAULTY))
+    lesson["metadata"]["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
+    (home / "lesson.ipynb").write_text(json.dumps(lesson))
+    port = free_port()
+    options = {
+        "ServerApp.port": port,
+        "ServerApp.port_retries": 0,
+        "ServerApp.root_dir": str(home),
+        "IdentityProvider.token": "",
+        "LabApp.extension_manager": "readonly",
+    }
+    words = [f"--{name}={value}" for name, value in options.items()]
+    with (home / "log").open("wb") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", *words],
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        _await_answer(f"http://127.0.0.1:{port}/api", home / "log")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
+def _await_answer(url: str, log: Path) -> None:
+    until = time.monotonic() + START_S
+    while time.monotonic() < until:
+        try:
+            if httpx.get(url, timeout=5).is_success:
+                return
+        except httpx.TransportError:
+            time.sleep(0.5)
+    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")
+
+
+async def test_the_button_replaces_the_faulty_cell(browser: Browser, lab: str) -> None:
+    context = await browser.new_context(viewport={"width": 1200, "height": 1000})
+    page = await context.new_page()
+    page.set_default_timeout(RUN_MS)
+    await page.goto(f"{lab}/lab/tree/lesson.ipynb")
+    cells = page.locator(".jp-CodeCell")
+    await expect(cells).to_have_count(2, timeout=RUN_MS)
+    for number in (0, 1):
+        await cells.nth(number).locator(".cm-content").click()
+        await page.keyboard.press("Control+Enter")
+    button = cells.nth(1).get_by_role("button", name="Replace cell [2]")
+    await expect(button).to_be_visible(timeout=RUN_MS)
+    await keep(page, "jupyter-box")
+    await button.click()
+    await expect(cells.nth(1).locator(".cm-content")).to_contain_text("detach()")
+    await page.keyboard.press("Control+s")
+    await cells.nth(1).locator(".cm-content").click()
+    await page.keyboard.press("Control+Enter")
+    await expect(cells.nth(1).locator(".jp-OutputArea-output")).to_have_text(
+        "trained <b>", timeout=RUN_MS
+    )
+    await keep(page, "jupyter-fixed")
+    kept = await context.request.get(f"{lab}/api/contents/lesson.ipynb")
+    source = json.loads(await kept.text())["content"]["cells"][1]["source"]
+    compile(source, "cell", "exec")
+    assert len(source.splitlines()) in (len(FAULTY.splitlines()), len(FAULTY.splitlines()) + 1)
+    await context.close()
