@@ -117,8 +117,8 @@ class Verification(BaseModel):
 class Effect(BaseModel):
     """What a patch does to the training, as it was measured: its gradients at fixed parameters
     beside those of the original with every graph kept (`kept`), or with what lies behind an
-    earlier backward counted as constant (`truncated`); its backward calls, clears and steps
-    beside the original's."""
+    earlier backward, or what `autograd.grad` gives, counted as constant (`truncated`); its
+    backward calls, clears and steps beside the original's."""
 
     against: Literal["kept", "truncated", "none"] = "none"
     steps_equal: int = 0

@@ -67,6 +67,9 @@ def learns(
         return _learns_without_reference(candidate, given, original)
     names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
     lost = {p for o, params in wanted.items() for p in params - given.get(o, set())}
+    inputs = {p.id for p in reference.parameters if p.optimizer is None and not p.name}
+    if any(inputs & params for params in given.values()):
+        lost -= inputs  # those of one name count once, those without a name each time
     told = _told(original)
     fed = {p for p, name in names.items() if name in told}
     gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o] - fed}

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Literal
 
 from app.schemas import Effect
@@ -164,9 +165,24 @@ def by_optimizer(trace: Trace) -> dict[int, list[Step]]:
 
 
 def _numbering(reference: Trace, candidate: Trace) -> dict[int, int]:
-    """The candidate's parameters by the reference's numbers: by name where names are plain."""
+    """The candidate's parameters by the reference's numbers: by name where names are plain; leaves
+    that come and go (inputs), in the order in which they came."""
     ours, theirs = _named(reference), _named(candidate)
-    return {theirs[name].id: ours[name].id for name in ours.keys() & theirs.keys()}
+    number = {theirs[name].id: ours[name].id for name in ours.keys() & theirs.keys()}
+    passing, others = _passing(reference, number.values()), _passing(candidate, number)
+    for size in passing.keys() & others.keys():
+        number |= dict(zip(others[size], passing[size], strict=False))
+    return number
+
+
+def _passing(trace: Trace, known: Collection[int]) -> dict[int, list[int]]:
+    """Leaves that no optimizer owns, but for those known by their names; by how many numbers they
+    hold."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for p in {p.id: p for p in trace.parameters}.values():
+        if p.optimizer is None and p.id not in known:
+            found[prod(p.shape)].append(p.id)
+    return found
 
 
 def renumbered(reference: Trace, candidate: Trace) -> Trace:

@@ -10,9 +10,20 @@ from .graph import walk
 
 PASSES = range(2, 10)  # of one line, at which it is measured
 LOOKS = 64  # in all
+ENOUGH = 5  # looks at one line that show growth
 
 
-def kept_nodes() -> int:
-    """The number of autograd nodes behind all tensors that are alive."""
+def kept_nodes(iteration: int, before: int) -> int:
+    """The number of autograd nodes behind all tensors that are alive. Where there are more than
+    `before` when the line has been seen often enough to call that growth, cycles that only hold
+    themselves are let go of first: once, as this takes its time."""
+    kept = _alive()
+    if kept > before and iteration == PASSES[ENOUGH - 1]:
+        gc.collect()
+        kept = _alive()
+    return kept
+
+
+def _alive() -> int:
     alive = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.Tensor)]
     return len(walk([(t.grad_fn, 0) for t in alive if t.grad_fn is not None]).nodes)

@@ -33,6 +33,7 @@ class VisitWatch(Observer):
         self._loss: float | None = None
         self._again = False
         self._kept: int | None = None
+        self._most = 0
         self._looks = 0
 
     def before(self, call: Call) -> None:
@@ -41,7 +42,7 @@ class VisitWatch(Observer):
         self._kept = None
         if self._values and call.iteration in PASSES and self._looks < LOOKS:
             self._looks += 1
-            self._kept = kept_nodes()
+            self._kept = self._most = kept_nodes(call.iteration, self._most)
         self._loss = loss_of(call) if self._values and call.kind == "backward" else None
 
     def after(self, call: Call) -> None:

@@ -1,8 +1,7 @@
 """Repairs of the corpus, right and wrong, through the product's own verifier: no right one fails,
 and no wrong one passes in front of every right one.
 
-`known_misjudged.toml` holds the exceptions, each with its reason. A case takes some ten runs, so
-these tests run when asked for: `python -m pytest tests/corpus -m whole -n 2 --dist loadgroup`.
+`known_misjudged.toml` holds the exceptions, each with its reason.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ VERIFIABLE = [case for case in FAILING if is_verifiable(case)]
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-@pytest.mark.whole
 @each(VERIFIABLE)
 async def test_the_verifier_tells_right_repairs_from_wrong_ones(
     case: Case, service: Service

@@ -96,6 +96,14 @@ def test_learning_is_judged_in_both_directions() -> None:
     assert (gained.status, gained.detail) == ("failed", "a gradient from elsewhere: w1")
 
 
+def test_inputs_without_a_name_need_not_come_as_often() -> None:
+    inputs = [Parameter(id=1), Parameter(id=2)]
+    reference = trace([{0: 1.0, 1: 1.0, 2: 1.0}])
+    reference = reference.model_copy(update={"parameters": [reference.parameters[0], *inputs]})
+    assert checks.learns(reference, trace([{0: 1.0, 1: 1.0}])).status == "passed"
+    assert checks.learns(reference, trace([{0: 1.0}])).status == "failed"
+
+
 def test_parameters_that_fall_silent_later_are_told() -> None:
     both, one = {0: 1.0, 1: 1.0}, {0: 1.0}
     assert checks.starved(trace([both] * 2), trace([both, one]))

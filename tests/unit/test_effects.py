@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from app.repair.effects import Comparison, Measured, compare
+from app.repair.effects import Comparison, Measured, compare, renumbered
 from sandbox.records import Gradient, Parameter, Step, Trace
 
 
@@ -90,3 +90,14 @@ def test_parameters_are_matched_by_name() -> None:
 def test_an_empty_comparison_is_not_whole() -> None:
     assert not Comparison("kept").whole
     assert not Comparison("kept").settled
+
+
+def test_inputs_are_numbered_in_the_order_in_which_they_came() -> None:
+    """The reference knows no name for what the patch calls `image`, in another shape."""
+    weight = Parameter(id=0, name="w", optimizer=0)
+    unnamed = Trace(parameters=[weight, Parameter(id=1, shape=[3, 2])])
+    image = Parameter(id=0, name="image", shape=[1, 3, 2])
+    candidate = Trace(parameters=[image, weight.model_copy(update={"id": 1})])
+    assert [p.id for p in renumbered(unnamed, candidate).parameters] == [1, 0]
+    other = candidate.model_copy(update={"parameters": [image.model_copy(update={"shape": [4]})]})
+    assert [p.id for p in renumbered(unnamed, other).parameters] == [0]
