@@ -200,7 +200,8 @@ def _of_last(arguments: list[str], do: Callable[[last.Last, Patch], None]) -> in
         note(str(error))
         return 1
     except OSError as error:
-        note(f"{error.filename}: {(error.strerror or 'cannot be written').lower()}")
+        where = f"{error.filename}: " if error.filename else ""
+        note(f"nothing was changed: {where}{(error.strerror or 'it cannot be written').lower()}")
         return 1
     return 0
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.beside import ROOT, call, environment, gradmend
+from tests.processes import Server, running
 
 pytestmark = pytest.mark.timeout(900)  # commands run again, several times each
 PYTHON = sys.executable
@@ -290,3 +291,35 @@ def test_files_of_the_user_stay_as_they_are(tmp_path: Path) -> None:
     assert (tmp_path / "runs/notes.txt").read_text() == "run\n" * 3
     assert set(state()) == set(before)
     assert stat.S_ISREG((tmp_path / "runs/best.pt").stat().st_mode)
+
+
+def test_a_fix_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(ONE_FILE)
+    gradmend(["run", "--no-rerun", "--", PYTHON, "train.py"], tmp_path)
+    program = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import gradmend.command as c; c.main()"
+    )
+    full = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"]  # no file may grow, as on a full disk
+    done = call([*full, PYTHON, "-P", "-c", program, "apply"], tmp_path)
+    assert (done.code, "nothing was changed: file too large" in done.stderr) == (1, True)
+    assert (tmp_path / "train.py").read_text() == ONE_FILE
+    assert [path.name for path in tmp_path.iterdir() if path.name != ".cache"] == ["train.py"]
+
+
+def test_what_is_shared_is_said_and_found_at_the_server(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(ONE_FILE)
+    (tmp_path / "server").mkdir()
+    server = Server(tmp_path / "server", sandbox="none")
+    with running(server):
+        ran = gradmend(
+            ["run", "--no-rerun", "--share", server.url, "--", PYTHON, "train.py"], tmp_path
+        )
+        assert f"sending to {server.url}: the text of train.py, and the trace" in ran.stderr
+        place = ran.stderr.partition("the result is at ")[2].strip()
+        found = server.http.get(place.replace("/d/", "/v1/diagnoses/")).json()
+    assert (found["verdict"], found["basis"]) == ("confirmed", "trace")
+    nobody = gradmend(
+        ["run", "--no-rerun", "--share", server.url, "--", PYTHON, "train.py"], tmp_path
+    )
+    assert f"{server.url} cannot be reached" in nobody.stderr
+    assert nobody.code == 1
