@@ -23,12 +23,15 @@ class LagWatch:
     """Tells the lag of the running loop, in seconds, twenty times a second; a loop that is stuck
     for longer than `STUCK_S` has its stack logged: places only, no values.
 
-    What holds the loop within one call of C is seen once that call lets Python run again.
+    What holds the loop within one call of C is seen once that call lets Python run again. Time that
+    the kernel kept its thread waiting for a processor counts as lag, and not as being stuck.
     """
 
     def __init__(self, tell: Callable[[float], None]) -> None:
         self._tell = tell
         self._beat = time.monotonic()
+        self._starved = 0.0  # seconds that the thread had waited for a processor by then
+        self._native = 0
         self._ended = threading.Event()
         self._loop_thread = threading.get_ident()
         self._below: CodeType | None = None  # what the loop's own calls stand on
@@ -36,15 +39,16 @@ class LagWatch:
     async def run(self) -> None:
         """Watch the running loop until cancelled."""
         self._loop_thread = threading.get_ident()
+        self._native = threading.get_native_id()
         self._below = _caller_of_tasks(sys._getframe())
-        self._beat = time.monotonic()
+        self._starved, self._beat = starved_s(self._native), time.monotonic()
         threading.Thread(target=self._look, name="lag", daemon=True).start()
         try:
             while True:
                 await asyncio.sleep(PERIOD_S)
                 now = time.monotonic()
                 self._tell(max(0.0, now - self._beat - PERIOD_S))
-                self._beat = now
+                self._starved, self._beat = starved_s(self._native), now
         finally:
             self._ended.set()
 
@@ -52,8 +56,11 @@ class LagWatch:
         """The watching thread: one line for each time that the loop is stuck."""
         told = 0.0
         while not self._ended.wait(PERIOD_S):
-            beat = self._beat
-            if time.monotonic() - beat > STUCK_S + PERIOD_S and told != beat:
+            beat, before = self._beat, self._starved
+            if told == beat or time.monotonic() - beat <= STUCK_S + PERIOD_S:
+                continue
+            starved = starved_s(self._native) - before
+            if time.monotonic() - beat - starved > STUCK_S + PERIOD_S:
                 frame = sys._current_frames().get(self._loop_thread)
                 if frame is not None and not self._waits(frame):
                     told = beat
@@ -65,6 +72,16 @@ class LagWatch:
         caller = frame.f_back
         selects = caller is not None and caller.f_code.co_name == "_run_once"
         return frame.f_code is self._below or (selects and frame.f_code.co_name == "select")
+
+
+def starved_s(thread: int) -> float:
+    """Seconds that a thread of this process, by the kernel's number, has waited for a processor
+    while it had something to do; none where the kernel does not tell."""
+    try:
+        with open(f"/proc/self/task/{thread}/schedstat", encoding="ascii") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
 
 
 def _caller_of_tasks(frame: FrameType) -> CodeType | None:

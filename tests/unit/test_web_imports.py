@@ -13,7 +13,7 @@ from app.settings import Settings
 create_app(Settings(sandbox="none", var_dir=sys.argv[1]))
 print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
 """
-LARGE = {"torch", "numpy", "mcp", "alembic", "psycopg", "procrastinate", "jsonschema"}
+LARGE = {"torch", "numpy", "mcp", "alembic", "psycopg", "procrastinate", "jsonschema", "PIL"}
 
 
 def test_large_packages_wait_until_they_are_needed(tmp_path: object) -> None:
