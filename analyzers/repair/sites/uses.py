@@ -12,7 +12,7 @@ from analyzers.explain.reuse.story import Story
 from analyzers.repair.cut.detaching import Idiom, idiom_for
 from analyzers.repair.rewrite import statements_of
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, called_name, names_read, own_expressions
+from analyzers.source.flow import bindings, called_name, names_read, own_expressions, value_of
 from analyzers.source.project import Module, Scope, spelled
 from analyzers.source.trees import walk
 
@@ -83,7 +83,9 @@ def leading_to(scope: Scope, line: int, stop: str) -> list[ast.stmt]:
         if not found:
             if statement.lineno <= line <= (statement.end_lineno or line):
                 found.append(statement)
-                wanted |= _own_names(statement)
+                wanted |= (
+                    names_read(value) if (value := value_of(statement)) else _own_names(statement)
+                )
             continue
         bound = set(bindings(statement))
         if stop in bound:
@@ -97,4 +99,8 @@ def leading_to(scope: Scope, line: int, stop: str) -> list[ast.stmt]:
 
 
 def _own_names(statement: ast.stmt) -> set[str]:
+    """Names that go into what a statement does; a container that it stores into (`info` of
+    `info["loss"] = f(x)`) gives it nothing."""
+    if isinstance(statement, ast.Assign):
+        return names_read(statement.value)
     return {name for node in own_expressions(statement) for name in names_read(node)}
