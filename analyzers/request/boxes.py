@@ -5,8 +5,10 @@ Either box takes anything: a script, a traceback, a whole thread that holds both
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from analyzers.paste import Pasted, is_python
 from analyzers.paste.margins import numbered, without_quotes
@@ -17,6 +19,7 @@ from analyzers.tracebacks.scanning import LIBRARY
 
 MIN_STATEMENTS = 2  # of code that nothing marks as such, in the box for the traceback
 
+_NAMED = re.compile(r"[A-Za-z.]{0,60}(?:Error|Exception): ")
 Fits = Callable[[str, ParsedTraceback | None], bool]
 
 
@@ -41,9 +44,27 @@ def told_apart(script: str, traceback: str, fits: Sequence[Fits]) -> Sorted:
         found = _pieces(traceback)
         return _chosen(traceback, found if _is_program(found) else [], given, fits)
     if is_python(script):
-        return Sorted(Pasted(script, script), given)
+        return Sorted(Pasted(script, script), given or _noted(script))
     error = given if given is not None and _tells(given) else parse(_unquoted(script))
     return _chosen(script, _pieces(script), error if _tells(error) else given, fits)
+
+
+def _noted(script: str) -> ParsedTraceback | None:
+    """The error that somebody noted in comments above or below all of a script's code, by its name
+    (`# RuntimeError: …`); None where no line of them begins so."""
+    rows = [line.strip() for line in script.splitlines()]
+    above = list(takewhile(_is_aside, rows))
+    below = list(takewhile(_is_aside, reversed(rows)))[::-1]
+    for block in (below, above):
+        notes = [row.lstrip("# ") for row in block]
+        if any(_NAMED.match(note) for note in notes):
+            error = parse("\n".join(notes))
+            return error if error.family != "other" else None
+    return None
+
+
+def _is_aside(row: str) -> bool:
+    return not row or row.startswith("#")
 
 
 def _pieces(text: str) -> list[Piece]:

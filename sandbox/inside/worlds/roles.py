@@ -32,7 +32,8 @@ _MODULE = re.compile(
 _LOADER = re.compile(r"load|dataset|batches|_dl$|^dl$|train_data|iterator")
 _SETTINGS: tuple[tuple[str, float], ...] = (  # names that no tensor has
     (r"^lr|_lr$|learning_?rate|^eta$", 1e-3),
-    (r"epoch|iters?$|iterations|max_steps|num_steps|n_steps|episodes|n_critic", 3),
+    (r"epoch", 2),  # so that what stands behind all of them is come to, too
+    (r"iters?$|iterations|max_steps|num_steps|n_steps|episodes|n_critic", 3),
     (r"batch_?size|^bs$", 4),
     (r"(num|n)_?(layers|heads|blocks)", 2),
     (r"(num|n)_?\w*(class|token|action|label|categor)|vocab_?size|ntoken", 8),
