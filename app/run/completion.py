@@ -9,7 +9,7 @@ from app.run.outcome import len_backwards
 from sandbox.protocol import Job, RunResult, Session, Wanted, World
 from sandbox.records import Plan
 
-CALLS = 16  # backward calls after which a completed run has shown what it can
+CALLS = 20  # backward calls after which a completed run has shown what it can
 _INCOMPLETE = ("NameError", "ImportError", "ModuleNotFoundError")
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from analyzers.evidence import Evidence
+from analyzers.evidence import Evidence, SilentFault
 from analyzers.notebooks.replay import repeated
 from analyzers.request.binding import failing_place
 from analyzers.request.causes import Explained, classify
@@ -90,7 +91,8 @@ async def observe(case: Case, session: Session | None) -> Observation:
 
 async def _completed(case: Case, session: Session) -> Observation:
     """A part of a program, in the world that comes nearest to the error. What it does silently
-    may come from what was made up; an error of another kind than the one given surely does."""
+    may come from what was made up, unless reading says so, too; an error of another kind than the
+    one given surely does."""
     run, plan = await completed(case, session)
     if run.trace is None or run.status == "unavailable":
         return Observation(run, run.trace, _relevant(case), plan=plan)
@@ -105,8 +107,29 @@ async def _completed(case: Case, session: Session) -> Observation:
             evidence = merged(seen, case.reading.evidence)
             return Observation(run, run.trace, evidence, plan=plan)
     walked = run.raised is None and len_backwards(run) > 1
-    evidence = () if walked and not given else _relevant(case)
+    evidence = _silent_by_itself(run.trace, case) if walked and not given else _relevant(case)
     return Observation(run, run.trace, evidence, plan=plan)
+
+
+def _silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
+    """What the run did silently, and what was made up had no part in: reading says the same of
+    the line or the name, or the line names nothing that was made up."""
+    read = [piece for piece in case.reading.evidence if isinstance(piece, SilentFault)]
+    known = {(piece.kind, mark) for piece in read for mark in _marks(piece)}
+    seen = [piece for piece in observed(trace) if isinstance(piece, SilentFault)]
+    made_up = {assumed.name.partition(".")[0] for assumed in trace.assumed}
+
+    def is_own(piece: SilentFault) -> bool:
+        code = case.project.code(piece.at.file, piece.at.line) if piece.at is not None else ""
+        names = set(re.findall(r"[A-Za-z_]\w*", code))
+        return bool(names) and not names & made_up
+
+    return tuple(p for p in seen if is_own(p) or any((p.kind, mark) in known for mark in _marks(p)))
+
+
+def _marks(piece: SilentFault) -> set[object]:
+    at = {(piece.at.file, piece.at.line)} if piece.at is not None else set()
+    return at | {holder.path for holder in piece.holders}
 
 
 def _went_on(run: RunResult | None) -> bool:

@@ -14,6 +14,7 @@ from .frames import Json
 from .spans import in_order
 
 read_as: Callable[[bytes, str], Any] = lambda source, path: source  # noqa: E731 (exchanged)
+arguments: Callable[[list[str]], list[str]] = list  # (exchanged, too)
 
 
 def run_as_main(job: Json) -> None:
@@ -31,7 +32,7 @@ def run_as_main(job: Json) -> None:
     main.__dict__.update(__file__=path, __builtins__=__builtins__, __cached__=None)
     sys.modules["__main__"] = main
     sys.path[0:0] = _paths(path, name, alone=bool(job.get("launcher")))
-    sys.argv = [path if name else entry, *job.get("argv", [])]
+    sys.argv = arguments([path if name else entry, *job.get("argv", [])])
     if name and (package := _package_of(name, path)):
         main.__package__ = package
         importlib.import_module(package)

@@ -27,7 +27,7 @@ from .things import Wish
 TRIES, SECONDS, ONE_TRY = 40, 3.0, 0.8  # of the processor; how long that takes is bounded, too
 PATIENCE_S = 8.0
 _CERTAIN = ("reuse", "view", "leaf", "saved", "numpy", "deepcopy")  # where no error was given
-ENOUGH = 12  # backward calls of one world
+ENOUGH = 16  # backward calls of one world
 
 
 class Enough(BaseException):

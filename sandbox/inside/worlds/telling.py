@@ -20,7 +20,7 @@ _WORDS = {
     "weights": "two small parameters were put in its place",
     "loss": "it was taken for a loss of the models in sight",
     "tensor": "a tensor of shape {shape} was put in its place",
-    "batches": "six batches were put in its place",
+    "batches": "eight batches were put in its place",
     "number": "{value} was taken",
     "count": "{value} was taken",
     "list": "an empty list was taken",

@@ -26,7 +26,7 @@ from .things import Batches, Thing, base_class
 from .uses import Use
 
 WIDTH = [4, 8]  # of a tensor of which nothing more is known
-PASSES = 6
+PASSES = 8
 LONGER = 8  # times as much
 _OF_TORCH = frozenset(  # that modules are asked for whether they have it
     {
