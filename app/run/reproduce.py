@@ -107,7 +107,8 @@ async def _completed(case: Case, session: Session) -> Observation:
             evidence = merged(seen, case.reading.evidence)
             return Observation(run, run.trace, evidence, plan=plan)
     walked = run.raised is None and len_backwards(run) > 1
-    evidence = _silent_by_itself(run.trace, case) if walked and not given else _relevant(case)
+    alone = walked and not given and run.trace is not None
+    evidence = _silent_by_itself(run.trace, case) if alone and run.trace else _relevant(case)
     return Observation(run, run.trace, evidence, plan=plan)
 
 

@@ -10,6 +10,7 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import wraps
 from pathlib import Path
 from types import FrameType
@@ -22,8 +23,8 @@ from ..frames import USER, owner
 from .arguments import value_for
 from .configs import Config
 from .finding import Report, insists, when_imported
+from .noise import COLUMNS, ROWS, noise
 
-ROWS, COLUMNS = 64, 16
 WORDS = (
     *(["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog"]),
     *(["she", "sells", "sea", "shells", "by", "the", "sea", "shore"]),
@@ -184,20 +185,11 @@ def _reading(original: Any, name: str) -> Any:
                 return Arrays()
             flat = name == "fromfile"
             kind = kwargs.get("dtype") or (args[0] if flat and args else None)
-            return noise(str(file), (ROWS * COLUMNS,) if flat else (ROWS, COLUMNS), kind)
+            shape = (ROWS * COLUMNS,) if flat else None if name == "load" else (ROWS, COLUMNS)
+            return noise(Path(str(file)).name, shape, kind)
         return original(file, *args, **kwargs)
 
     return reading
-
-
-def noise(name: str, shape: tuple[int, ...], kind: Any = None) -> Any:
-    """Numbers that fit a name: labels and indices are small and whole."""
-    random = np.random.default_rng(0)
-    whole = kind is not None and np.dtype(kind).kind in "iu"
-    if whole or any(word in name.lower() for word in ("label", "target", "index", "ids", "_y")):
-        labels = random.integers(0, 10, shape if whole else shape[:1])
-        return labels.astype(kind or np.int64)
-    return random.standard_normal(shape).astype(kind or np.float32)
 
 
 class Arrays(dict[str, Any]):
@@ -206,7 +198,7 @@ class Arrays(dict[str, Any]):
     files: tuple[str, ...] = ()
 
     def __missing__(self, key: str) -> Any:
-        self[key] = noise("label" if key in ("y", "labels") else key, (ROWS, COLUMNS))
+        self[key] = noise(key)
         return self[key]
 
     def __contains__(self, key: Any) -> bool:
@@ -240,8 +232,9 @@ def _objects() -> None:
     @wraps(load)
     def loading(file: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(file, MadeUpBytes) or (is_missing(file) and asked_by_user()):
-            made_up(getattr(file, "name", file), "a tensor or a state of noise, as it is used")
-            return State()
+            name = str(getattr(file, "name", file))
+            made_up(name, "a tensor or a state of noise, as it is used")
+            return State(name=Path(name).name)
         return load(file, *args, **kwargs)
 
     @wraps(unpickle)
@@ -269,13 +262,54 @@ def _yaml(yaml: Any) -> None:
 
 
 class State(Answers):
-    """A checkpoint that was made up: what is loaded from it changes nothing."""
+    """A checkpoint that was made up: what is loaded from it changes nothing. What is asked of it
+    as of a tensor it answers as one."""
+
+    def __init__(self, name: str = "") -> None:
+        super().__init__()
+        self.__dict__.update(_name=name, _tensor=None)
 
     def __missing__(self, key: Any) -> Any:
-        text = str(key).lower()
+        if not isinstance(key, str):
+            return self._as_tensor()[key]
         whole = {"epoch": 0, "step": 0, "iteration": 0, "global_step": 0, "start_epoch": 0}
-        self[key] = whole[text] if text in whole else State()
+        self[key] = whole[key.lower()] if key.lower() in whole else State(key)
         return self[key]
+
+    def __getattr__(self, name: str) -> Any:
+        if not self and hasattr(torch.Tensor, name):
+            return getattr(self._as_tensor(), name)
+        return super().__getattr__(name)
+
+    def __iter__(self) -> Iterator[Any]:
+        return super().__iter__() if self else iter(self._as_tensor())
+
+    def __len__(self) -> int:
+        return super().__len__() or len(self._as_tensor())
+
+    def __bool__(self) -> bool:
+        return super().__len__() > 0
+
+    def _as_tensor(self) -> torch.Tensor:
+        if self._tensor is None:
+            self.__dict__["_tensor"] = torch.from_numpy(noise(self._name))
+        made: torch.Tensor = self._tensor
+        return made
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def real(value: Any) -> Any:
+            return value._as_tensor() if isinstance(value, State) else value
+
+        return func(*map(real, args), **{k: real(v) for k, v in (kwargs or {}).items()})
+
+
+def _on_tensor(name: str) -> Any:
+    return lambda self, *others: getattr(self._as_tensor(), name)(*others)
+
+
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "matmul", "gt", "lt", "neg"):
+    setattr(State, f"__{_name}__", _on_tensor(f"__{_name}__"))
 
 
 def _directories() -> None:

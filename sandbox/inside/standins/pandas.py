@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+from collections import namedtuple
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .configs import read_value
+from .noise import CLASSES, is_label
 from .nothing import NothingModule
 
 PROVIDES = ("pandas",)
@@ -261,6 +263,16 @@ class DataFrame:
     def iterrows(self) -> Iterator[tuple[int, Any]]:
         return ((n, self.iloc[n]) for n in range(len(self)))
 
+    def itertuples(self, index: bool = True, name: Any = "Pandas") -> Iterator[Any]:
+        if self._open:  # its rows have every column that is asked for
+            yield from (row for _, row in self.iterrows())
+            return
+        names = [*(["Index"] if index else []), *self._columns]
+        kind = namedtuple(name or "Pandas", names, rename=True)  # type: ignore[misc]
+        for number, row in self.iterrows():
+            values = [row[column] for column in self._columns]
+            yield kind(*([number] if index else []), *values)
+
     def head(self, count: int = 5) -> DataFrame:
         found: DataFrame = self.iloc[:count]
         return found
@@ -304,6 +316,8 @@ def _numbers(name: Any) -> Array:
     if any(word in text for word in ("label", "class", "target", "category", "species", "_id")):
         return np.arange(ROWS) % 2
     seed = sum(map(ord, text))
+    if is_label(text):
+        return np.random.default_rng(seed).integers(1, CLASSES, ROWS)
     return np.random.default_rng(seed).random(ROWS)
 
 

@@ -44,7 +44,7 @@ class Completed:
         self._emitter = emitter
         self._asked = asked
         _take_tensors_for_arrays()
-        sys.argv = [entry, *argv]
+        sys.argv = scripts.arguments([entry, *argv])
         sys.path[0:0] = [os.path.dirname(self._path)]
 
     def plan(self) -> Plan:

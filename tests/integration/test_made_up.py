@@ -1,0 +1,123 @@
+"""Arguments, files and errors that were not sent as such: made up or found, and said to be."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.schemas import DiagnosisRequest, Findings
+from benchmarks.asking import RUNNING, ask
+
+MEASURED = """\
+import sys
+import numpy as np
+import torch
+from heads import Head
+
+stored = np.load(sys.argv[1])
+rows, person = torch.from_numpy(stored["rows"]), torch.from_numpy(stored["person"])
+head = Head()
+shift = torch.tanh(head.layer.weight.mean())
+optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+for start in range(0, 48, 16):
+    part = slice(start, start + 16)
+    loss = torch.nn.functional.cross_entropy(head(rows[part]) + shift, person[part])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+HEAD = """\
+from torch import nn
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(24, 10)
+
+    def forward(self, rows):
+        return self.layer(rows)
+"""
+LOADED = """\
+import torch
+waves = torch.load("recordings/waves.pt")
+filters = torch.nn.Conv1d(3, 8, 5)
+optimizer = torch.optim.Adam(filters.parameters())
+smooth = torch.zeros(8)
+for wave in waves.split(4):
+    smooth = 0.9 * smooth + filters(wave).mean((0, 2))
+    optimizer.zero_grad()
+    smooth.square().sum().backward()
+    optimizer.step()
+"""
+UNCLEARED = """\
+descent = torch.optim.SGD(ranker.parameters(), lr=0.05)
+for query, found in log:
+    error = ((ranker(query) - found) ** 2).mean()
+    error.backward()
+    descent.step()
+"""
+GROWING = """\
+sum_of_errors = 0
+for turn, (query, found) in enumerate(log):
+    error = ((ranker(query) - found) ** 2).mean()
+    descent.zero_grad()
+    error.backward()
+    descent.step()
+    sum_of_errors += error
+    print(turn, sum_of_errors / (turn + 1))
+"""
+NOTED = """\
+curve = []
+for query, found in log:
+    error = ((ranker(query) - found) ** 2).mean()
+    descent.zero_grad()
+    error.backward()
+    descent.step()
+    curve.append(error)
+plt.plot(curve)
+# RuntimeError: Can't call numpy() on Tensor that requires grad. Use tensor.detach() instead.
+"""
+CLEARED = UNCLEARED.replace("    error.backward", "    descent.zero_grad()\n    error.backward")
+
+
+async def asked(script: str, **more: object) -> Findings:
+    request = DiagnosisRequest.model_validate({"script": script, **more})
+    (found,) = (await ask([request], [RUNNING]))[RUNNING]
+    return found
+
+
+async def test_an_argument_and_the_arrays_of_its_file_are_made_up_to_fit_the_project() -> None:
+    found = await asked(MEASURED, files=[{"path": "heads.py", "content": HEAD}])
+    assert found.causes[0].pattern == "derived-outside-loop"
+    assert found.run is not None
+    assert found.run.status == "reproduced"
+    assert {(a.kind, a.name) for a in found.world} >= {("argument", "sys.argv[1]")}
+
+
+async def test_a_missing_file_is_a_tensor_where_one_is_wanted() -> None:
+    found = await asked(LOADED)
+    assert found.causes[0].pattern == "recurrent-state"
+    assert found.run is not None
+    assert found.run.status == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("script", "pattern", "line"),
+    [(UNCLEARED, "missing-zero-grad", 5), (GROWING, "growing-history", 7)],
+)
+async def test_a_part_that_fails_in_silence_by_itself_is_told(
+    script: str, pattern: str, line: int
+) -> None:
+    found = await asked(script)
+    assert [(c.pattern, c.location.line) for c in found.causes[:1]] == [(pattern, line)]
+    assert found.verdict == "likely"
+
+
+async def test_a_part_that_does_what_it_should_is_not_blamed() -> None:
+    assert (await asked(CLEARED)).causes == []
+
+
+async def test_an_error_noted_in_a_comment_is_the_error() -> None:
+    found = await asked(NOTED)
+    assert found.error is not None
+    assert found.error.family == "no-grad"
+    assert (found.causes[0].pattern, found.causes[0].location.line) == ("numpy-on-grad", 8)
