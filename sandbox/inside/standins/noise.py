@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 ROWS, COLUMNS, CLASSES = 64, 16, 10
+MOST = 4096  # columns
 FEW = 16  # rows of what has more than two dimensions
 SIDES = {1: (64,), 2: (32, 32), 3: (8, 16, 16)}
 MAX_SOURCES, MAX_READ = 64, 1 << 18
@@ -21,7 +22,7 @@ _LABELS = frozenset(
         *("pid", "movie", "word", "token", "tokens", "node", "nodes"),
     }
 )
-_LINEAR = re.compile(r"\bLinear\(\s*(?:in_features\s*=\s*)?(\d{1,4})\s*,")
+_LINEAR = re.compile(r"\bLinear\(\s*(?:in_features\s*=\s*)?([^,()]{0,80}),")
 _CONVOLUTION = re.compile(r"\bConv([123])d\(\s*(?:in_channels\s*=\s*)?(\d{1,3})\s*,")
 
 
@@ -43,14 +44,14 @@ def is_label(name: str) -> bool:
 
 @cache
 def shape_of_data() -> tuple[int, ...]:
-    """What the first convolution takes of which the project's files write down the width; else the
-    first linear layer; else rows of some numbers."""
-    columns = 0
+    """What the first convolution takes of which the project's files write down the width; else
+    what the first linear layer takes, if that is written down; else rows of some numbers."""
+    columns = ""
     for path in sorted(Path().rglob("*.py"))[:MAX_SOURCES]:
         with path.open("rb") as file:
             text = file.read(MAX_READ).decode("utf-8", "replace")
         if found := _CONVOLUTION.search(text):
             return (FEW, int(found[2]), *SIDES[int(found[1])])
         if not columns and (found := _LINEAR.search(text)):
-            columns = int(found[1])
-    return (ROWS, columns or COLUMNS)
+            columns = found[1].strip()
+    return (ROWS, int(columns) if columns.isdecimal() and int(columns) < MOST else COLUMNS)
