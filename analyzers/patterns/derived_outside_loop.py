@@ -39,7 +39,7 @@ from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.remake.loading import network_on_each_batch
-from analyzers.repair.remake.moving import built_by_a_module, forward_into_loop
+from analyzers.repair.remake.moving import built_by_a_module, forward_into_loop, of_parameters_alone
 from analyzers.repair.remake.recomputing import recompute_where_used
 from analyzers.source.project import Project
 
@@ -54,9 +54,11 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.from_grad or story.in_closure or story.same_pass:
         return None
-    if (story.reuse.remade and not story.cached) or story.reuse.same_root or story.sliced:
+    if (story.reuse.remade and not story.cached) or story.reuse.same_root:
         return None
     if (story.bound_inside and story.binders) or story.each_of_many:
+        return None
+    if story.sliced and not of_parameters_alone(story):
         return None
     kept = bool(story.attribute) or (story.holder is not None and story.holder.kind == "closure")
     if kept:

@@ -43,7 +43,7 @@ from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.combine.combining import retain_on_first, sum_behind_loop
 from analyzers.repair.cut.constants import stale_beside_fresh
-from analyzers.repair.remake.moving import forward_into_loop
+from analyzers.repair.remake.moving import forward_into_loop, of_parameters_alone
 from analyzers.source.project import Project
 
 NAME = "per-sample-loop"
@@ -57,7 +57,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.same_pass or story.from_grad or story.in_closure:
         return None
-    if not story.sliced or stale_beside_fresh(story):
+    if not story.sliced or stale_beside_fresh(story) or of_parameters_alone(story):
         return None
     return matched(story, NAME, Certainty.LIKELY)
 

@@ -7,7 +7,7 @@ used. Nothing here looks for an error: that one happened is given.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from analyzers.evidence import GraphReuse
@@ -60,6 +60,7 @@ class Story(Walks):
             for node in walk_scope(scope)
             if isinstance(node, ast.stmt) and name in bindings(node)
         ]
+        found += [binder for binder in self._seen_storing if binder[2] not in [b[2] for b in found]]
         known = {id(binder[2]) for binder in found}
         for module in self.project.modules.values():
             found += [
@@ -70,6 +71,18 @@ class Story(Walks):
                 if id(node) not in known and self._binds_elsewhere(function, node)
             ]
         return found
+
+    @property
+    def _seen_storing(self) -> Iterator[tuple[Module, Scope, ast.stmt]]:
+        """Statements of other functions that were seen to put an old value into the carrier's
+        container, under whatever name they know it."""
+        kept = [h for h in self.reuse.path if h.how == "outlived" and base(h.name) == self.name]
+        for hop in self.reuse.path if kept and self.shared is not None else ():
+            statement, module = self._statement(hop.at), self.project.module(hop.at.file)
+            same = hop.kind.kind == kept[0].kind.kind and set(hop.carries) & set(kept[0].carries)
+            if hop.how == "bound" and same and isinstance(statement, ast.Expr) and module:
+                if hop.at.frame != kept[0].at.frame and hop.name in bindings(statement):
+                    yield module, module.scope_of(statement), statement
 
     @cached_property
     def _homes(self) -> list[tuple[Module, Scope, str]]:
@@ -184,8 +197,20 @@ class Story(Walks):
         value = part_for(statement, self._is_carrier) or put_in(statement)
         if value is None:
             return False
-        fresh = fresh_names(value, self._is_carrier)
+        old = self._with_parts(scope)
+        fresh = fresh_names(value, old)
         return any(self._is_carrier(name) for name in sources(scope, statement, fresh))
+
+    def _with_parts(self, scope: Scope) -> Callable[[str], bool]:
+        """What stands for the carrier in a function, or for a part of it: `kept = queue[8:]`."""
+        parts = {
+            name
+            for node in walk_scope(scope)
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript)
+            if self._is_carrier(spelled(node.value.value))
+            for name in bindings(node)
+        }
+        return lambda name: name in parts or self._is_carrier(name)
 
     def _is_carrier(self, name: str) -> bool:
         """Whether a name, in whatever function, stands for the carrier."""
@@ -234,9 +259,17 @@ class Story(Walks):
         return any(
             isinstance(statement, ast.Expr)
             or any("[" in spelled(t) for t in getattr(statement, "targets", []))
-            or ((value := value_of(statement)) is not None and queued(value, self._is_carrier))
-            for _, _, statement in self.binders
+            or (
+                (value := value_of(statement)) is not None
+                and queued(value, self._with_parts(scope))
+            )
+            for _, scope, statement in self.binders
         )
+
+    def _puts_on(self, scope: Scope, statement: ast.stmt) -> bool:
+        """Whether a statement makes the carrier of its old value and something put on."""
+        value = value_of(statement)
+        return value is not None and queued(value, self._with_parts(scope))
 
     @cached_property
     def summed(self) -> bool:

@@ -117,6 +117,8 @@ class Walks(Lifetime):
         for each of a collection of outputs."""
         loop = self._inner_loop
         root = walked(self.root_call) if self.root_call is not None else None
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            root = root.value  # `task.value` and `pair[1]` are parts of what the loop goes through
         if loop is None or isinstance(loop, ast.While) or not isinstance(root, ast.Name):
             return False
         of_outputs = self._is_collection and bool(self.name) and mentions(loop.iter, self.name)

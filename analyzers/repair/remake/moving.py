@@ -40,6 +40,20 @@ def built_by_a_module(story: Story) -> bool:
     return False
 
 
+def of_parameters_alone(story: Story) -> bool:
+    """Whether what the loop takes its parts from is made without any data, and each pass steps:
+    the passes are batches, not the samples of one."""
+    values = [value for _, _, statement in story.binders if (value := value_of(statement))]
+    return (
+        story.steps_inside
+        and bool(values)
+        and all(
+            isinstance(value, ast.Call) and not value.args and not value.keywords
+            for value in values
+        )
+    )
+
+
 def _forward_in_loop(story: Story) -> bool:
     """Whether the loop has a forward of its own, which the carrier only goes into."""
     return story.loop is not None and any(
