@@ -117,7 +117,8 @@ class Lifetime(SharedFrame):
             if owner == "self":
                 break
             name = base(owner)
-        return _ENTRIES.sub(r"[\1]", name)
+        seen = self._seen_stored(name) if _ENTRIES.search(name) else None
+        return base(seen.name) if seen is not None else name
 
     def _is_constructed(self, name: str) -> bool:
         """Whether the name stands for an object made by calling a class (a `DataLoader`, say)."""
@@ -154,11 +155,11 @@ class Lifetime(SharedFrame):
                 found.append((hop, module, statement))
         return found
 
-    def _seen_stored(self, path: str) -> Place | None:
-        """The line that was seen to store into such an attribute, under whatever name."""
+    def _seen_stored(self, path: str) -> Hop | None:
+        """The hop where such an attribute was seen to be stored, under the name it has there."""
         for hop, _, _ in self.first_named:
             if "." in hop.name and base(hop.name).rpartition(".")[2] == path.rpartition(".")[2]:
-                return hop.at
+                return hop
         return None
 
     @cached_property
@@ -237,7 +238,7 @@ class Lifetime(SharedFrame):
             self._last_binding(name, holder)
             or self._handed_down(name)
             or self._stored_as(name)
-            or self._seen_stored(name)
+            or (seen.at if (seen := self._seen_stored(name)) is not None else None)
             or join.old.at
             or self.reuse.reached.at
         )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 
 from analyzers.evidence import Place
+from analyzers.explain.reuse.occasions import binds_nothing
 from analyzers.explain.reuse.story import Story
 from analyzers.source.flow import bindings
-from analyzers.source.project import Module, Scope, spelled
+from analyzers.source.project import Module, Scope
 
 Binder = tuple[Module, Scope, ast.stmt]
 
@@ -15,7 +16,7 @@ Binder = tuple[Module, Scope, ast.stmt]
 def taken_on(story: Story) -> Place | None:
     """The binder that made the old graph; else the one that stores the carrier in each pass, in
     the shared frame before any other; None where nothing binds it."""
-    binders = [b for b in story.binders if not _is_empty(b[2])]
+    binders = [b for b in story.binders if not binds_nothing(b[2])]
     if story.attribute:  # an attribute rather than a local of the same name
         binders = [b for b in binders if any("." in n for n in bindings(b[2]))] or binders
     fresh = [b for b in binders if story.binds_inside(*b)] or binders
@@ -43,14 +44,3 @@ def _stores(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) or any(
         isinstance(target, ast.Subscript) for target in getattr(statement, "targets", [])
     )
-
-
-def _is_empty(statement: ast.stmt) -> bool:
-    """Whether a statement binds nothing yet: None, a number, an empty container."""
-    value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
-    match value:
-        case ast.Constant() | ast.List(elts=[]) | ast.Dict(keys=[]):
-            return True
-        case ast.Call(func=function) if not isinstance(statement, ast.Expr):
-            return spelled(function).rpartition(".")[2] in ("deque", "defaultdict", "dict", "list")
-    return False

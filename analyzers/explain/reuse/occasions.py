@@ -59,3 +59,14 @@ def _asks_for_room(test: ast.expr) -> bool:
         and any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in node.ops)
         for node in walk(test)
     )
+
+
+def binds_nothing(statement: ast.stmt) -> bool:
+    """Whether a statement binds nothing yet: None, a number, an empty container."""
+    value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+    match value:
+        case ast.Constant() | ast.List(elts=[]) | ast.Dict(keys=[]):
+            return True
+        case ast.Call(func=function) if not isinstance(statement, ast.Expr):
+            return spelled(function).rpartition(".")[2] in ("deque", "defaultdict", "dict", "list")
+    return False

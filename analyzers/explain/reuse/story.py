@@ -20,7 +20,7 @@ from analyzers.explain.reuse.keeping import (
     sums,
 )
 from analyzers.explain.reuse.lifetimes import base
-from analyzers.explain.reuse.occasions import constructs, only_when_missing
+from analyzers.explain.reuse.occasions import binds_nothing, constructs, only_when_missing
 from analyzers.explain.reuse.passing import handed_down
 from analyzers.explain.reuse.walks import SUMMING, Walks
 from analyzers.source.flow import (
@@ -132,7 +132,8 @@ class Story(Walks):
         """Whether the carrier gets a new value in the passes between the two calls."""
         if self.shared is None:
             return True
-        return not self.binders or any(self.binds_inside(*binder) for binder in self.binders)
+        giving = [binder for binder in self.binders if not binds_nothing(binder[2])]
+        return not self.binders or any(self.binds_inside(*binder) for binder in giving)
 
     def binds_inside(self, module: Module, scope: Scope, statement: ast.stmt) -> bool:
         """Whether a binder of the carrier runs in the passes between the two calls."""
