@@ -47,6 +47,7 @@ from analyzers.repair.cut.carried import at_boundary, cuts
 from analyzers.repair.cut.truncation import detach_at_boundary
 from analyzers.repair.cut.windows import emptied
 from analyzers.repair.remake.anew import computed_for_next_pass
+from analyzers.repair.remake.caches import without_cache
 from analyzers.repair.value_only.kept_values import detach_where_stored
 from analyzers.source.project import Project
 
@@ -81,9 +82,11 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Detach what goes into the store; a plain value computed anew; failing that, empty the store
-    or cut it at the boundary."""
+    """No cache of what no pass makes anew; detach what goes into the store; a plain value computed
+    anew; failing that, empty the store or cut it at the boundary."""
     story = story_in(match)
+    if not story.reuse.remade:
+        yield from without_cache(story, project)
     observed = list(cuts(story.reuse, project, stored_first=True))
     yield from observed
     yield from computed_for_next_pass(story)
