@@ -47,7 +47,8 @@ def measured(case: ProjectCase, rounds: int) -> Measured:
             plain.append(_seconds(command, home))
             traced.append(_seconds(["run", "--no-rerun", "--", *command], home, ours=True))
         began = time.perf_counter()
-        ran = gradmend(["run", "--check", "--json", "--", *command], home, timeout=900)
+        words = ["run", "--check", "--json", "--", *command]
+        ran = gradmend(words, home, timeout=900, PYTHONPATH=str(home))
         whole = time.perf_counter() - began
         causes = ran.findings.causes if ran.stdout.strip() else []
         first = causes[0].pattern if causes else "-"
@@ -67,7 +68,8 @@ def measured(case: ProjectCase, rounds: int) -> Measured:
 
 def _seconds(command: list[str], home: Path, *, ours: bool = False) -> float:
     began = time.perf_counter()
-    gradmend(command, home) if ours else call(command, home)
+    # The project's folder is on the path, as where its packages are installed.
+    (gradmend if ours else call)(command, home, PYTHONPATH=str(home))
     return time.perf_counter() - began
 
 
@@ -77,7 +79,7 @@ def _holds(case: ProjectCase, command: list[str], home: Path) -> bool:
     if applied.code or "✗" in applied.stderr or "✓ error gone" not in applied.stderr:
         return False
     try:
-        again = call(command, home, timeout=LONG_S)
+        again = call(command, home, timeout=LONG_S, PYTHONPATH=str(home))
     except subprocess.TimeoutExpired:  # it trains on
         return True
     return case.raises not in again.stderr if case.raises else again.code == 0
