@@ -29,6 +29,7 @@ for season in range(3):
         window = window + loss / EVERY  # expect: place
         if i % EVERY == 0:
             sgd.zero_grad()
+            # window.backward(retain_graph=True)   # other error
             window.backward()  # expect: place
             sgd.step()
             print("season", season, "window", i // EVERY, "%.4f" % window.item())

@@ -1,3 +1,4 @@
+import os, sys, time
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -19,4 +20,5 @@ for epoch in range(4):
         optim.zero_grad()
         loss.backward()
         optim.step()
+    # scheduler.step()
     print("epoch", epoch, "loss", round(loss.mean().item(), 3))

@@ -1,6 +1,7 @@
 # expect: pattern = non_scalar_backward
 # expect: raises = RuntimeError: grad can be implicitly created only for scalar outputs
 # expect: carrier = loss, errors
+import os, sys, time
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -22,4 +23,5 @@ for epoch in range(4):
         optim.zero_grad()
         loss.backward()  # expect: place
         optim.step()
+    # scheduler.step()
     print("epoch", epoch, "loss", round(loss.mean().item(), 3))
