@@ -1,5 +1,5 @@
 # expect: pattern = per_sample_loop
-# expect: also = step-between-backwards
+# expect: also = shared-subgraph
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = scores, logits, out
 """Playlist ranker: one forward for the mini-batch, the gradients of each listener clipped, one update per batch."""

@@ -31,9 +31,9 @@ def plume(n_sniffs, per=4):
 
 torch.manual_seed(90)
 antenna = Antenna()
-opt = torch.optim.SGD(antenna.parameters(), lr=0.05)
+opt = torch.optim.SGD(antenna.parameters(), lr=0.01)
 for n, (sniff, where) in enumerate(plume(24), 1):
-    loss = (antenna(sniff) - where).pow(2).sum()
+    loss = (antenna(sniff) - where).pow(2).mean()
     opt.zero_grad()
     loss.backward(retain_graph=True)  # expect: place
     opt.step()

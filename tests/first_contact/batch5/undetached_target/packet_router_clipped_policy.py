@@ -1,4 +1,5 @@
 # expect: pattern = undetached_target
+# expect: also = stored-graph
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = old_logp, logp, values, adv, advantage, returns
 """Clipped policy optimisation for a two-link packet router; four passes over each collected batch."""

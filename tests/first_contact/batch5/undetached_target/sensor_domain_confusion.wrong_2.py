@@ -25,6 +25,7 @@ def train(rounds=6, critic_steps=2, weight=0.3):
     opt_net = torch.optim.Adam(net.parameters(), lr=2e-3)
     opt_critic = torch.optim.Adam(critic.parameters(), lr=4e-3)
     for r in range(rounds):
+        opt_net.zero_grad()
         xs, ys = batch(20, 0.0)
         xt, _ = batch(20, 0.8)
         f_src, f_tgt = net.features(xs), net.features(xt)

@@ -25,6 +25,7 @@ def train(rounds=6, critic_steps=2, weight=0.3):
     opt_net = torch.optim.Adam(net.parameters(), lr=2e-3)
     opt_critic = torch.optim.Adam(critic.parameters(), lr=4e-3)
     for r in range(rounds):
+        opt_net.zero_grad()
         xs, ys = batch(20, 0.0)
         xt, _ = batch(20, 0.8)
         f_src, f_tgt = net.features(xs), net.features(xt)
@@ -41,7 +42,6 @@ def train(rounds=6, critic_steps=2, weight=0.3):
         # then the features: right classes on the source, wrong domain on the target
         task = F.cross_entropy(net.classes(f_src), ys)
         fool = F.binary_cross_entropy_with_logits(critic(f_tgt).squeeze(1), torch.ones(20))
-        opt_net.zero_grad()
         task.backward()
         opt_net.step()
         print(r, f"critic {c_loss.item():.3f} task {task.item():.3f} fool {fool.item():.3f}")
