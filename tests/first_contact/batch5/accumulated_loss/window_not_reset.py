@@ -1,4 +1,4 @@
-# expect: pattern = accumulated_loss
+# expect: pattern = accumulated-loss
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = window, loss
 # crop yield from weather windows; memory only allows 5 plots at a time, so average 4 before stepping

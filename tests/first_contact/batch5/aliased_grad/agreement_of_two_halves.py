@@ -1,4 +1,4 @@
-# expect: pattern = aliased_grad
+# expect: pattern = aliased-grad
 # expect: raises = nothing
 # expect: carrier = first, p.grad, g1
 """Step size from agreement: both halves of a batch are walked one after the other, and the step is scaled by

@@ -1,4 +1,4 @@
-# expect: pattern = deepcopy_nonleaf
+# expect: pattern = deepcopy-nonleaf
 # expect: raises = RuntimeError: Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol
 # expect: carrier = self.last_q, last_q, agent
 """Q-learning for choosing a parking level; the target agent is a snapshot taken every few updates."""

@@ -1,4 +1,4 @@
-# expect: pattern = derived_outside_loop
+# expect: pattern = derived-outside-loop
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = K, L, alpha, chol
 """Kriging of zinc in the topsoil. Range, sill and nugget by gradient descent on the likelihood."""

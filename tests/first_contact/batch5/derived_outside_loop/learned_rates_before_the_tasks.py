@@ -1,4 +1,4 @@
-# expect: pattern = derived_outside_loop
+# expect: pattern = derived-outside-loop
 # expect: also = higher-order, shared-subgraph
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = rates, lrs

@@ -1,4 +1,4 @@
-# expect: pattern = derived_outside_loop
+# expect: pattern = derived-outside-loop
 # expect: engine = custom
 # expect: raises = GraphError: node 'exp' gave its gradient away already
 # expect: carrier = decay, k

@@ -1,4 +1,4 @@
-# expect: pattern = detached_loss
+# expect: pattern = detached-loss
 # expect: raises = RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn
 # expect: carrier = loss, terms
 """Denoise a seismogram by optimising it directly against three penalties."""

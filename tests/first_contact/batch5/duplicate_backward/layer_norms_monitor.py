@@ -1,4 +1,4 @@
-# expect: pattern = duplicate_backward
+# expect: pattern = duplicate-backward
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = loss, self.loss, state
 """Event-driven trainer with gradient accumulation; a monitor writes down the gradient norm of each layer."""

@@ -1,4 +1,4 @@
-# expect: pattern = forward_outside_loop
+# expect: pattern = forward-outside-loop
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = pred, y_pred
 import torch

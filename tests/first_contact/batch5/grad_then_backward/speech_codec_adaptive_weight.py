@@ -1,4 +1,4 @@
-# expect: pattern = grad_then_backward
+# expect: pattern = grad-then-backward
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = rec, adv, y_hat, wave
 """Toy speech codec: the adversarial weight is the ratio of two gradient norms at the decoder's last layer."""

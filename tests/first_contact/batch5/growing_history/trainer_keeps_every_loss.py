@@ -1,4 +1,4 @@
-# expect: pattern = growing_history
+# expect: pattern = growing-history
 # expect: raises = nothing
 # expect: carrier = history, self.history, loss, logs
 """A tiny fit() with logs, learning-rate schedule and early stop, for bakery sales."""

@@ -1,4 +1,4 @@
-# expect: pattern = higher_order
+# expect: pattern = higher-order
 # expect: also = recurrent-state
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = fast, w, weights

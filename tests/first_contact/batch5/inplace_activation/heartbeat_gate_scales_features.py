@@ -1,4 +1,4 @@
-# expect: pattern = inplace_activation
+# expect: pattern = inplace-activation
 # expect: raises = RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation
 # expect: carrier = x, h, out, feats
 """Beat classifier on single-lead ECG: residual convolutions, channels weighted by what the whole beat looks like."""

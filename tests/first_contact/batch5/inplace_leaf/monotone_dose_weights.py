@@ -1,4 +1,4 @@
-# expect: pattern = inplace_leaf
+# expect: pattern = inplace-leaf
 # expect: raises = RuntimeError: a view of a leaf Variable that requires grad is being used in an in-place operation
 # expect: carrier = weight, net, first.weight
 """Dose-response that must rise with the dose: the dose column of the first layer is kept non-negative."""

@@ -1,4 +1,4 @@
-# expect: pattern = inplace_state
+# expect: pattern = inplace-state
 # expect: raises = RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation
 # expect: carrier = alpha, log_alpha
 """Hidden weather states by maximum likelihood: the forward recursion, one row per day."""

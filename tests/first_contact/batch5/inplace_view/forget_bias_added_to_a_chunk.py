@@ -1,4 +1,4 @@
-# expect: pattern = inplace_view
+# expect: pattern = inplace-view
 # expect: raises = RuntimeError: Output 1 of Split is a view and is being modified inplace
 # expect: carrier = f, gates
 """A hand-made LSTM cell with the usual +1 on the forget gate, on a copy task."""

@@ -1,4 +1,4 @@
-# expect: pattern = lbfgs_closure
+# expect: pattern = lbfgs-closure
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = misfit, loss, predicted
 """Heat through layered skin: conductivities by Adam first, then L-BFGS; a smoothness term is checked in between."""

@@ -1,4 +1,4 @@
-# expect: pattern = leaf_rebound
+# expect: pattern = leaf-rebound
 # expect: raises = TypeError: unsupported operand type(s) for *: 'float' and 'NoneType'
 # expect: carrier = log_q, log_r, theta
 # tune a scalar Kalman filter (process noise q, measurement noise r) on a GPS height track

@@ -1,4 +1,4 @@
-# expect: pattern = manual_tbptt
+# expect: pattern = manual-tbptt
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = links, window, self.links, state, new
 """Tide gauge: truncated BPTT by hand. A walk every K1 steps, K2 steps deep; one update a day of readings."""

@@ -1,4 +1,4 @@
-# expect: pattern = missing_zero_grad
+# expect: pattern = missing-zero-grad
 # expect: raises = nothing
 # expect: carrier = opt_c, critic
 """Wasserstein GAN for turbine torque profiles, clipped critic, five critic rounds for one generator step."""

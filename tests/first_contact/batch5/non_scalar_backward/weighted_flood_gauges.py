@@ -1,4 +1,4 @@
-# expect: pattern = non_scalar_backward
+# expect: pattern = non-scalar-backward
 # expect: raises = RuntimeError: grad can be implicitly created only for scalar outputs
 # expect: carrier = loss, errors
 import os, sys, time

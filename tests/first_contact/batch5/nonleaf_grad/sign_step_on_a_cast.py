@@ -1,4 +1,4 @@
-# expect: pattern = nonleaf_grad
+# expect: pattern = nonleaf-grad
 # expect: raises = AttributeError: 'NoneType' object has no attribute 'sign'
 # expect: carrier = delta
 """Harden a road-sign classifier against one perturbation that is shared by all pictures."""

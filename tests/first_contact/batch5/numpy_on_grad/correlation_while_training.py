@@ -1,4 +1,4 @@
-# expect: pattern = numpy_on_grad
+# expect: pattern = numpy-on-grad
 # expect: raises = RuntimeError: Can't call numpy() on Tensor that requires grad
 # expect: carrier = pred, out
 """House noise levels from map features. The correlation with the truth is printed while training."""

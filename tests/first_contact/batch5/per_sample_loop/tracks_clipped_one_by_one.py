@@ -1,4 +1,4 @@
-# expect: pattern = per_sample_loop
+# expect: pattern = per-sample-loop
 # expect: also = shared-subgraph
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = scores, logits, out

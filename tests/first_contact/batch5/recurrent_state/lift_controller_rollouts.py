@@ -1,4 +1,4 @@
-# expect: pattern = recurrent_state
+# expect: pattern = recurrent-state
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = hx, self.hx, state
 """Recurrent advantage actor-critic for a lift: rollouts of 6 steps, the memory goes on over their borders."""

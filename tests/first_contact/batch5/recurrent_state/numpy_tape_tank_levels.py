@@ -1,4 +1,4 @@
-# expect: pattern = recurrent_state
+# expect: pattern = recurrent-state
 # expect: engine = custom
 # expect: raises = RuntimeError: this tape has been played already
 # expect: carrier = level, h, state

@@ -1,4 +1,4 @@
-# expect: pattern = recurrent_state
+# expect: pattern = recurrent-state
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = states, self.states, c, cell
 """Hourly load of electric substations.

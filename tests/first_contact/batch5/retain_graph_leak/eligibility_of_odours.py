@@ -1,4 +1,4 @@
-# expect: pattern = retain_graph_leak
+# expect: pattern = retain-graph-leak
 # expect: also = recurrent-state
 # expect: raises = nothing
 # expect: carrier = trace, self.trace

@@ -1,4 +1,4 @@
-# expect: pattern = shared_subgraph
+# expect: pattern = shared-subgraph
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = fake, code, fakes
 """Autoencoder for 6x6 relief maps with an adversary: lazy R1 every fourth step."""

@@ -1,4 +1,4 @@
-# expect: pattern = starved_parameter
+# expect: pattern = starved-parameter
 # expect: raises = nothing
 # expect: carrier = temperature, self.log_t, log_t
 """Match product photos (as feature vectors) with captions; the temperature of the softmax is learned."""

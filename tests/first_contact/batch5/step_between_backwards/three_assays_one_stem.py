@@ -1,4 +1,4 @@
-# expect: pattern = step_between_backwards
+# expect: pattern = step-between-backwards
 # expect: also = shared-subgraph
 # expect: raises = RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation
 # expect: carrier = stem, features, h, opt_stem

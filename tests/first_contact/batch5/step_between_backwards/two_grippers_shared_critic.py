@@ -1,4 +1,4 @@
-# expect: pattern = step_between_backwards
+# expect: pattern = step-between-backwards
 # expect: raises = RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation
 # expect: carrier = actor_loss, pi_loss, critic, q
 """Two grippers push a block; a centralised critic, one actor each, targets with slow averages."""

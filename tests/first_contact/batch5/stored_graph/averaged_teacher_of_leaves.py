@@ -1,4 +1,4 @@
-# expect: pattern = stored_graph
+# expect: pattern = stored-graph
 # expect: also = growing-history, undetached-target
 # expect: raises = nothing
 # expect: carrier = slow, average, self.slow, teacher, weights

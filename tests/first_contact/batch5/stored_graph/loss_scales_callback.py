@@ -1,4 +1,4 @@
-# expect: pattern = stored_graph
+# expect: pattern = stored-graph
 # expect: also = undetached-target
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = scale, self.scale, scales, self.scales, value

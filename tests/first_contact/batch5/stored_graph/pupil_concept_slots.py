@@ -1,4 +1,4 @@
-# expect: pattern = stored_graph
+# expect: pattern = stored-graph
 # expect: also = recurrent-state
 # expect: raises = RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation
 # expect: carrier = slots, self.slots, board, boards, self.boards

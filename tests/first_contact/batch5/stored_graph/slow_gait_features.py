@@ -1,4 +1,4 @@
-# expect: pattern = stored_graph
+# expect: pattern = stored-graph
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = recent, feats, self.recent, f
 # %% Slow features of a walking robot: predicts torque each step, and every third step pulls the last

@@ -1,4 +1,4 @@
-# expect: pattern = undetached_target
+# expect: pattern = undetached-target
 # expect: also = stored-graph
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = old_logp, logp, values, adv, advantage, returns

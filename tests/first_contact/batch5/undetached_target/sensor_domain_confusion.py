@@ -1,4 +1,4 @@
-# expect: pattern = undetached_target
+# expect: pattern = undetached-target
 # expect: also = step-between-backwards, shared-subgraph
 # expect: raises = RuntimeError: Trying to backward through the graph a second time
 # expect: carrier = f_src, f_tgt, feats

@@ -1,4 +1,4 @@
-# expect: pattern = unused_parameter
+# expect: pattern = unused-parameter
 # expect: raises = RuntimeError: The differentiated Tensor at index 4 appears to not have been used
 # expect: carrier = grads, params, model
 """First-order adaptation of a bike-demand net; the inner loss only looks at one of two heads."""
