@@ -50,17 +50,14 @@ def told_apart(script: str, traceback: str, fits: Sequence[Fits]) -> Sorted:
 
 
 def _noted(script: str) -> ParsedTraceback | None:
-    """The error that somebody noted in comments above or below all of a script's code, by its name
-    (`# RuntimeError: …`); None where no line of them begins so."""
-    rows = [line.strip() for line in script.splitlines()]
-    above = list(takewhile(_is_aside, rows))
-    below = list(takewhile(_is_aside, reversed(rows)))[::-1]
-    for block in (below, above):
-        notes = [row.lstrip("# ") for row in block]
-        if any(_NAMED.match(note) for note in notes):
-            error = parse("\n".join(notes))
-            return error if error.family != "other" else None
-    return None
+    """The error that somebody noted in comments below all of a script's code, as what came of it,
+    by its name (`# RuntimeError: …`); None where no line of them begins so."""
+    rows = reversed([line.strip() for line in script.splitlines()])
+    notes = [row.lstrip("# ") for row in takewhile(_is_aside, rows)][::-1]
+    if not any(_NAMED.match(note) for note in notes):
+        return None
+    error = parse("\n".join(notes))
+    return error if error.family != "other" else None
 
 
 def _is_aside(row: str) -> bool:
