@@ -101,7 +101,7 @@ def joined(ended: tuple[Lost, ...]) -> Lost | None:
     """Where several graphs ended as one, named for the first of them."""
     if len(ended) < 2:
         return ended[0] if ended else None
-    return Lost(ended[0].op, ended[0].at, (), ended)
+    return Lost(ended[0].op, ended[0].at, (), ended, ended[0].stack)
 
 
 def lost_by(values: Iterable[Value]) -> Lost | None:

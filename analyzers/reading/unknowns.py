@@ -58,7 +58,7 @@ def call_unknown(
     if leaf is not None and leaf.node is not None and leaf.node.trainable:
         parents = (*parents, leaf.node)
     if not machine.grad:
-        lost = Lost("no_grad", frame.place(), parents, ended)
+        lost = Lost("no_grad", frame.place(), parents, ended, frame.stack())
         return Unknown(callee.origin, data=True, lost=lost)
     node = machine.tape.node(callee.origin or "call", frame.place(), parents)
     node.ended = ended
