@@ -282,7 +282,7 @@ HIDING = """\
 import importlib.machinery
 found = importlib.machinery.PathFinder.find_spec
 def find_spec(name, *given):
-    if name.partition(".")[0] in {"lightning", "pytorch_lightning"}:
+    if name.partition(".")[0] in {"PIL", "lightning", "pytorch_lightning"}:
         return None
     return found(name, *given)
 importlib.machinery.PathFinder.find_spec = staticmethod(find_spec)

@@ -79,6 +79,20 @@ plt.plot(curve)
 CLEARED = UNCLEARED.replace("    error.backward", "    descent.zero_grad()\n    error.backward")
 
 
+PICTURE = """\
+import numpy as np
+import torch
+from PIL import Image
+
+pixels = torch.from_numpy(np.asarray(Image.open("cat.png").convert("L"))).float() / 255
+cell = torch.nn.RNNCell(64, 8)
+state = torch.zeros(1, 8)
+for row in pixels[:4]:
+    state = cell(row[None], state)
+    state.mean().backward()
+"""
+
+
 async def asked(script: str, **more: object) -> Findings:
     request = DiagnosisRequest.model_validate({"script": script, **more})
     (found,) = (await ask([request], [RUNNING]))[RUNNING]
@@ -121,3 +135,11 @@ async def test_an_error_noted_in_a_comment_is_the_error() -> None:
     assert found.error is not None
     assert found.error.family == "no-grad"
     assert (found.causes[0].pattern, found.causes[0].location.line) == ("numpy-on-grad", 8)
+
+
+async def test_a_missing_picture_is_made_up_for_the_real_library() -> None:
+    found = await asked(PICTURE)
+    assert found.causes[0].pattern == "recurrent-state"
+    assert {(a.kind, a.name) for a in found.world} >= {("file", "cat.png")}
+    assert found.run is not None
+    assert "PIL" not in found.run.stand_ins

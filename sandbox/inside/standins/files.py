@@ -20,10 +20,12 @@ import numpy as np
 import torch
 
 from ..frames import USER, owner
+from . import pictures
 from .arguments import value_for
 from .configs import Config
 from .finding import Report, insists, when_imported
 from .noise import COLUMNS, ROWS, noise
+from .nothing import NothingModule
 
 WORDS = (
     *(["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog"]),
@@ -49,6 +51,7 @@ def install(report: Report) -> None:
     _texts()
     _arrays()
     _objects()
+    when_imported("PIL.Image", _pictures)
     _directories()
     _commands(report)
     _demands()
@@ -233,7 +236,7 @@ def _objects() -> None:
     def loading(file: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(file, MadeUpBytes) or (is_missing(file) and asked_by_user()):
             name = str(getattr(file, "name", file))
-            made_up(name, "a tensor or a state of noise, as it is used")
+            made_up(name, "noise, as a tensor or as a state,")
             return State(name=Path(name).name)
         return load(file, *args, **kwargs)
 
@@ -259,6 +262,23 @@ def _yaml(yaml: Any) -> None:
             return Answers() if isinstance(stream, MadeUp) else original(stream, *args, **kwargs)
 
         setattr(yaml, name, parsing)
+
+
+def _pictures(pillow: Any) -> None:
+    """`Image.open` of the real Pillow; its likeness makes pictures itself."""
+    if isinstance(pillow, NothingModule):
+        return
+    original = pillow.open
+
+    @wraps(original)
+    def opening(file: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(file, MadeUpBytes) or (is_missing(file) and asked_by_user()):
+            name = getattr(file, "name", file)
+            made_up(name, "a picture of noise")
+            return pillow.fromarray(pictures.noise(name, (pictures.SIDE, pictures.SIDE, 3)))
+        return original(file, *args, **kwargs)
+
+    pillow.open = opening
 
 
 class State(Answers):

@@ -36,6 +36,9 @@ class Arguments(list[str]):
         super().__init__(given)
         self._report = report
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (list(self),)  # for spawned processes, which have no report
+
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, int) and len(self) <= key < MOST:
             frame = frames.user_frame(sys._getframe(1))
