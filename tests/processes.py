@@ -64,7 +64,7 @@ def _state(pid: int) -> str:
         return ""
 
 
-def _hear_interrupts() -> None:
+def hear_interrupts() -> None:
     """A shell's background job ignores SIGINT, and so would everything that it starts."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -86,7 +86,7 @@ class Process:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(path), **environment},
                 stdout=log,
                 stderr=log,
-                preexec_fn=_hear_interrupts,
+                preexec_fn=hear_interrupts,
             )
 
     @property

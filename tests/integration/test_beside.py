@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.beside import ROOT, call, environment, gradmend
-from tests.processes import Server, running
+from tests.processes import Server, hear_interrupts, running
 
 pytestmark = pytest.mark.timeout(900)  # commands run again, several times each
 PYTHON = sys.executable
@@ -232,6 +232,7 @@ def test_ctrl_c_ends_both(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=hear_interrupts,
     )
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"
