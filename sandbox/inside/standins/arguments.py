@@ -144,7 +144,7 @@ def value_for(name: str, kind: Any = None) -> Any:
         try:
             if text is not None:
                 return kind(text)
-        except Exception:
+        except Exception:  # the script's own `type=` says by any error that a text is none of its
             continue
     return None
 
