@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
 
 SHOTS = Path(__file__).parents[2] / "ci-output" / "screenshots"
 SETTLED_MS = 90_000
@@ -79,8 +79,13 @@ async def settled(page: Page) -> None:
 
 
 async def write(page: Page, script: str) -> None:
-    """Type a script into the form's editor."""
-    await page.fill(".cm-content", script)
+    """Paste a script into the form's editor, in the place of all that stands there."""
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await page.evaluate("text => navigator.clipboard.writeText(text)", script)
+    await page.focus(".cm-content")
+    await page.keyboard.press("Control+A")
+    await page.keyboard.press("Control+V")
+    await expect(page.locator("#script")).to_have_value(script)
 
 
 async def diagnosed(page: Page, example: str) -> None:
