@@ -73,7 +73,11 @@ def _is_past(node: Node, youngest: int) -> bool:
     known: _Walked | None = node.metadata.get(_WALKED)
     if known is None:
         return False
-    return known.steps < Clock.steps or (known.freed and youngest >= known.number)
+    if known.steps < Clock.steps:
+        return True
+    if Clock.evaluated_since is not None and known.number >= Clock.evaluated_since:
+        return False  # an evaluation of the closure is not the past of the next one
+    return known.freed and youngest >= known.number
 
 
 def _zeros(gradients: tuple[torch.Tensor | None, ...]) -> tuple[torch.Tensor | None, ...]:

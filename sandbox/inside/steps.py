@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import weakref
 from collections.abc import Callable, Sequence
@@ -22,7 +23,7 @@ from .frames import Json
 from .gradients import fingerprint
 from .parameters import Known, Parameters
 from .sampling import sampled
-from .stamps import Clock
+from .stamps import Clock, next_number
 
 OnStep = Callable[[int, list[Known]], None]
 _class: Any = Optimizer
@@ -89,15 +90,34 @@ class StepWatch:
         return min(self._taken.values(), default=0)
 
     def _frozen_step(self, optimizer: Optimizer, closure: Any) -> Any:
-        """Everything that a step does but changing values: the closure runs once."""
+        """Everything that a step does but changing values. An optimizer that cannot step without
+        its closure evaluates it as often as it likes: here twice, from the same gradients."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
+                if _needs_closure(optimizer):
+                    self._evaluate_first(optimizer, closure)
                 loss = closure()
         Clock.steps += 1
+        Clock.evaluated_since = None
         met = self._parameters.meet(_owned(optimizer), None)
         self._tell(optimizer, met, self._gradients_of(optimizer), 0)
         return loss
+
+    def _evaluate_first(self, optimizer: Optimizer, closure: Any) -> None:
+        """The first of two evaluations, told as a step of its own."""
+        owned = _owned(optimizer)
+        before = [None if p.grad is None else p.grad.clone() for p in owned]
+        begun = next_number()
+        closure()
+        Clock.evaluated_since = begun
+        if sampled(Clock.steps + 1):
+            met = self._parameters.meet(owned, None)
+            at = frames.user_place(sys._getframe(2))
+            number = self._numbers.get(optimizer, -1)
+            self.emit_step(number, at, self.read(met), fed=self.feeding.behind(met))
+        for parameter, gradient in zip(owned, before, strict=True):
+            parameter.grad = gradient
 
     def _before(
         self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -194,6 +214,11 @@ class StepWatch:
                 "piled": piled,
             }
         )
+
+
+def _needs_closure(optimizer: Optimizer) -> bool:
+    given = inspect.signature(type(optimizer).step).parameters.get("closure")
+    return given is not None and given.default is given.empty
 
 
 def _owned(optimizer: Optimizer) -> list[torch.Tensor]:

@@ -384,8 +384,40 @@ for _ in range(3):
 """
 
 
+MISFIT = """\
+import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+x, y = torch.randn(16, 3), torch.randn(16, 1)
+optimizer = torch.optim.LBFGS(net.parameters(), max_iter=4)
+for _ in range(3):
+    kept = [(net(x).tanh() - y).square().mean()]
+    def closure():
+        optimizer.zero_grad()
+        loss = kept[0] + net.weight.square().sum()
+        loss.backward()
+        return loss
+    optimizer.step(closure)
+"""
+
+
+async def test_every_evaluation_of_a_closure_is_compared(session: Session) -> None:
+    """Cut behind its first backward, the misfit gives nothing to the calls of the same step."""
+    trials = await judged(
+        session,
+        MISFIT,
+        ("        return", "        kept[0] = kept[0].detach()\n        return"),
+        (
+            "        loss = ",
+            "        kept[0] = (net(x).tanh() - y).square().mean()\n        loss = ",
+        ),
+    )
+    assert given(trials) == [2, 1]
+    assert [trial.gradients for trial in trials] == ["same", "changed"]
+
+
 async def test_a_closure_that_piles_up_gradients_is_no_repair(session: Session) -> None:
-    """At fixed parameters the closure runs once, so only the run as it is tells."""
+    """The gradients of a step's calls are compared one by one; only the run as it is adds them."""
     made = "    loss = (net(x).tanh() - y).square().mean()\n    def closure():\n"
     inside = "    def closure():\n        loss = (net(x).tanh() - y).square().mean()\n"
     cleared = inside.replace("closure():\n", "closure():\n        optimizer.zero_grad()\n")
