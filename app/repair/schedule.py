@@ -224,20 +224,20 @@ def covered(original: Trace, candidate: Trace) -> Check:
     """
     ours = _new_losses(original)[:LOOKED_AT]
     theirs = [loss for _, loss in _new_losses(candidate)]
-    lines = {line for line, _ in ours}
-    if not theirs or len(lines) < 2:
-        return Check(name="covered", status="not_run", detail="one loss, or none that is a number")
+    if not ours or not theirs:
+        return Check(name="covered", status="not_run", detail="no loss is a number")
     walked, explained = _walked([loss for _, loss in ours], theirs)
     walked = _with_totals([loss for _, loss in ours], walked)
-    for line in sorted(lines):
-        mine = [found for (at, _), found in zip(ours, walked, strict=True) if at == line]
-        if not any(mine) and explained:
-            return Check(
-                name="covered",
-                status="failed",
-                detail=f"the loss of line {line} gets no backward any more",
-            )
-    return Check(name="covered", status="passed", detail=f"{len(lines)} losses get a backward")
+    lines = {line for line, _ in ours}
+    lost = sorted(lines - {line for (line, _), found in zip(ours, walked, strict=True) if found})
+    if lost and explained:
+        detail = f"the loss of line {lost[0]} gets no backward any more"
+        return Check(name="covered", status="failed", detail=detail)
+    if lost:
+        detail = f"no backward call was seen with the value of line {lost[0]}'s loss"
+        return Check(name="covered", status="not_run", detail=detail)
+    many = "1 loss gets" if len(lines) == 1 else f"{len(lines)} losses get"
+    return Check(name="covered", status="passed", detail=f"{many} a backward")
 
 
 def _new_losses(trace: Trace) -> list[tuple[int, float]]:

@@ -9,6 +9,7 @@ from analyzers.explain.pattern import SECOND_CHOICE
 from analyzers.request.causes import Candidate
 from app.repair import checks, schedule
 from app.repair.effects import Comparison, Measured, compare, renumbered
+from app.repair.learning import learns, starved
 from app.repair.original import PATIENCE_S, Mathematics, Original
 from app.repair.schedule import Schedule
 from app.run import outcome
@@ -157,22 +158,29 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
         ended = held.status == fixed.status == "finished"
         trial.schedule = schedule.beside(reference, trace, ended=ended)
         trial.unsteady = (
-            checks.starved(reference, trace) or schedule.rewalked(trace) or checks.hoards(trace)
+            starved(reference, trace) or schedule.rewalked(trace) or checks.hoards(trace)
         )
         trial.strays = schedule.strays(reference, trace)
     if trial.run.trace is not None:
         trial.schedule = schedule.piled(trial.run.trace) or trial.schedule
-    covered = (
-        schedule.covered(reference, trace)
-        if reference is not None and trace is not None and trial.gradients != "same"
-        else Check(name="covered", status="not_run", detail="the gradients tell")
-    )
     return [
-        checks.learns(reference, trace or trial.run.trace, original.run.trace),
+        learns(reference, trace or trial.run.trace, original.run.trace, trial.run.trace),
         _same_gradient(trial.measured),
         trial.schedule.check,
-        covered,
+        _covered(trial, reference, trace),
     ]
+
+
+def _covered(trial: Trial, reference: Trace | None, trace: Trace | None) -> Check:
+    """Equal gradients hold the share of every loss; others do not tell which losses made them."""
+    if trial.gradients == "same":
+        steps = len(trial.measured.kept.differences)
+        detail = f"equal gradients in {steps} steps hold every loss"
+        return Check(name="covered", status="passed", detail=detail)
+    if reference is None or trace is None:
+        detail = "the original cannot be followed past its failure"
+        return Check(name="covered", status="not_run", detail=detail)
+    return schedule.covered(reference, trace)
 
 
 async def _measured(original: Original, own: Mathematics, trace: Trace | None) -> Measured:

@@ -195,7 +195,9 @@ async def test_what_the_script_reads_afterwards_is_still_there(session: Session)
     assert given(trials) == [2, 1]
 
 
-async def test_a_first_pass_unlike_the_others_comes_behind(session: Session) -> None:
+async def test_who_cuts_a_value_that_is_made_once_behind_the_first_walk_fails(
+    session: Session,
+) -> None:
     script = """\
 import torch
 from torch import nn
@@ -218,6 +220,57 @@ for _ in range(5):
     assert given(trials) == [2, 1]
     assert trials[0].gradients == "same"
     assert "step 2" in trials[1].unsteady
+    assert check(trials[1], "learns") == "failed"
+
+
+async def test_a_state_that_is_learned_where_it_begins_is_not_said_to_learn(
+    session: Session,
+) -> None:
+    script = RECURRENT.replace("optimizer", "first = nn.Parameter(torch.zeros(2, 4))\noptimizer", 1)
+    script = script.replace("*head.parameters()]", "*head.parameters(), first]")
+    script = script.replace("h = torch.zeros(2, 4)", "h = 1 * first")
+    cut = ("    optimizer.step()\n", "    optimizer.step()\n    h = h.detach()\n")
+    (trial,) = await judged(session, script, cut)
+    assert (trial.status, trial.gradients) == ("passed", "truncated")
+    assert check(trial, "learns") == "not_run"
+    assert "No gradient from step 2 on: first" in trial.effect.text
+
+
+UNFED = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Linear(3, 1)
+scale = nn.Parameter(torch.ones(1))
+optimizer = torch.optim.SGD([*model.parameters(), scale], lr=0.05)
+layer = nn.Module()
+layer.scale, layer.model = scale, model
+layer.forward = lambda x: model(x) * scale.item()
+for _ in range(6):
+    loss = layer(torch.randn(4, 3)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+async def test_zeros_do_not_feed_a_parameter(session: Session) -> None:
+    trials = await judged(
+        session,
+        UNFED,
+        ("scale.item()", "scale.item() + 0 * scale"),
+        ("scale.item()", "scale"),
+    )
+    assert given(trials) == [2, 1]
+    assert [trial.status for trial in trials] == ["passed", "failed"]
+    learning = next(c for c in trials[1].checks if c.name == "learns")
+    assert learning.detail.startswith("no gradient but zeros: ")
+
+
+async def test_a_single_loss_that_is_walked_is_covered(session: Session) -> None:
+    cut = ("    optimizer.step()\n", "    optimizer.step()\n    h = h.detach()\n")
+    (trial,) = await judged(session, RECURRENT, cut)
+    assert check(trial, "covered") == "passed"
 
 
 async def test_a_graph_that_is_kept_alive_is_seen(session: Session) -> None:

@@ -10,7 +10,6 @@ from sandbox.records import (
     Backward,
     Ended,
     Gradient,
-    Missing,
     Parameter,
     Place,
     Silent,
@@ -85,58 +84,6 @@ def test_a_silent_fault_that_stays_fails_the_run() -> None:
         one.trace.silent.append(Silent(t="silent", kind=kind))
     assert checks.runs(result, original).status == "failed"
     assert checks.runs(result, other).status == "passed"
-
-
-def test_learning_is_judged_in_both_directions() -> None:
-    reference = trace([{0: 1.0}, {0: 1.0}])
-    assert checks.learns(reference, trace([{0: 2.0}, {0: 2.0}])).status == "passed"
-    lost = checks.learns(reference, trace([{1: 1.0}, {1: 1.0}]))
-    assert (lost.status, lost.detail) == ("failed", "no gradient any more: w0")
-    gained = checks.learns(reference, trace([{0: 1.0, 1: 1.0}]))
-    assert (gained.status, gained.detail) == ("failed", "a gradient from elsewhere: w1")
-
-
-def test_inputs_without_a_name_need_not_come_as_often() -> None:
-    inputs = [Parameter(id=1), Parameter(id=2)]
-    reference = trace([{0: 1.0, 1: 1.0, 2: 1.0}])
-    reference = reference.model_copy(update={"parameters": [reference.parameters[0], *inputs]})
-    assert checks.learns(reference, trace([{0: 1.0, 1: 1.0}])).status == "passed"
-    assert checks.learns(reference, trace([{0: 1.0}])).status == "failed"
-
-
-def test_parameters_that_fall_silent_later_are_told() -> None:
-    both, one = {0: 1.0, 1: 1.0}, {0: 1.0}
-    assert checks.starved(trace([both] * 2), trace([both, one]))
-    reference = trace([both] * 4)
-    assert checks.starved(reference, trace([both, both, both, one])) == ""
-    assert checks.starved(reference, trace([both, one, both, both])) == ""
-    told = checks.starved(reference, trace([both, both, one, one]))
-    assert told == "no gradient from step 3 on: w1"
-
-
-def test_without_a_reference_every_parameter_of_an_optimizer_must_learn() -> None:
-    assert checks.learns(None, trace([{0: 1.0, 1: 1.0}])).status == "passed"
-    assert checks.learns(None, trace([{0: 1.0}])).status == "failed"
-    assert checks.learns(None, Trace()).status == "not_run"
-
-
-def test_a_parameter_that_the_run_showed_to_be_at_fault_may_gain_a_gradient() -> None:
-    reference, candidate = trace([{0: 1.0}]), trace([{0: 1.0, 1: 1.0}])
-    assert checks.learns(reference, candidate).status == "failed"
-    for name, status in (("w1", "passed"), ("w0", "failed")):
-        original = Trace(silent=[Silent(t="silent", kind="any", params=[name])])
-        assert checks.learns(reference, candidate, original).status == status
-
-
-def test_a_parameter_that_is_known_to_be_unused_need_not_learn() -> None:
-    candidate = trace([{0: 1.0}])
-    original = trace(nodes=[3])
-    reached = original.backwards[0].model_copy(update={"received": [0]})
-    original = original.model_copy(update={"backwards": [reached]})
-    unused = original.model_copy(update={"missing": Missing(t="missing", how="unused")})
-    assert checks.learns(None, candidate, original).status == "failed"
-    assert checks.learns(None, candidate, unused).status == "passed"
-    assert checks.learns(None, trace([{1: 1.0}]), unused).status == "failed"
 
 
 def test_a_stale_walk_is_not_fresh() -> None:

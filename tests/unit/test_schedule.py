@@ -95,11 +95,19 @@ def test_without_steps_nothing_is_known() -> None:
         (trace(*TWO), "passed"),
         (trace((5, A + B), "step 0", (5, C + D), "step 0"), "passed"),
         (trace((5, A), "step 0", (5, C), "step 0"), "failed"),
-        (trace((5, 1.1), "step 0", (5, 1.4), "step 0"), "passed"),  # a weighted sum, perhaps
+        (trace((5, 1.1), "step 0", (5, 1.4), "step 0"), "not_run"),  # a weighted sum, perhaps
     ],
 )
 def test_every_loss_is_covered(patched: Trace, status: str) -> None:
     assert schedule.covered(ORIGINAL, patched).status == status
+
+
+def test_a_single_loss_is_covered_where_it_was_seen() -> None:
+    one = trace((5, A), "step 0", (5, C), "step 0")
+    assert schedule.covered(one, one).detail == "1 loss gets a backward"
+    other = trace((5, 1.1), "step 0", (5, 1.4), "step 0")
+    assert schedule.covered(one, other).status == "not_run"
+    assert schedule.covered(one, trace("step 0")).status == "not_run"
 
 
 def test_values_that_stray_and_walks_of_the_walked_are_seen() -> None:

@@ -1,0 +1,185 @@
+"""Which parameters a patched run trains, beside those that the original's mathematics trains."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import groupby, pairwise, takewhile
+
+from app.repair.effects import by_optimizer, paired
+from app.schemas import Check
+from sandbox.records import Step, Trace
+
+
+def learns(
+    reference: Trace | None,
+    candidate: Trace | None,
+    original: Trace | None = None,
+    moving: Trace | None = None,
+) -> Check:
+    """No parameter loses its gradient, and none gains one that the original's mathematics did
+    not give it, optimizer by optimizer.
+
+    Without a reference, the `original`'s own calls before it failed say who should learn. Those
+    that its run showed to be at fault may gain a gradient, and those that it never fed must: one
+    of zeros is none, unless another comes in the patch's own run, with its parameters `moving`.
+    """
+    if candidate is None:
+        return _failed("the run left no records")
+    names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
+    if hungry := _hungry(candidate, moving, original):
+        return _failed(f"no gradient but zeros: {_some(hungry, names)}")
+    given = _fed(candidate)
+    if reference is None or not (wanted := _fed(reference)):
+        return _without_reference(candidate, moving, original, names)
+    lost = {p for o, params in wanted.items() for p in params - given.get(o, set())}
+    inputs = _inputs(reference)
+    if any(inputs & params for params in given.values()):
+        lost -= inputs  # those of one name count once, those without a name each time
+    told = _told(original)
+    fed = {p for p, name in names.items() if name in told}
+    gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o] - fed}
+    if lost:
+        return _failed(f"no gradient any more: {_some(lost, names)}")
+    if gained:
+        return _failed(f"a gradient from elsewhere: {_some(gained, names)}")
+    if late := starved(reference, candidate):
+        return _failed(late) if not _carries(reference) else _unknown(late)
+    count = len({p for params in wanted.values() for p in params})
+    return Check(
+        name="learns", status="passed", detail=f"{count} of {count} parameters get a gradient"
+    )
+
+
+def _failed(detail: str) -> Check:
+    return Check(name="learns", status="failed", detail=detail)
+
+
+def _unknown(detail: str) -> Check:
+    return Check(name="learns", status="not_run", detail=detail)
+
+
+def _told(original: Trace | None, kind: str = "") -> set[str]:
+    """The parameters that the original's run showed to be at fault, of one kind or of any."""
+    records = original.silent if original is not None else []
+    return {name for r in records if r.kind == (kind or r.kind) for name in r.params}
+
+
+def _hungry(candidate: Trace, moving: Trace | None, original: Trace | None) -> set[int]:
+    """The parameters that the original was seen to starve, and that the patch feeds zeros. Beside
+    another of its module that is fed, one may have no influence on the loss."""
+    fed = _fed_names(candidate) | _fed_names(moving)
+    told = _told(original, "unfed-parameters")
+    alive = {_module(name) for name in told & fed}
+    return {
+        p.id
+        for p in candidate.parameters
+        if p.name in told - fed and p.optimizer is not None and _module(p.name) not in alive
+    }
+
+
+def _module(name: str) -> str:
+    return name.rpartition(".")[0] or name
+
+
+def _fed_names(trace: Trace | None) -> set[str]:
+    if trace is None:
+        return set()
+    fed = {p for params in _fed(trace).values() for p in params}
+    return {p.name for p in trace.parameters if p.id in fed}
+
+
+def starved(reference: Trace, candidate: Trace) -> str:
+    """Parameters that fall silent from some step on although the reference goes on to feed them;
+    empty where there are none."""
+    late = _lost_later(reference, candidate)
+    if late is None:
+        return ""
+    names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
+    return f"no gradient from step {late[0]} on: {_some(late[1], names)}"
+
+
+def _lost_later(reference: Trace, candidate: Trace) -> tuple[int, set[int]] | None:
+    """The first step from which on parameters miss a gradient that the reference gives them, for
+    longer than ever before. One step alone says little where it follows others: a gradient may
+    happen to be zero."""
+    inputs = _inputs(reference)
+    fed: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    for ours, theirs in paired(reference, candidate):
+        if ours.gradients and theirs.gradients:
+            kept = _with_gradient(theirs)
+            for param in _with_gradient(ours) - inputs:
+                fed[param].append((ours.n, param in kept))
+    lost: dict[int, set[int]] = defaultdict(set)
+    for param, steps in fed.items():
+        tail = list(takewhile(lambda step: not step[1], reversed(steps)))
+        gaps = [len(list(run)) for has, run in groupby(has for _, has in steps) if not has]
+        longest = max(gaps[:-1] if tail else gaps, default=0)
+        if len(tail) > max(longest, 1) or (tail and len(steps) <= 2):
+            lost[tail[-1][0]].add(param)
+    return (min(lost), lost[min(lost)]) if lost else None
+
+
+def _carries(reference: Trace) -> bool:
+    """Whether some call walks more than one before it from the same line: values are carried on
+    from pass to pass, so that cutting them leaves what the first was made of behind. A value that
+    is made once and used in every pass makes no call longer."""
+    lines: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for record in reference.backwards:
+        lines[record.visit.at.file, record.visit.at.line].append(record.nodes)
+    return any(a < b for nodes in lines.values() for a, b in pairwise(nodes))
+
+
+def _inputs(trace: Trace) -> set[int]:
+    """Leaves that come and go: no optimizer owns them, and nothing names them."""
+    return {p.id for p in trace.parameters if p.optimizer is None and not p.name}
+
+
+def _with_gradient(step: Step) -> set[int]:
+    return {g.param for g in step.gradients if not g.none and g.norm > 0}
+
+
+def _without_reference(
+    candidate: Trace, moving: Trace | None, original: Trace | None, names: Mapping[int, str]
+) -> Check:
+    """Where the original's own gradients cannot be had: every parameter in an optimizer, and
+    every one that the original's calls reached before it failed. Those alone, where it failed by
+    asking for the gradient of something that its loss does not use."""
+    owned = {p.id for p in candidate.parameters if p.optimizer is not None and p.requires_grad}
+    wanted = _received(original) if original is not None else set()
+    if original is not None and owned:  # a copy that was a leaf may be none any more
+        wanted -= {p.id for p in original.parameters if p.optimizer is None} - set(names)
+    missing = original.missing if original is not None else None
+    if not wanted or missing is None or missing.how != "unused":
+        wanted |= owned
+    fed = {p for params in _fed(candidate).values() for p in params}
+    alive = _fed_names(candidate) | _fed_names(moving)
+    fed |= {p for p, name in names.items() if name in alive}
+    flat = {g.param for step in candidate.steps for g in step.gradients if not g.none} - fed
+    modules = {_module(name) for name in alive}
+    flat = {p for p in flat if _module(names.get(p, "")) not in modules}
+    fed |= _received(candidate) - flat
+    if not wanted and not fed:
+        return _unknown("no parameter was seen")
+    if lost := wanted - fed:
+        what = "no gradient but zeros" if lost <= flat else "no gradient"
+        return _failed(f"{what}: {_some(lost, names)}")
+    return Check(name="learns", status="passed", detail=f"{len(fed)} parameters get a gradient")
+
+
+def _received(trace: Trace) -> set[int]:
+    return {p for record in trace.backwards if record.outcome == "ok" for p in record.received}
+
+
+def _some(params: Iterable[int], names: Mapping[int, str]) -> str:
+    listed = sorted(names.get(p, str(p)) for p in params)
+    return ", ".join(listed[:4]) + (f" and {len(listed) - 4} more" if len(listed) > 4 else "")
+
+
+def _fed(trace: Trace) -> dict[int, set[int]]:
+    """For each optimizer, the parameters that ever stepped with a gradient that is not zero. A
+    script without optimizers is judged by the gradients at its end."""
+    return {
+        optimizer: {param for step in steps for param in _with_gradient(step)}
+        for optimizer, steps in by_optimizer(trace).items()
+    }

@@ -1,0 +1,113 @@
+"""Which parameters a patch trains, on traces made here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.repair.learning import learns, starved
+from sandbox.records import (
+    Backward,
+    Gradient,
+    Missing,
+    Parameter,
+    Place,
+    Silent,
+    Step,
+    Trace,
+    Visit,
+)
+
+LINE = Place(file="train.py", line=9)
+
+
+def gradient(param: int, value: float) -> Gradient:
+    return Gradient(param=param, norm=abs(value), projections=[value, -value, value])
+
+
+def trace(steps: Sequence[dict[int, float]] = (), nodes: Sequence[int] = ()) -> Trace:
+    """A trace with the given gradients at each step of one optimizer, and nodes per backward."""
+    return Trace(
+        parameters=[Parameter(id=i, name=f"w{i}", optimizer=0) for i in range(2)],
+        steps=[
+            Step(t="step", n=n, optimizer=0, gradients=[gradient(p, v) for p, v in one.items()])
+            for n, one in enumerate(steps, 1)
+        ],
+        backwards=[
+            Backward(t="backward", visit=Visit(n=n, at=LINE, iteration=n), nodes=count, reach=reach)
+            for n, (count, reach) in enumerate(zip(nodes, range(len(nodes)), strict=True), 1)
+        ],
+    )
+
+
+def test_learning_is_judged_in_both_directions() -> None:
+    reference = trace([{0: 1.0}, {0: 1.0}])
+    assert learns(reference, trace([{0: 2.0}, {0: 2.0}])).status == "passed"
+    lost = learns(reference, trace([{1: 1.0}, {1: 1.0}]))
+    assert (lost.status, lost.detail) == ("failed", "no gradient any more: w0")
+    gained = learns(reference, trace([{0: 1.0, 1: 1.0}]))
+    assert (gained.status, gained.detail) == ("failed", "a gradient from elsewhere: w1")
+
+
+def test_inputs_without_a_name_need_not_come_as_often() -> None:
+    inputs = [Parameter(id=1), Parameter(id=2)]
+    reference = trace([{0: 1.0, 1: 1.0, 2: 1.0}])
+    reference = reference.model_copy(update={"parameters": [reference.parameters[0], *inputs]})
+    assert learns(reference, trace([{0: 1.0, 1: 1.0}])).status == "passed"
+    assert learns(reference, trace([{0: 1.0}])).status == "failed"
+
+
+def test_parameters_that_fall_silent_later_are_told() -> None:
+    both, one = {0: 1.0, 1: 1.0}, {0: 1.0}
+    assert starved(trace([both] * 2), trace([both, one]))
+    reference = trace([both] * 4)
+    assert starved(reference, trace([both, both, both, one])) == ""
+    assert starved(reference, trace([both, one, both, both])) == ""
+    told = starved(reference, trace([both, both, one, one]))
+    assert told == "no gradient from step 3 on: w1"
+
+
+def test_who_detaches_a_value_that_is_made_once_starves_what_it_is_made_of() -> None:
+    both, one = {0: 1.0, 1: 1.0}, {0: 1.0}
+    patched = trace([both, one, one])
+    found = learns(trace([both] * 3, nodes=[9, 9, 9]), patched)
+    assert (found.status, found.detail) == ("failed", "no gradient from step 2 on: w1")
+    carried = trace([both] * 3, nodes=[9, 14, 19])  # a state that is learned where it begins
+    assert learns(carried, patched).status == "not_run"
+    epochs = trace([both, one, one] * 3)
+    assert learns(trace([both] * 9, nodes=[9, 14, 19] * 3), epochs).status == "passed"
+
+
+def test_zeros_do_not_mend_a_parameter_that_was_starved() -> None:
+    told = Trace(silent=[Silent(t="silent", kind="unfed-parameters", params=["w1"])])
+    reference, zeros = trace([{0: 1.0}] * 2), trace([{0: 1.0, 1: 0.0}] * 2)
+    found = learns(reference, zeros, told, zeros)
+    assert (found.status, found.detail) == ("failed", "no gradient but zeros: w1")
+    moving = trace([{0: 1.0, 1: 0.0}, {0: 1.0, 1: 2.0}])  # zero at first, as behind zero weights
+    assert learns(reference, zeros, told, moving).status == "passed"
+    assert learns(None, zeros).status == "failed"
+    assert learns(None, zeros, None, moving).status == "passed"
+
+
+def test_without_a_reference_every_parameter_of_an_optimizer_must_learn() -> None:
+    assert learns(None, trace([{0: 1.0, 1: 1.0}])).status == "passed"
+    assert learns(None, trace([{0: 1.0}])).status == "failed"
+    assert learns(None, Trace()).status == "not_run"
+
+
+def test_a_parameter_that_the_run_showed_to_be_at_fault_may_gain_a_gradient() -> None:
+    reference, candidate = trace([{0: 1.0}]), trace([{0: 1.0, 1: 1.0}])
+    assert learns(reference, candidate).status == "failed"
+    for name, status in (("w1", "passed"), ("w0", "failed")):
+        original = Trace(silent=[Silent(t="silent", kind="any", params=[name])])
+        assert learns(reference, candidate, original).status == status
+
+
+def test_a_parameter_that_is_known_to_be_unused_need_not_learn() -> None:
+    candidate = trace([{0: 1.0}])
+    original = trace(nodes=[3])
+    reached = original.backwards[0].model_copy(update={"received": [0]})
+    original = original.model_copy(update={"backwards": [reached]})
+    unused = original.model_copy(update={"missing": Missing(t="missing", how="unused")})
+    assert learns(None, candidate, original).status == "failed"
+    assert learns(None, candidate, unused).status == "passed"
+    assert learns(None, trace([{1: 1.0}]), unused).status == "failed"
