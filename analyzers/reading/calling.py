@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from analyzers.reading import (
     classes,
     container_methods,
     guesses,
+    hooks,
     library,
-    modules,
     suspicion,
     tensors,
     unknowns,
@@ -221,8 +222,8 @@ def _call_instance(
     for name in ("__call__", "forward"):
         method = instance.cls.lookup(name)
         if method is not None:
-            value = machine.call(method, [instance, *args], kwargs, frame)
-            return modules.run_hooks(machine, instance, args, value, frame)
+            made = partial(machine.call, method, [instance, *args], kwargs, frame)
+            return hooks.around(machine, instance, args, frame, made)
     return unknowns.call_unknown(machine, Unknown(instance.cls.name), args, kwargs, frame)
 
 

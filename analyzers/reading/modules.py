@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from analyzers.reading import inplace, operators, shapes
+from functools import partial
+
+from analyzers.reading import hooks, inplace, operators, shapes
 from analyzers.reading.containers import part_of
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, callable_kind
@@ -10,7 +12,6 @@ from analyzers.reading.parameters import leaf_tensor, parameter
 from analyzers.reading.values import (
     NONE,
     Const,
-    Instance,
     Layer,
     Mapping,
     Sequence,
@@ -63,7 +64,6 @@ LOSSES = {
     "CosineEmbeddingLoss": "cosine_embedding_loss",
     "MarginRankingLoss": "margin_ranking_loss",
 }
-HOOKS = "<forward hooks>"
 CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "ParameterList", "DataParallel"})
 # The weight is needed again only to pass a gradient on to the input.
 WEIGHT_FOR_INPUT = (
@@ -121,27 +121,8 @@ def call_layer(
     machine: Machine, layer: Layer, args: list[Value], kwargs: dict[str, Value], frame: Frame
 ) -> Value:
     """Apply a layer to its inputs."""
-    value = _apply(machine, layer, args, kwargs, frame)
-    return run_hooks(machine, layer, args, value, frame)
-
-
-def run_hooks(
-    machine: Machine, module: Layer | Instance, args: list[Value], value: Value, frame: Frame
-) -> Value:
-    """Call the forward hooks of a module with what it took and gave."""
-    hooks = module.attrs.get(HOOKS)
-    if isinstance(hooks, Sequence):
-        for hook in hooks.items[:8]:
-            machine.call(hook, [module, Sequence(list(args), "tuple"), value], {}, frame)
-    return value
-
-
-def add_hook(module: Value, hook: Value) -> None:
-    """`module.register_forward_hook(hook)`."""
-    if isinstance(module, Layer | Instance):
-        hooks = module.attrs.setdefault(HOOKS, Sequence([]))
-        if isinstance(hooks, Sequence):
-            hooks.items.append(hook)
+    made = partial(_apply, machine, layer, args, kwargs, frame)
+    return hooks.around(machine, layer, args, frame, made)
 
 
 def _apply(

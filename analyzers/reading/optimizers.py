@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from analyzers.reading import silent, walks
+from functools import partial
+
+from analyzers.reading import hooks, silent, walks
 from analyzers.reading.frames import Frame
 from analyzers.reading.inplace import bump
 from analyzers.reading.machine import Machine
@@ -44,7 +46,11 @@ def method(
 ) -> Value:
     """A method call on an optimizer."""
     if name == "step":
-        return step(machine, optimizer, args, frame)
+        return hooks.around(
+            machine, optimizer, args, frame, partial(step, machine, optimizer, args, frame)
+        )
+    if name in hooks.REGISTERED and args:
+        hooks.register(optimizer, name, args[0])
     if name == "zero_grad":
         machine.zeroings += 1
     return Unknown(data=True)

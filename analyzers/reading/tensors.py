@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzers.reading import inplace, modules, operators, optimizers, shapes, unknowns, walks
+from analyzers.reading import hooks, inplace, operators, optimizers, shapes, unknowns, walks
 from analyzers.reading.containers import part_of
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost
@@ -38,9 +38,8 @@ MODULE_METHODS = ops.words(
     register_buffer register_parameter add_module requires_grad_ apply
     save_hyperparameters optimizers manual_backward toggle_optimizer untoggle_optimizer
     log log_dict backward
-    register_forward_hook
     """
-)
+) | frozenset(hooks.REGISTERED)
 TENSOR_METHODS = (
     MODULE_METHODS
     | _TO_PYTHON
@@ -241,8 +240,8 @@ def _of_module(
     if name == "zero_grad":
         machine.zeroings += 1
         return NONE
-    if name == "register_forward_hook" and args:
-        modules.add_hook(receiver, args[0])
+    if name in hooks.REGISTERED and args:
+        hooks.register(receiver, name, args[0])
         return Unknown(data=True)
     if name == "manual_backward" and args:
         walks.backward(machine, args[:1], kwargs, frame)

@@ -41,6 +41,11 @@ def said(reuse: GraphReuse) -> tuple[int, int, str]:
     )
 
 
+RENEWED = "kept = {}\ndef drop(*_):\n    kept.clear()\n"
+USED = (
+    "for _ in range(3):\n    if 'w' not in kept:\n        kept['w'] = torch.tanh(w)\n"
+    "    opt.zero_grad()\n    net(x).sum().mul(kept['w'].sum()).backward()\n    opt.step()\n"
+)
 FAILING = {
     "the same loss twice": (
         "loss = net(x).pow(2).sum()\nloss.backward()\nloss.backward()\n",
@@ -185,6 +190,10 @@ FAILING = {
         "    h = torch.tanh(net(x) + h)\n    h.sum().backward()\n",
         (5, 5, "h"),
     ),
+    "dropped by a hook that nothing calls": (
+        RENEWED + USED,
+        (8, 8, "kept"),
+    ),
     "a layer's hook that stores": (
         "kept = []\nnet.register_forward_hook(lambda m, i, o: kept.append(torch.tanh(o)))\n"
         "for _ in range(3):\n    loss = head(net(x)).sum() + sum(k.sum() for k in kept)\n"
@@ -201,6 +210,12 @@ def test_reuse_is_found_and_its_carrier_named(name: str) -> None:
 
 
 HEALTHY = {
+    "dropped by a hook of the step": (RENEWED + "opt.register_step_post_hook(drop)\n" + USED),
+    "dropped before each forward": (
+        RENEWED
+        + "net.register_forward_pre_hook(drop)\n"
+        + USED.replace("    if", "    y = net(x)\n    if").replace("net(x).sum()", "y.sum()")
+    ),
     "its own forward for each sample": (
         "for row in x:\n    head(torch.tanh(net(row))).sum().backward()\n"
     ),

@@ -1,0 +1,60 @@
+"""Hooks: what a script has called before or after a module's forward or an optimizer's step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine
+from analyzers.reading.values import Instance, Layer, Optimizer, Sequence, Value
+
+When = Literal["before", "after"]
+
+REGISTERED: dict[str, When] = {
+    "register_forward_pre_hook": "before",
+    "register_forward_hook": "after",
+    "register_step_pre_hook": "before",
+    "register_step_post_hook": "after",
+}
+CALLED = 8  # hooks of one moment that are followed
+
+
+def register(receiver: Value, name: str, hook: Value) -> None:
+    """`receiver.register_…_hook(hook)`."""
+    if isinstance(receiver, Layer | Instance | Optimizer):
+        hooks = receiver.attrs.setdefault(_key(REGISTERED[name]), Sequence([]))
+        if isinstance(hooks, Sequence):
+            hooks.items.append(hook)
+
+
+def around(
+    machine: Machine,
+    receiver: Layer | Instance | Optimizer,
+    args: list[Value],
+    frame: Frame,
+    compute: Callable[[], Value],
+) -> Value:
+    """What `receiver` computes from `args`, with its hooks called before and after, as torch calls
+    them: with itself, what it was given, and what it made of that."""
+    given = Sequence(list(args), "tuple")
+    _call(machine, receiver, "before", [given], frame)
+    value = compute()
+    _call(machine, receiver, "after", [given, value], frame)
+    return value
+
+
+def _call(
+    machine: Machine,
+    receiver: Layer | Instance | Optimizer,
+    when: When,
+    given: list[Value],
+    frame: Frame,
+) -> None:
+    hooks = receiver.attrs.get(_key(when))
+    for hook in hooks.items[:CALLED] if isinstance(hooks, Sequence) else ():
+        machine.call(hook, [receiver, *given], {}, frame)
+
+
+def _key(when: When) -> str:
+    return f"<hooks {when}>"
