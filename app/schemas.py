@@ -25,7 +25,13 @@ CheckName = Literal[
 CheckStatus = Literal["passed", "failed", "not_run"]
 
 
-class SourceFile(BaseModel):
+class Value(BaseModel):
+    """A value of the contract. Its validator is built at first use: commands start sooner."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class SourceFile(Value):
     """A further file of the project; `path` is relative. Data files are sent as `base64`."""
 
     path: str = Field(max_length=255)
@@ -33,7 +39,7 @@ class SourceFile(BaseModel):
     encoding: Literal["utf-8", "base64"] = "utf-8"
 
 
-class DiagnosisRequest(BaseModel):
+class DiagnosisRequest(Value):
     """What a client sends. Limits in bytes are checked by `app.request.intake`, by field."""
 
     model_config = ConfigDict(extra="forbid")
@@ -52,7 +58,7 @@ class DiagnosisRequest(BaseModel):
     )
 
 
-class Spot(BaseModel):
+class Spot(Value):
     """A place in the source, with its line's text. `cell` names it in a notebook."""
 
     file: str
@@ -69,7 +75,7 @@ class Event(Spot):
     op: str | None = None
 
 
-class Carrier(BaseModel):
+class Carrier(Value):
     """The name that carried the old graph, as the script spells it."""
 
     name: str
@@ -78,7 +84,7 @@ class Carrier(BaseModel):
     kind: str = "local"
 
 
-class Boundary(BaseModel):
+class Boundary(Value):
     """What the carrier crossed."""
 
     kind: Literal["loop", "epoch", "call", "cell", "none"] = "none"
@@ -86,7 +92,7 @@ class Boundary(BaseModel):
     line: int = 0
 
 
-class Cause(BaseModel):
+class Cause(Value):
     pattern: str
     title: str
     engine: Literal["torch", "custom"] = "torch"
@@ -103,18 +109,18 @@ class Cause(BaseModel):
     learn_more: str
 
 
-class Check(BaseModel):
+class Check(Value):
     name: CheckName
     status: CheckStatus
     detail: str = ""
 
 
-class Verification(BaseModel):
+class Verification(Value):
     status: CheckStatus
     checks: list[Check] = []
 
 
-class Effect(BaseModel):
+class Effect(Value):
     """What a patch does to the training, as it was measured: its gradients at fixed parameters
     beside those of the original with every graph kept (`kept`), or with what lies behind an
     earlier backward, or what `autograd.grad` gives, counted as constant (`truncated`); its
@@ -128,12 +134,12 @@ class Effect(BaseModel):
     text: str = ""
 
 
-class PatchedFile(BaseModel):
+class PatchedFile(Value):
     path: str
     content: str
 
 
-class Patch(BaseModel):
+class Patch(Value):
     n: int
     strategy: str
     title: str
@@ -151,7 +157,7 @@ class ErrorFrame(Spot):
     function: str = ""
 
 
-class ErrorReport(BaseModel):
+class ErrorReport(Value):
     """The error, from the traceback given, else from the run."""
 
     family: Family
@@ -162,12 +168,12 @@ class ErrorReport(BaseModel):
     frames: list[ErrorFrame] = []
 
 
-class SandboxReport(BaseModel):
+class SandboxReport(Value):
     backend: str
     walls: list[str] = []
 
 
-class RunReport(BaseModel):
+class RunReport(Value):
     status: Literal[
         "reproduced", "ran_clean", "other_error", "timed_out", "limit_hit", "unavailable"
     ]
@@ -182,7 +188,7 @@ class RunReport(BaseModel):
     sandbox: SandboxReport | None = None
 
 
-class Assumption(BaseModel):
+class Assumption(Value):
     """Something that was assumed so that a part of a program could run."""
 
     kind: Literal["import", "package", "file", "argument", "name", "api"]
@@ -190,7 +196,7 @@ class Assumption(BaseModel):
     text: str
 
 
-class NextStep(BaseModel):
+class NextStep(Value):
     """What would settle what is still open; `value` can be copied or sent in `field`."""
 
     kind: Literal["arguments", "file", "package", "run_local", "version", "lines"]
@@ -199,7 +205,7 @@ class NextStep(BaseModel):
     value: str | None = None
 
 
-class Timings(BaseModel):
+class Timings(Value):
     read: float = 0.0
     queue: float = 0.0
     reproduce: float = 0.0
@@ -207,7 +213,7 @@ class Timings(BaseModel):
     total: float = 0.0
 
 
-class Findings(BaseModel):
+class Findings(Value):
     """What a diagnosis found: everything but its identity and state."""
 
     verdict: Verdict | None = None

@@ -5,16 +5,16 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from sandbox.records import Count, Plan, Trace
+from sandbox.records import Count, Late, Plan, Trace
 
 Mode = Literal["plain", "trace", "inplace"]
 Reference = Literal["kept", "truncated", "differentiated"]
 RunStatus = Literal["finished", "stopped", "raised", "timed_out", "limit_hit", "unavailable"]
 
 
-class Wanted(BaseModel):
+class Wanted(Late):
     """The error that a world is to show: its message and family, and lines of the entry that its
     frames named."""
 
@@ -25,7 +25,7 @@ class Wanted(BaseModel):
     lines: list[int] = Field([], max_length=64)
 
 
-class World(BaseModel):
+class World(Late):
     """How the entry is completed: by a plan that an earlier run has told, or, without one, by the
     plan that comes nearest to the wanted error."""
 
@@ -35,7 +35,7 @@ class World(BaseModel):
     wanted: Wanted = Wanted()
 
 
-class Job(BaseModel):
+class Job(Late):
     """One run of a project inside the walls.
 
     `mode`: `plain` runs the script untouched, `trace` records autograd evidence, `inplace` is a
@@ -52,7 +52,7 @@ class Job(BaseModel):
     files: dict[str, str] = Field(description="relative path → text; the run's working directory")
     data: dict[str, str] = Field({}, description="relative path → base64 of a file that is no text")
     entry: str = "train.py"
-    argv: list[str] = []
+    argv: list[str] = Field([])
     module: str | None = Field(None, description="run the entry as `python -m module`")
     spans: list[tuple[int, int]] = Field(
         [],
@@ -86,23 +86,23 @@ class Job(BaseModel):
     output_bytes: int = Field(65536, ge=1024)
 
 
-class RaisedFrame(BaseModel):
+class RaisedFrame(Late):
     file: str
     line: int
     function: str = ""
     code: str = ""
 
 
-class Raised(BaseModel):
+class Raised(Late):
     """The exception that ended a run. `frames` are outermost first and include library frames."""
 
     type: str
     message: str
-    frames: list[RaisedFrame] = []
+    frames: list[RaisedFrame] = Field([])
     traceback: str = ""
 
 
-class RunResult(BaseModel):
+class RunResult(Late):
     """What a run did, as far as the host can vouch for it.
 
     `finished`: ended by itself. `stopped`: `stop_after_backwards` or `follow_s` was reached.
@@ -122,15 +122,15 @@ class RunResult(BaseModel):
     peak_memory_mib: float = 0.0
     tampered: list[str] = Field([], description="what the script did to the instruments, if seen")
     backend: str = ""
-    walls: list[str] = []
+    walls: list[str] = Field([])
 
 
-class Readiness(BaseModel):
+class Readiness(Late):
     """`ready` is false when a wall could not be raised; then nothing is ever run."""
 
     ready: bool
     backend: str
-    walls: list[str] = []
+    walls: list[str] = Field([])
     reason: str | None = None
 
 

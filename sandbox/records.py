@@ -29,7 +29,13 @@ def _finite(value: object) -> object:
 Number = Annotated[float, BeforeValidator(_finite)]
 
 
-class Record(BaseModel):
+class Late(BaseModel):
+    """A value whose validator is built at first use: what only reads scripts never builds it."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class Record(Late):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
@@ -432,7 +438,7 @@ class Ended(Record):
     records: Count | None = Field(None, description="how many were written, this one included")
 
 
-class Trace(BaseModel):
+class Trace(Late):
     """All records of one run, validated. Counted rather than complete where a bound was met."""
 
     started: Started | None = None

@@ -148,12 +148,12 @@ def names_read(node: ast.AST) -> set[str]:
     for inner in walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             found.add(inner.id)
-        elif isinstance(inner, ast.Attribute) and _is_dotted(inner):
+        elif isinstance(inner, ast.Attribute) and is_dotted(inner):
             found.add(spelled(inner))
     return found
 
 
-def _is_dotted(node: ast.expr) -> bool:
+def is_dotted(node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.markdown import Markdown
 from rich.markup import escape
 from rich.text import Text
 
@@ -20,6 +19,8 @@ def show(findings: Findings, console: Console) -> None:
     findings = Findings.model_validate(all_visible(findings.model_dump()))
     console.print(f"[bold]{findings.verdict or 'no verdict'}[/]  {escape(findings.summary)}")
     for cause in findings.causes[:1]:
+        from rich.markdown import Markdown  # its parser is only needed where there is a cause
+
         console.print(f"\n[bold]{cause.pattern}[/]  {escape(cause.title)}  {_where(cause)}")
         console.print(Markdown(cause.explanation, inline_code_theme="default"))
     for cause in findings.causes[1:]:

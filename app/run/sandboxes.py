@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import TYPE_CHECKING
 
-from app.settings import Settings, listed
 from sandbox.client import EmbeddedSandbox, LauncherClient
 from sandbox.protocol import Readiness, Sandbox, Session
+
+if TYPE_CHECKING:
+    from app.settings import Settings
 
 
 def open_sandbox(settings: Settings) -> Sandbox | None:
@@ -18,6 +21,8 @@ def open_sandbox(settings: Settings) -> Sandbox | None:
         return LauncherClient(settings.sandbox_socket)
     if settings.sandbox == "none":
         return None
+    from app.settings import listed  # not for a command that only reads
+
     missing = listed(settings.sandbox_allow_missing)
     options = [word for wall in missing for word in ("--allow-missing", wall)]
     return EmbeddedSandbox(settings.sandbox, [*options, "--concurrency", str(settings.workers)])

@@ -12,11 +12,18 @@ from analyzers.explain.reuse.story import Story
 from analyzers.repair.cut.detaching import Idiom, idiom_for
 from analyzers.repair.rewrite import statements_of
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, called_name, names_read, own_expressions, value_of
+from analyzers.source.flow import (
+    bindings,
+    called_name,
+    is_dotted,
+    own_expressions,
+    value_of,
+)
 from analyzers.source.project import Module, Scope, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import children, walk
 
-_NO_GRAPH = ("detach", "shape", "size", "item", "dtype", "device")
+_NO_GRAPH = ("detach", "shape", "size", "item", "tolist", "data", "dtype", "device")
+_BLOCK = (ast.stmt, ast.excepthandler)
 
 
 @dataclass(frozen=True)
@@ -83,9 +90,8 @@ def leading_to(scope: Scope, line: int, stop: str) -> list[ast.stmt]:
         if not found:
             if statement.lineno <= line <= (statement.end_lineno or line):
                 found.append(statement)
-                wanted |= (
-                    names_read(value) if (value := value_of(statement)) else _own_names(statement)
-                )
+                value = value_of(statement)
+                wanted |= _carrying([value]) if value is not None else _own_names(statement)
             continue
         bound = set(bindings(statement))
         if stop in bound:
@@ -99,8 +105,23 @@ def leading_to(scope: Scope, line: int, stop: str) -> list[ast.stmt]:
 
 
 def _own_names(statement: ast.stmt) -> set[str]:
-    """Names that go into what a statement does; a container that it stores into (`info` of
+    """Names whose graphs go into what a statement does; a container that it stores into (`info` of
     `info["loss"] = f(x)`) gives it nothing."""
     if isinstance(statement, ast.Assign):
-        return names_read(statement.value)
-    return {name for node in own_expressions(statement) for name in names_read(node)}
+        return _carrying([statement.value])
+    return _carrying([node for node in children(statement) if not isinstance(node, _BLOCK)])
+
+
+def _carrying(nodes: list[ast.AST] | list[ast.expr]) -> set[str]:
+    """Names and dotted paths whose graph may be in what the expressions give: of `x.item()`,
+    nothing is."""
+    found: set[str] = set()
+    todo: list[ast.AST] = [*nodes]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Attribute) and node.attr in _NO_GRAPH:
+            continue
+        if isinstance(node, ast.Name | ast.Attribute) and is_dotted(node):
+            found.add(spelled(node))
+        todo += children(node)
+    return found
