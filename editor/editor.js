@@ -29,7 +29,7 @@ const looks = EditorView.theme({
   ".cm-placeholder": { color: "var(--soft)" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground":
     { background: "color-mix(in srgb, var(--focus) 25%, transparent)" },
-  ".cm-failing": { backgroundColor: "var(--removed)", boxShadow: "inset 3px 0 var(--fail)" },
+  ".cm-failing": { backgroundColor: "var(--alarm)", boxShadow: "inset 3px 0 var(--fail)" },
   ".cm-lineNumbers .cm-failing-number": { color: "var(--fail)", fontWeight: "600" },
   ".cm-panels": { backgroundColor: "var(--sunken)", color: "var(--ink)" },
 });

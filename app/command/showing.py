@@ -11,13 +11,16 @@ from app.present.visible import all_visible
 from app.schemas import Cause, Findings, Patch
 
 MARKS = {"passed": "[green]✓[/]", "failed": "[red]✗[/]", "not_run": "[yellow]–[/]"}
+STATE_STYLES = {"good": "bold green", "unsure": "bold yellow", "plain": "bold"}
 DIFF_STYLES = {"+": "green", "-": "red", "@": "dim"}
 
 
 def show(findings: Findings, console: Console) -> None:
     """Verdict, causes, and the best patch with its checks; nothing in them acts on a terminal."""
     findings = Findings.model_validate(all_visible(findings.model_dump()))
-    console.print(f"[bold]{findings.verdict or 'no verdict'}[/]  {escape(findings.summary)}")
+    state = wording.state(findings)
+    colour = STATE_STYLES[state.tone]
+    console.print(f"[{colour}]{escape(state.words)}[/]  {escape(findings.summary)}")
     for cause in findings.causes[:1]:
         from rich.markdown import Markdown  # its parser is only needed where there is a cause
 
@@ -47,8 +50,10 @@ def _show_patch(patch: Patch, console: Console) -> None:
     told = f"{wording.proof(patch)}; {wording.effect(patch)}"
     console.print(f"\n[bold]{escape(patch.title)}[/]  [dim]{escape(told)}[/]")
     show_diff(patch.diff, console)
-    for item in patch.verification.checks:
-        console.print(f"  {MARKS[item.status]} {item.name}  [dim]{escape(item.detail)}[/]")
+    for check in wording.asked(patch):
+        console.print(
+            f"  {MARKS[check.status]} {wording.chip(check)}  [dim]{escape(check.detail)}[/]"
+        )
 
 
 def _offer(others: int, console: Console) -> None:

@@ -127,8 +127,12 @@ class _Facts:
         lines = self._lines.get(event.file, [])
         if not code and 0 < event.line <= len(lines):
             code = lines[event.line - 1].strip()
+        return f"{self.at(event)}  {code}".rstrip()
+
+    def at(self, event: Spot) -> str:
+        """The event's line, as a sentence calls it."""
         place = f"{PurePath(event.file).name}:" if tells_of_files(self.cause) else "line "
-        return f"{event.cell or f'{place}{event.line}'}  {code}".rstrip()
+        return event.cell or f"{place}{event.line}"
 
     def node(self, kind: str, text: str, event: Event | None, mark: Mark) -> Node:
         """An event as a node whose key is its kind."""
@@ -169,13 +173,19 @@ def _reused(facts: _Facts) -> Scene | None:
     skipped = max(0, (reached.iteration or 0) - (freed.iteration or 0) - 1)
     lanes.append(Lane(second, (again, fails), skipped))
     through = f" through {facts.name}" if facts.name else ""
-    where = facts.quote(made) if made else "line unknown"
+    where = facts.at(made) if made else "line unknown"
+    when = {"forward": "in the forward pass", "made before": "before"}
     told = (
-        f"The graph built in {lanes[0].title} ({where}) is freed by the backward at "
-        f"{facts.quote(freed)}. The backward at {facts.quote(reached)} in {second} needs it again"
-        f"{through}, and fails."
+        f"The graph built {when.get(lanes[0].title, f'in {lanes[0].title}')} ({where}) is freed by "
+        f"the backward at {facts.at(freed)}. The backward at {facts.at(reached)}"
+        f"{_pass_of(second)} needs it again{through}, and fails."
     )
     return Scene("A freed graph is needed again", told, tuple(lanes), tuple(links))
+
+
+def _pass_of(title: str) -> str:
+    """When a walk came, where its line alone would not tell."""
+    return "" if title.endswith("backward") else f" in {title}"
 
 
 def _changed(facts: _Facts) -> Scene | None:
@@ -186,7 +196,7 @@ def _changed(facts: _Facts) -> Scene | None:
     change_node = facts.node("freed", f"changes {value} in place", change, "change")
     if made is None:  # a leaf, or a view of one: the change itself is refused
         leaf = Node("made", f"{value} may not be changed here", mark="origin")
-        told = f"{value} is changed in place at {facts.quote(change)}, which autograd refuses."
+        told = f"{value} is changed in place at {facts.at(change)}, which autograd refuses."
         refused = Link("fails", "freed", "made", facts.held)
         before_and_then = Lane("before", (leaf,)), Lane("then", (change_node,))
         meanings = {"fails": "the change, which is refused"}
@@ -199,8 +209,8 @@ def _changed(facts: _Facts) -> Scene | None:
     )
     links = (Link("changes", "freed", "made", facts.held), Link("fails", "reached", "made"))
     told = (
-        f"The forward pass saved {value} ({facts.quote(made)}). It was changed in place at "
-        f"{facts.quote(change)}. The backward at {facts.quote(reached)} needs the old value and "
+        f"The forward pass saved {value} ({facts.at(made)}). It was changed in place at "
+        f"{facts.at(change)}. The backward at {facts.at(reached)} needs the old value and "
         "fails."
     )
     return Scene("A saved value is changed before it is needed", told, lanes, links)
@@ -219,8 +229,8 @@ def _missing(facts: _Facts) -> Scene | None:
         forward = [before, facts.node("freed", facts.note("freed"), ended, "cut")]
         links.append(Link("edge", "made", "freed"))
     told = (
-        f"{facts.name or 'The value'} comes from {facts.quote(ended)}. "
-        f"What is asked of it at {facts.quote(reached)} cannot be done with it."
+        f"{facts.name or 'The value'} comes from {facts.at(ended)}. "
+        f"What is asked of it at {facts.at(reached)} cannot be done with it."
     )
     lanes = Lane("forward", tuple(forward)), Lane("then", (uses,))
     title, meanings = "A graph that is not there", {"fails": "what cannot be done with it"}
@@ -245,7 +255,7 @@ def _accumulated(facts: _Facts) -> Scene | None:
     )
     told = (
         f"{facts.name or 'It'} goes on holding the {what}s of earlier passes: with every pass "
-        f"through {facts.quote(reached)} there is one more."
+        f"through {facts.at(reached)} there is one more."
     )
     title = f"The {what}s of all passes add up"
     return Scene(title, told, lanes, links, {"held": f"still holds the {what}s before"})
@@ -263,7 +273,7 @@ def _starved(facts: _Facts) -> Scene:
         Lane("backward", (Node("back", "no backward comes past it", mark="backward"),)),
     )  # fmt: skip
     links = Link("edge", "made", "cut"), Link("fails", "back", "cut", facts.held)
-    told = f"No gradient goes through {facts.quote(cut)}, so {names[0]}{more} never learn."
+    told = f"No gradient goes through {facts.at(cut)}, so {names[0]}{more} never learn."
     title, meanings = "Parameters that no gradient reaches", {"fails": "the gradient"}
     return Scene(title, told, lanes, links, meanings)
 
@@ -278,8 +288,8 @@ def _overwritten(facts: _Facts) -> Scene | None:
                  facts.quote(kept), mark="origin")  # fmt: skip
     changes = facts.node("reached", "a later backward: adds into it", reached, "change")
     told = (
-        f"{name} ({facts.quote(kept)}) is the gradient itself. "
-        f"The backward at {facts.quote(reached)} adds into it, so what was kept changes."
+        f"{name} ({facts.at(kept)}) is the gradient itself. "
+        f"The backward at {facts.at(reached)} adds into it, so what was kept changes."
     )
     lanes = Lane("kept", (keeps,)), Lane("in a later pass", (changes,))
     title = "A kept gradient is changed by a later backward"

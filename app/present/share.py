@@ -75,7 +75,7 @@ def _patch(patch: Patch) -> Iterator[str]:
     yield "\n".join(
         f"- {wording.CHECKS[check.name]}: {wording.STATES[check.status]}"
         + (f" ({check.detail})" if check.detail else "")
-        for check in patch.verification.checks
+        for check in wording.asked(patch)
     )
 
 

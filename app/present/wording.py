@@ -4,10 +4,15 @@ shared text."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Literal
 
-from app.schemas import Cause, Check, Diagnosis, Findings, Patch
+from app.schemas import Cause, Check, Diagnosis, Findings, Patch, RunReport
+
+SHORT = 140
+"""Characters of a reason that stands beside a fix; the whole stands among its figures."""
 
 Tone = Literal["good", "unsure", "plain"]
 
@@ -39,6 +44,18 @@ CHIPS = {
     "bounded": "no growth",
     "minimal": "small change",
 }
+FAILED = {
+    "reproduced": "your error did not come up",
+    "runs": "it still fails",
+    "learns": "other parameters learn",
+    "same_gradient": "the gradients differ",
+    "schedule": "other steps",
+    "covered": "a loss is left out",
+    "fresh": "old weights are used",
+    "bounded": "memory grows",
+    "minimal": "a large change",
+}
+"""What a check says that was failed, in place of its chip."""
 STATES = {"passed": "passed", "failed": "failed", "not_run": "not tested"}
 RUNS = {
     "reproduced": "Your error was reproduced here.",
@@ -142,16 +159,22 @@ def proof(patch: Patch) -> str:
 def effect(patch: Patch) -> str:
     """What a fix does to the training, in a few words; of one that failed, why."""
     if patch.verification.status == "failed":
-        failed = [CHECKS[c.name] for c in patch.verification.checks if c.status == "failed"]
-        return f"not so: {failed[0][:1].lower()}{failed[0][1:]}" if failed else ""
+        failed = [c for c in patch.verification.checks if c.status == "failed"]
+        told = [f"{FAILED[c.name]}: {c.detail}" if c.detail else FAILED[c.name] for c in failed[:1]]
+        return shorten("".join(told), SHORT, placeholder=" …")
     return GRADIENTS[patch.gradients]
 
 
 def asked(patch: Patch) -> list[Check]:
     """The checks that ask something of this fix: where no error was raised, there was none to
-    reproduce."""
-    checks = patch.verification.checks
-    return [c for c in checks if (c.name, c.status) != ("reproduced", "not_run")]
+    reproduce, and equal gradients leave no loss out."""
+    idle = {"reproduced", "covered"} if patch.gradients == "same" else {"reproduced"}
+    return [c for c in patch.verification.checks if c.status != "not_run" or c.name not in idle]
+
+
+def chip(check: Check) -> str:
+    """A check in a few words, by how it ended."""
+    return FAILED[check.name] if check.status == "failed" else CHIPS[check.name]
 
 
 def unchecked(diagnosis: Diagnosis) -> list[str]:
@@ -164,8 +187,7 @@ def unchecked(diagnosis: Diagnosis) -> list[str]:
         told.append("Nothing was run: what stands here comes from reading the source.")
     else:
         told.append("GPUs and several processes: the run was on one CPU.")
-        followed = calls(run.backward_calls) + (" was" if run.backward_calls == 1 else " were")
-        told.append(f"A whole training: {followed} followed.")
+        told += _followed(diagnosis, run)
         if run.stand_ins or diagnosis.world:
             told.append("Your own data and packages, where something stood in for them.")
     for patch in diagnosis.patches[:1]:
@@ -176,6 +198,19 @@ def unchecked(diagnosis: Diagnosis) -> list[str]:
         ]
         if skipped:
             told.append(f"Of the first fix: {'; '.join(skipped)}.")
-    told.append("Whether the model trains well: only gradients and graphs were compared.")
     told += [f"Cut to fit: {item}." for item in diagnosis.truncated]
     return told
+
+
+def _followed(diagnosis: Diagnosis, run: RunReport) -> Iterator[str]:
+    """How much of the training was seen, with the fix where one was run."""
+    for patch in diagnosis.patches[:1]:
+        if patch.verification.status == "passed":
+            seen = next((c.detail for c in patch.verification.checks if c.name == "runs"), "")
+            yield f"A longer training: with the fix, the script {seen}."
+            yield "Whether the model trains well: only gradients and graphs were compared."
+            return
+    if run.backward_calls:
+        followed = calls(run.backward_calls) + (" was" if run.backward_calls == 1 else " were")
+        yield f"A longer training: {followed} followed."
+        yield "Whether the model trains well: only its graphs were followed."

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 from app.present.visible import visible
-from app.present.wording import CHIPS, GRADIENTS, calls
+from app.present.wording import CHIPS, GRADIENTS, asked, calls, chip
 from app.schemas import Cause, Check, Findings, Patch
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
@@ -71,7 +71,7 @@ def tested(patch: Patch, paint: Paint) -> str:
         return paint("– not tested: read it before you apply it", "bad")
     if patch.verification.status == "failed":
         failed = next(c for c in patch.verification.checks if c.status == "failed")
-        return paint(f"✗ {CHIPS[failed.name]}: no ({visible(failed.detail)})", "bad")
+        return paint(f"✗ {chip(failed)}: {visible(failed.detail)}", "bad")
     told = [CHIPS[c.name] for c in checks.values() if c.status == "passed" and _tells(c)]
     ran = f"your command ran again with it: {_ran(checks['runs'])}"
     gradients = [] if patch.gradients in ("same", "unknown") else [GRADIENTS[patch.gradients]]
@@ -115,8 +115,8 @@ def one_patch(patch: Patch, paint: Paint) -> None:
     for line in patch_lines(patch, paint):
         say(line)
     marks = {"passed": "✓", "failed": "✗", "not_run": "–"}
-    for check in patch.verification.checks:
+    for check in asked(patch):
         detail = visible(check.detail).replace("in the same sandbox", "in your run")
-        say(f"  {marks[check.status]} {CHIPS[check.name]}  {detail}")
+        say(f"  {marks[check.status]} {chip(check)}  {detail}")
     if patch.tradeoff:
         say(visible(patch.tradeoff))

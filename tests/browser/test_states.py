@@ -162,7 +162,7 @@ async def test_each_state_is_whole_without_javascript(visit: Visit, name: str) -
 async def test_a_fix_that_failed_says_why_and_is_not_copied(visit: Visit) -> None:
     page = await visit.open(await address(visit.base, "no-fix-passed"))
     fix = page.locator("section.fix").first
-    await expect(fix.locator(".effect")).to_contain_text("not so")
+    await expect(fix.locator(".effect")).to_contain_text("it still fails")
     await expect(fix.get_by_role("button", name="Copy")).to_have_count(0)
 
 

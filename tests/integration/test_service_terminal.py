@@ -74,7 +74,7 @@ def test_found_fixed_and_then_healthy(tmp_path: Path) -> None:
     script.write_text(FAILING)
     found = gradmend(tmp_path, "train.py", "--fix")
     assert found.returncode == 0, found.stderr
-    for told in ("confirmed", "recurrent-state", "--- a/train.py", "✓ reproduced", "✓ learns"):
+    for told in ("Reproduced and fixed", "recurrent-state", "--- a/train.py", "✓ error gone"):
         assert told in found.stdout
     assert "Changed train.py." in found.stderr
     assert script.read_text() != FAILING
