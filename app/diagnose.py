@@ -19,6 +19,7 @@ from app.request.reader import Reader
 from app.run.clock import Clock
 from app.run.reproduce import Observation, as_observed, explain, observe
 from app.run.sandboxes import session_of
+from app.run.spent import Spent
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
 from sandbox.protocol import Sandbox, Session
 
@@ -41,14 +42,14 @@ async def diagnose(
     Never raises for anything the request holds: what cannot be read or run is said in the
     findings. Cancelling the task ends every run that it started.
     """
-    clock = Clock()
+    clock, spent = Clock(), Spent()
     await progress.stage("reading", 0, 1, "Reading the script")
     with clock.stage("read"):
         case = await read_case(request, reader)
     if request.run == "never":
         sandbox = None
     async with session_of(sandbox) as warm:
-        session = Launch.of(request).around(warm)
+        session = spent.counting(Launch.of(request).around(warm))
         await progress.stage("reproducing", 0, 1, "Running the script")
         with clock.stage("reproduce"):
             seen = await observe(case, session)
@@ -57,8 +58,7 @@ async def diagnose(
         for cause in causes:
             await progress.cause(report.cause(cause, case))
         with clock.stage("verify"):
-            spent_s = clock.spent_s("reproduce")
-            mended = await _mend(case, seen, causes, session, reader, progress, spent_s)
+            mended = await _mend(case, seen, causes, session, reader, progress, spent)
     return await asyncio.to_thread(report.findings, case, seen, mended, clock)
 
 
@@ -69,7 +69,7 @@ async def _mend(
     session: Session | None,
     reader: Reader,
     progress: Progress,
-    spent_s: float,
+    spent: Spent,
 ) -> Mended:
     """Try the candidates, telling each patch that passes at once, and in the end all in order."""
 
@@ -77,7 +77,7 @@ async def _mend(
         await progress.patch(await asyncio.to_thread(report.patch, trial, case))
 
     session = as_observed(session, case, seen)
-    mended = await mend(case, seen, causes, session, reader, progress.stage, passed, spent_s)
+    mended = await mend(case, seen, causes, session, reader, progress.stage, passed, spent)
     for patch in await asyncio.to_thread(report.patches, case, mended):
         await progress.patch(patch)
         await asyncio.sleep(0)

@@ -75,6 +75,7 @@ def run_result(job: Job, outcome: Outcome, backend: str) -> RunResult:
         stdout_tail=_text(outcome.stdout),
         stderr_tail=_text(outcome.stderr),
         duration_s=outcome.duration_s,
+        waited_s=outcome.waited_s,
         peak_memory_mib=outcome.peak_memory_mib,
         backend=backend,
         walls=outcome.walls,

@@ -119,10 +119,16 @@ class RunResult(Late):
     stdout_tail: str = ""
     stderr_tail: str = ""
     duration_s: float = 0.0
+    waited_s: float = Field(0.0, description="of the duration, for a processor to be free")
     peak_memory_mib: float = 0.0
     tampered: list[str] = Field([], description="what the script did to the instruments, if seen")
     backend: str = ""
     walls: list[str] = Field([])
+
+    @property
+    def ran_s(self) -> float:
+        """The duration without the time in which other processes had the processors."""
+        return max(0.0, self.duration_s - self.waited_s)
 
 
 class Readiness(Late):

@@ -17,6 +17,7 @@ from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
 from app.run.outcome import len_backwards
 from app.run.reproduce import Observation, is_suspected, project_of
+from app.run.spent import Spent
 from app.run.witness import observed
 from sandbox.protocol import Session
 
@@ -43,17 +44,17 @@ async def mend(
     reader: Reader,
     stage: Stage,
     told: Told | None = None,
-    spent_s: float = 0.0,
+    spent: Spent | None = None,
 ) -> Mended:
-    """Try the candidates of all causes, in the time that is left for runs when `spent_s` are
-    taken off, telling each that passes at once. Where none can be run they are returned untried."""
+    """Try the candidates of all causes, telling each that passes at once. Where none can be run
+    they are returned untried. `spent` counts the runs of the session, those before these too."""
     candidates = _distinct(causes)
     run = seen.run
     if session is None or run is None or not seen.from_run or not candidates:
         return Mended(causes, untried=await _read_again(candidates, case, seen, reader))
     await stage("verifying", 0, len(candidates), f"Trying {len(candidates)} patches")
     files, entry = case.project.files, case.project.entry
-    original = Original(files, entry, run, session, case.time_limit_s, spent_s)
+    original = Original(files, entry, run, session, case.time_limit_s, spent)
     try:
         mended = await _in_rounds(original, case, seen, causes, candidates, reader, stage, told)
     finally:

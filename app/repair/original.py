@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from app.repair.effects import compare
 from app.run import outcome
+from app.run.spent import Counting, Spent
 from sandbox.protocol import Job, Reference, RunResult, Session
 from sandbox.records import Trace
 
@@ -33,7 +34,8 @@ class Original:
 
     A reference is the run of its own mathematics: parameters held fixed and every graph kept, or
     what lies behind an earlier backward counted as constant; or, with every graph kept, one made of
-    each gradient that the script takes.
+    each gradient that the script takes. `spent` counts the session's runs; without it, they are
+    counted from now on.
     """
 
     def __init__(
@@ -43,14 +45,14 @@ class Original:
         run: RunResult,
         session: Session,
         time_limit_s: float,
-        spent_s: float = 0.0,
+        spent: Spent | None = None,
     ) -> None:
         self.files = files
         self.run = run
         self._entry = entry
-        self._session = session
+        self._spent = spent or Spent()
+        self._session = session if spent is not None else Counting(session, self._spent)
         self._limit_s = time_limit_s
-        self._ends = asyncio.get_running_loop().time() + BUDGET * time_limit_s - spent_s
         self._references: dict[Reference, asyncio.Task[RunResult]] = {}
 
     @property
@@ -61,7 +63,7 @@ class Original:
     @property
     def time_left_s(self) -> float:
         """What is left of the time for all runs."""
-        return self._ends - asyncio.get_running_loop().time()
+        return BUDGET * self._limit_s - self._spent.seconds
 
     def expect(self, reference: Reference) -> None:
         """Begin the run of a reference, unless it was begun: it will be wanted."""

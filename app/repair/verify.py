@@ -235,7 +235,7 @@ async def run_plain(original: Original, trial: Trial) -> None:
     job = original.job(trial.candidate.files)
     limit = job.time_limit_s
     if trial.run.status != "finished":
-        limit = min(limit, trial.run.duration_s + PATIENCE_S)
+        limit = min(limit, trial.run.ran_s + PATIENCE_S)
     result = await original.attempt(
         Job(files=job.files, entry=job.entry, mode="plain", time_limit_s=limit)
     )

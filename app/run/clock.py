@@ -26,10 +26,6 @@ class Clock:
         finally:
             self._spent[name] += 1000 * (time.perf_counter() - began)
 
-    def spent_s(self, name: str) -> float:
-        """Seconds that went to a stage so far."""
-        return self._spent[name] / 1000
-
     def timings(self) -> Timings:
         """What was spent so far, in ms."""
         total = 1000 * (time.perf_counter() - self._started)

@@ -248,7 +248,7 @@ async def _run_for_path(case: Case, first: RunResult, reuse: Reuse, session: Ses
     tells of the failure replaces what the first told: its frames have other numbers."""
     follow = dict.fromkeys((join.old.number, join.output) for join in reuse.joins)
     known = [(number, output) for number, output in follow if number >= 0]
-    slow = first.duration_s > LONG * case.time_limit_s  # the time is better spent on patches
+    slow = first.ran_s > LONG * case.time_limit_s  # the time is better spent on patches
     if not known or first.trace is None or slow:
         return first
     second = await _run(case, session, "trace", follow=known, freed=reuse.freed.n)

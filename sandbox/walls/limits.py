@@ -15,8 +15,9 @@ TCP_BUFFERS = {
     "net.ipv4.tcp_rmem": "4096 65536 131072",
     "net.ipv4.tcp_wmem": "4096 65536 131072",
 }
-# The watcher and the run's init share its user namespace, by which the kernel counts.
-_OUR_OWN_TASKS = 2
+# The watcher and the run's init share its user namespace, by which the kernel counts; and a script
+# has to be seen beyond its limit before the kernel refuses it another task.
+_SPARE_TASKS = 34
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def apply(limits: Limits) -> None:
     with raising("rlimits"):
         _go_first()
         if limits.tasks_by_user:
-            _limit(resource.RLIMIT_NPROC, limits.tasks + _OUR_OWN_TASKS)
+            _limit(resource.RLIMIT_NPROC, limits.tasks + _SPARE_TASKS)
         _limit(resource.RLIMIT_CPU, cpu)
         _limit(resource.RLIMIT_FSIZE, max(limits.work_mib, limits.shared_mib) * MIB)
         _limit(resource.RLIMIT_NOFILE, limits.open_files)

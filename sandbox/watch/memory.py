@@ -1,8 +1,9 @@
-"""Memory and processes of a run, read from the /proc of its own pid namespace."""
+"""Memory, processes and waiting of a run, read from the /proc of its own pid namespace."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -24,12 +25,26 @@ def sockets(proc: int) -> int:
     return int(said.partition("\n")[0] or 0)
 
 
-def used(proc: int, running: list[int], scratch: list[int], enough: int) -> int:
+def waited(proc: int, process: int) -> float:
+    """Seconds in which the main thread of this process was ready to run, and no processor free;
+    none where the kernel does not count them, or the process has gone."""
+    fields = _read(proc, process, "schedstat").split()
+    return int(fields[1]) / 1e9 if len(fields) > 1 else 0.0
+
+
+def used(
+    proc: int,
+    running: list[int],
+    scratch: list[int],
+    enough: int,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> int:
     """Bytes of memory that these processes use now.
 
     Resident sizes are cheap but count a page once for each process that shares it; proportional
     sizes are exact and dear. So the latter are read only when the former reach `enough` bytes.
-    Pages of the `scratch` file systems (open directories) count too, mapped or not.
+    Pages of the `scratch` file systems (open directories) count too, mapped or not. `meanwhile` is
+    called between one process and the next, as the dear way takes long.
     """
     files = sum(_used(directory) for directory in scratch)
     resident = sum(_resident(proc, process) for process in running)
@@ -40,6 +55,7 @@ def used(proc: int, running: list[int], scratch: list[int], enough: int) -> int:
         proportional, of_files = _proportional(proc, process)
         private += proportional - of_files
         shared += of_files
+        meanwhile()
     return private + max(shared, files)
 
 

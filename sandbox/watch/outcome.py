@@ -17,7 +17,8 @@ class Outcome:
     """How a run ended, and the bytes that it left.
 
     `exit_code` is negative for a signal. `walls` are those that were up when the script began.
-    `stdout` and `stderr` are tails; `records` is complete up to its cap. Seconds and MiB.
+    `stdout` and `stderr` are tails; `records` is complete up to its cap. Seconds and MiB; of the
+    duration, the script waited for a free processor for `waited_s`.
     """
 
     ending: Ending
@@ -26,6 +27,7 @@ class Outcome:
     reason: str | None = None
     wall: str | None = None
     duration_s: float = 0.0
+    waited_s: float = 0.0
     peak_memory_mib: float = 0.0
     walls: list[str] = field(default_factory=list)
     raising_s: float = 0.0

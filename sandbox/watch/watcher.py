@@ -10,10 +10,12 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from sandbox.walls.limits import MIB, Limits
 from sandbox.watch import memory
 from sandbox.watch.outcome import Outcome
+from sandbox.watch.rested import Rested
 from sandbox.watch.script import Ends
 from sandbox.watch.streams import Stream
 
@@ -21,7 +23,6 @@ TICK_S = 0.02
 _WALLS_BUDGET_S = 30.0
 _MESSAGE_BYTES = 65536
 _MAX_HANDLES = 16
-_REST = 4.0
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Started:
 
     `kill` ends all processes of the run; `ours` are those in the run's /proc that are not the
     script's. On `ends.reports` the run's own trusted part says `{"places": …}` (with handles on
-    its /proc and scratch directories), then `{"walls": …}` or `{"refused": …}`, and in the end
-    `{"exit": …}`.
+    its /proc and scratch directories), then `{"walls": …}` with the script's pid there, or
+    `{"refused": …}`, and in the end `{"exit": …}`.
     """
 
     pid: int
@@ -69,7 +70,9 @@ class Watcher:
         self._began: float | None = None
         self._deadline = time.monotonic() + _WALLS_BUDGET_S
         self._proc: int | None = None
-        self._next_look = 0.0
+        self._script: int | None = None
+        self._count = Rested(self._look_at_counts)
+        self._weigh = Rested(self._look_at_memory)
         self._scratch: list[int] = []
         self._poll = select.poll()
 
@@ -125,6 +128,7 @@ class Watcher:
             self._began = time.monotonic()
             self._deadline = self._began + self._limits.time_s
             self._outcome.walls, self._outcome.raising_s = said["walls"], said["raising_s"]
+            self._script = said["script"]
         elif not self._killed and self._began is not None:
             self._outcome.ending, self._outcome.reason = "exited", None
             self._outcome.exit_code = said["exit"]
@@ -132,34 +136,41 @@ class Watcher:
                 self._outcome.ending, self._outcome.limit = "limit_hit", "cpu"
 
     def _check(self) -> None:
-        """Compare time with its limit, and what is dear to measure less often."""
-        if time.monotonic() > self._deadline:
+        """Compare with its limits what the run uses."""
+        if time.monotonic() > self._deadline + self._waited():
             self._end("timed_out" if self._began else "unavailable", None)
-        if self._proc is None or self._began is None or self._killed:
-            return
-        if time.monotonic() < self._next_look:
-            return
-        began = time.thread_time()
-        self._look(self._proc)
-        # Many processes take long to measure; most of the time must still be theirs. Time in which
-        # they kept this process from running does not count, or a fork bomb would win by it.
-        self._next_look = time.monotonic() + _REST * (time.thread_time() - began)
+        for look in (self._count, self._weigh):
+            if self._proc is not None and self._began is not None and not self._killed:
+                look(self._proc)
 
-    def _look(self, proc: int) -> None:
+    def _waited(self) -> float:
+        """Seconds that the script waited for a processor, but no more than its time limit: a busy
+        machine takes nothing off its time, and it cannot stay for long by making itself wait."""
+        if self._proc is not None and self._script is not None and not self._killed:
+            waited = min(memory.waited(self._proc, self._script), self._limits.time_s)
+            self._outcome.waited_s = max(self._outcome.waited_s, round(waited, 4))
+        return self._outcome.waited_s
+
+    def _look_at_counts(self, proc: int) -> None:
+        """What is cheap to count and quick to grow."""
         running = memory.processes(proc, self._run.ours)
         if memory.tasks(proc, running) >= self._limits.tasks:
-            return self._end("limit_hit", "processes")
-        if memory.sockets(proc) > self._limits.sockets:
-            return self._end("limit_hit", "sockets")
+            self._end("limit_hit", "processes")
+        elif memory.sockets(proc) > self._limits.sockets:
+            self._end("limit_hit", "sockets")
+
+    def _look_at_memory(self, proc: int) -> None:
+        """What is dear to measure where there are many processes."""
+        running = memory.processes(proc, self._run.ours)
         allowed = self._limits.memory_mib * MIB
-        used = memory.used(proc, running, self._scratch, allowed)
+        count = partial(self._count, proc)
+        used = memory.used(proc, running, self._scratch, allowed, meanwhile=count)
         peak = min(used, allowed) / MIB
         self._outcome.peak_memory_mib = max(self._outcome.peak_memory_mib, round(peak, 1))
         if used > allowed:
-            return self._end("limit_hit", "memory")
-        if memory.full(self._scratch, self._limits.inodes):
-            return self._end("limit_hit", "disk")
-        return None
+            self._end("limit_hit", "memory")
+        elif memory.full(self._scratch, self._limits.inodes):
+            self._end("limit_hit", "disk")
 
     def _end(self, ending: str, limit: str | None) -> None:
         """Kill the run, and remember why."""
