@@ -135,3 +135,40 @@ async def test_burning_every_core_ends_at_the_time_limit(target: Target) -> None
         time_limit_s=1,
     )
     assert result.status == "timed_out"
+
+
+async def test_what_a_script_waited_for_a_processor_is_told(target: Target) -> None:
+    result = await target.attack("""
+        import os, time
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        for _ in range(4):
+            if os.fork() == 0:
+                while True:
+                    pass
+        while time.process_time() < 0.2:
+            pass
+    """)
+    assert result.status == "finished"
+    assert 0 < result.waited_s < result.duration_s
+
+
+async def test_waiting_adds_no_more_than_the_time_limit(target: Target) -> None:
+    result = await target.attack(
+        """
+        import os
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        for _ in range(40):
+            if os.fork() == 0:
+                while True:
+                    pass
+        while True:
+            pass
+        """,
+        time_limit_s=1,
+    )
+    assert (result.status, result.waited_s) == ("timed_out", 1)
+
+
+async def test_a_fork_bomb_that_gives_up_has_met_its_limit_all_the_same(target: Target) -> None:
+    result = await target.attack("import os\nwhile True: os.fork()", time_limit_s=60)
+    assert (result.status, result.limit) == ("limit_hit", "processes")
