@@ -59,11 +59,13 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Measured:
-    """What comparing showed. `whole_story`: the reference goes past the original's failure."""
+    """What comparing showed. `whole_story`: the reference goes past the original's failure.
+    `too_early`: it fails, too, before it has any gradient."""
 
     kept: Comparison = field(default_factory=lambda: Comparison("kept"))
     truncated: Comparison | None = None
     whole_story: bool = True
+    too_early: bool = False
 
     @property
     def gradients(self) -> Gradients:
@@ -102,6 +104,8 @@ class Measured:
         )
 
     def _text(self, nearest: Comparison, compared: int) -> str:
+        if not compared and self.too_early:
+            return "The original fails before it has any gradient to compare with."
         if not compared:
             return "No gradients could be compared with the original's."
         if nearest.whole and not self.whole_story:

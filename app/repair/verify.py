@@ -187,7 +187,9 @@ async def _measured(original: Original, own: Mathematics, trace: Trace | None) -
     if own.run.trace is None or trace is None:
         return Measured()
     comparison = compare("kept", own.run.trace, trace)
-    if comparison.whole or not own.reaches or not comparison.differences:
+    if not comparison.differences:
+        return Measured(comparison, too_early=not own.reaches)
+    if comparison.whole or not own.reaches:
         return Measured(comparison, whole_story=own.reaches)
     if own.constant is not None:
         constant = compare("constant", own.constant, trace)

@@ -87,6 +87,15 @@ def _cut(func: Function, tensor: torch.Tensor, *args: Any, **kwargs: Any) -> tor
     return tensor.detach_()
 
 
+def _of_the_sum(func: Function, outputs: Any, *args: Any, **kwargs: Any) -> Any:
+    """What many values change by together is the derivative of their sum. A loss of many values
+    may as well be meant as their mean, so that its `backward` is refused again."""
+    if func.__name__ == "grad":
+        several = (outputs,) if isinstance(outputs, torch.Tensor) else outputs
+        kwargs["grad_outputs"] = [torch.ones_like(output) for output in several]
+    return func(outputs, *args, **kwargs)
+
+
 _GRADIENT: Any = vars(torch._C.TensorBase)["grad"]  # the attribute of every tensor
 _TOGETHER = ("UnbindBackward0", "SplitBackward0", "SplitWithSizesBackward0")
 _MEANT: Mapping[str, Function] = {  # by what torch says
@@ -94,4 +103,5 @@ _MEANT: Mapping[str, Function] = {  # by what torch says
     "Can't call numpy() on Tensor that requires grad": _of_the_numbers,
     "support the deepcopy protocol": _copied,
     "change requires_grad flags of leaf": _cut,
+    "grad can be implicitly created only for scalar outputs": _of_the_sum,
 }

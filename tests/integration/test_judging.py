@@ -267,6 +267,40 @@ async def test_zeros_do_not_feed_a_parameter(session: Session) -> None:
     assert learning.detail.startswith("no gradient but zeros: ")
 
 
+RESIDUAL = """\
+import torch
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for _ in range(6):
+    x = torch.rand(5, 1, requires_grad=True)
+    u = net(x)
+    (slope,) = torch.autograd.grad(u, x, create_graph=True)
+    loss = (slope + u).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+async def test_a_derivative_of_many_values_is_that_of_their_sum(session: Session) -> None:
+    ones = "grad(u, x, torch.ones_like(u), create"
+    trials = await judged(
+        session, RESIDUAL, ("grad(u, x, create", ones), ("grad(u, x", "grad(u.mean(), x")
+    )
+    assert given(trials) == [1, 2]
+    assert [trial.gradients for trial in trials] == ["same", "changed"]
+
+
+async def test_why_nothing_was_compared_is_told(session: Session) -> None:
+    script = RECURRENT.replace("loss.backward()", "loss.detach().backward()")
+    mended = script.replace("loss.detach()", "loss")
+    mended = mended.replace("torch.randn(2, 3), h)", "torch.randn(2, 3), h.detach())")
+    (trial,) = await judge({"train.py": script}, "train.py", [{"train.py": mended}], session)
+    assert (trial.status, trial.gradients) == ("passed", "unknown")
+    assert trial.effect.text == "The original fails before it has any gradient to compare with."
+
+
 async def test_a_single_loss_that_is_walked_is_covered(session: Session) -> None:
     cut = ("    optimizer.step()\n", "    optimizer.step()\n    h = h.detach()\n")
     (trial,) = await judged(session, RECURRENT, cut)
