@@ -60,12 +60,14 @@ class Comparison:
 @dataclass(frozen=True)
 class Measured:
     """What comparing showed. `whole_story`: the reference goes past the original's failure.
-    `too_early`: it fails, too, before it has any gradient."""
+    `too_early`: it fails, too, before it has any gradient. `doubted`: the original's run showed its
+    own gradients to be wrong."""
 
     kept: Comparison = field(default_factory=lambda: Comparison("kept"))
     truncated: Comparison | None = None
     whole_story: bool = True
     too_early: bool = False
+    doubted: bool = False
 
     @property
     def gradients(self) -> Gradients:
@@ -80,7 +82,10 @@ class Measured:
 
     @property
     def rank(self) -> int:
-        """Better effects first: same, truncated, either from the second pass on, unknown, other."""
+        """Better effects first: same, truncated, either from the second pass on, unknown, other.
+        To leave gradients as they were comes last where they are the fault."""
+        if self.doubted and self.gradients == "same":
+            return 4
         if self.gradients != "changed":
             return {"same": 0, "truncated": 1, "unknown": 2}[self.gradients]
         return 2 if self.nearest.settled else 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from analyzers.explain.pattern import SECOND_CHOICE
 from analyzers.request.causes import Candidate
@@ -16,6 +16,9 @@ from app.run import outcome
 from app.schemas import Check, CheckStatus, Effect
 from sandbox.protocol import Job, RunResult
 from sandbox.records import Trace
+
+OF_GRADIENTS = ("overwritten-gradient", "uncleared-gradients", "unfed-parameters")
+"""Silent faults that are in the gradients, so that the references have them, too."""
 
 Told = Callable[["Trial"], Awaitable[None]]
 """Who is told of a patch as soon as it has passed its checks, before the others are through."""
@@ -151,7 +154,8 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
     trial.leaves = _leaves(trace or trial.run.trace, held.trace or original.run.trace)
     trial.nodes = _nodes(trace or trial.run.trace)
     trial.retains = _retains(trial.run) > _retains(original.run)
-    trial.measured = await _measured(original, own, trace)
+    doubted = not outcome.silent_kinds(original.run).isdisjoint(OF_GRADIENTS)
+    trial.measured = replace(await _measured(original, own, trace), doubted=doubted)
     if reference is None and trace is not None:
         trial.unsteady = schedule.idle(trace)
     if reference is not None and trace is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from app.repair.effects import Comparison, Measured, compare, renumbered
 from sandbox.records import Gradient, Parameter, Step, Trace
@@ -49,6 +50,12 @@ def test_equal_to_the_truncated_reference_is_truncated() -> None:
     found = measured([1, 1, 1, 1, 1], truncated=[1, 1, 1, 1, 1])
     assert found.gradients == "truncated"
     assert found.effect().against == "truncated"
+
+
+def test_gradients_that_are_the_fault_are_better_changed() -> None:
+    same, changed = (replace(measured(v), doubted=True) for v in ([1, 2, 3, 4, 5], [9, 9, 9, 9, 9]))
+    assert same.gradients == "same"
+    assert changed.rank < same.rank
 
 
 def test_equal_from_the_second_step_on_is_better_than_neither() -> None:
