@@ -54,6 +54,7 @@ from analyzers.evidence import Evidence, InplaceChange, Place
 from analyzers.explain.inplace import Stale, stale_in
 from analyzers.explain.pattern import Boundary, Carrier, Match, Proposal
 from analyzers.explain.sentences import changed
+from analyzers.explain.spots import Spot, spot
 from analyzers.repair.cut.carrying import carried_names
 from analyzers.repair.reschedule.splitting import all_steps_last, steps_behind_walks
 from analyzers.repair.reschedule.stepping import (
@@ -67,7 +68,8 @@ from analyzers.repair.reschedule.stepping import (
     schedule_of,
     steps_last,
 )
-from analyzers.source.project import Project
+from analyzers.source.flow import bindings, names_read
+from analyzers.source.project import Loop, Project
 
 NAME = "step-between-backwards"
 FAMILY = "inplace"
@@ -92,7 +94,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def _carrier(stale: Stale, schedule: Schedule | None) -> Carrier | None:
-    """The state that a pass hands on, else the loss that was walked too late."""
+    """The state that a pass hands on, or what was made once for all of them; else the loss that
+    was walked too late."""
     visit = stale.evidence.reached
     if visit is None:
         return None
@@ -102,7 +105,17 @@ def _carrier(stale: Stale, schedule: Schedule | None) -> Carrier | None:
         loops = schedule.where.module.loops_around(schedule.walk)
         for name in carried_names(loops[0], root_names(visit, schedule.where)) if loops else []:
             return Carrier(name, place)
+        for name in _made_before(loops[0], spot(stale.project, saved)) if loops else []:
+            return Carrier(name, place)
     return Carrier(visit.root[-1], place) if visit.root else None
+
+
+def _made_before(loop: Loop, saving: Spot | None) -> list[str]:
+    """What the statement that saved the weight gives a name in front of the loop that reads it."""
+    if saving is None or saving.module.holds(loop, saving.statement):
+        return []
+    read = names_read(loop)
+    return [name for name in bindings(saving.statement) if name in read]
 
 
 def _boundary(schedule: Schedule | None) -> Boundary:

@@ -184,10 +184,10 @@ def _shows(run: RunResult, case: Case) -> bool:
 async def _traced(case: Case, session: Session) -> RunResult:
     run = await _run(case, session, "trace")
     trace = run.trace
-    if trace is not None and (trace.inplace is not None or trace.missing is not None):
-        run = await _run_for_changes(case, run, session)
-    elif trace is not None and trace.reuse is not None:
+    if trace is not None and trace.reuse is not None:
         run = await _run_for_path(case, run, trace.reuse, session)
+    elif trace is not None and (trace.inplace is not None or trace.missing is not None):
+        run = await _run_for_changes(case, run, session)
     return run
 
 

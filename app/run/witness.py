@@ -10,11 +10,12 @@ from sandbox import records as rec
 
 
 def observed(trace: rec.Trace) -> tuple[ev.Evidence, ...]:
-    """The evidence in a trace: what raised first, then what went wrong silently."""
+    """The evidence in a trace: what raised first, then what went wrong silently. A call that met a
+    changed tensor in a graph that was freed in an earlier pass fails for that graph."""
     raised: list[ev.Evidence] = []
     if trace.reuse is not None:
         raised.append(_reuse(trace.reuse, trace.path))
-    if trace.inplace is not None:
+    elif trace.inplace is not None:
         raised.append(_inplace(trace.inplace))
     if trace.missing is not None:
         raised.append(_missing(trace.missing))

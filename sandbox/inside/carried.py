@@ -20,7 +20,7 @@ import torch
 from .emitter import Emitter
 from .engine import Call, Observer
 from .frames import OWNERS, USER, Activation, Json, activation, place, user_frames
-from .graph import says_reused, walk
+from .graph import says_changed, says_reused, walk
 from .shapes import Trees, kind_of, parts
 from .stamps import Clock, Stamps, next_number, number_of
 
@@ -214,7 +214,7 @@ class PathWatch(Observer):
 
     def failed(self, call: Call, error: Exception) -> None:
         """Tell the path, if this is the failure that it was to lead to."""
-        if says_reused(error):
+        if says_reused(error) or says_changed(error):
             self._stop()
             met = {number_of(node) for node in walk(call.roots).nodes}
             if all(number in met for number, _ in self._wanted):

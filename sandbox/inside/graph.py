@@ -129,6 +129,11 @@ def says_reused(error: BaseException) -> bool:
     return "second time" in text or "already unpacked once" in text
 
 
+def says_changed(error: BaseException) -> bool:
+    """Whether the error is about a saved tensor that was changed in place."""
+    return "modified by an inplace operation" in str(error)
+
+
 def op_name(node: Node) -> str:
     """`MulBackward0`, or the class of a custom function."""
     return str(node.name()).rpartition("::")[2]

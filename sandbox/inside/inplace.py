@@ -13,7 +13,7 @@ from .changes import ChangeLog
 from .emitter import Emitter
 from .engine import Call, Observer
 from .frames import Json
-from .graph import Node, op_name, saved_names, storage_of
+from .graph import Node, op_name, saved_names, says_changed, storage_of
 from .holders import Search
 from .operands import Spot, operands
 from .parameters import Parameters
@@ -37,7 +37,7 @@ class InplaceWatch(Observer):
 
     def failed(self, call: Call, error: Exception) -> None:
         """Tell the first backward that found a saved tensor changed."""
-        if "modified by an inplace operation" in str(error) and not self._told:
+        if says_changed(error) and not self._told:
             self._told = True
             found, expected = _versions(error)
             told: Json = {

@@ -17,6 +17,7 @@ from .graph import (
     edges,
     is_freed,
     op_name,
+    says_changed,
     says_reused,
     shape_at,
     walk,
@@ -71,10 +72,14 @@ class ReuseWatch(Observer):
             del self._freeing[next(iter(self._freeing))]
 
     def failed(self, call: Call, error: Exception) -> None:
-        """Tell the first second walk of the run."""
-        if says_reused(error) and not self.told:
+        """Tell the first second walk of the run. One over the graph of an earlier pass may meet a
+        weight that was stepped since before it meets what was freed."""
+        story = None
+        if not self.told and (says_reused(error) or says_changed(error)):
+            story = self._story(call, error)
+        if story is not None and (says_reused(error) or _is_of_earlier_pass(story)):
             self.told = True
-            self._emitter.emit(self._story(call, error))
+            self._emitter.emit(story)
         elif not call.retain:
             self.after(call)
 
@@ -177,6 +182,14 @@ class ReuseWatch(Observer):
         held += [name.record("freed") for name in self._names.get(visit, {}).get(key, [])]
         held = held or [name.record("now") for name in carriers(producer, key[1])]
         return sorted(held, key=likelihood)[:32]
+
+
+def _is_of_earlier_pass(story: Json) -> bool:
+    """Whether the same statement has freed what the failing call met again."""
+    freed, reached = (
+        [(at["file"], at["line"]) for at in story[visit]["stack"]] for visit in ("freed", "reached")
+    )
+    return bool(story["joins"]) and freed == reached
 
 
 def _has_graph(tensor: torch.Tensor) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from analyzers.evidence import MissingGraph
 from analyzers.explain.origins import behind
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, names_held
+from analyzers.explain.spots import Spot, names_held, returns_of
 from analyzers.repair.blocks import alias, joined, text_with
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit, Editor, needs_parentheses
@@ -118,7 +118,17 @@ def _cuts_at(node: ast.Attribute | ast.Call) -> bool:
     name = called_name(node)
     if isinstance(node.func, ast.Attribute) and not node.args and name in _ENDING_METHODS:
         return name != "cpu"
-    return bool(node.args) and (name in _TENSOR_MAKERS or spelled(node.func) in ("float",))
+    made = name in _TENSOR_MAKERS or spelled(node.func) in ("float",)
+    return made and bool(node.args) and not _is_of_numbers(node.args[0])
+
+
+def _is_of_numbers(value: ast.expr) -> bool:
+    """Whether a value is written out as numbers: there is no graph to keep."""
+    parts = walk(value)
+    return all(
+        isinstance(p, ast.Constant | ast.List | ast.Tuple | ast.UnaryOp | ast.USub | ast.Load)
+        for p in parts
+    )
 
 
 def _shortened(node: ast.expr) -> ast.expr | None:
@@ -186,14 +196,22 @@ def _unmade(editor: Editor, node: ast.Call, argument: ast.expr) -> str:
     return f"({text})" if inside and isinstance(argument, ast.BinOp) else text
 
 
-def _is_sequence(module: Module, node: ast.AST, argument: ast.expr) -> bool:
-    """Whether a value is plainly a list of tensors."""
-    if isinstance(argument, ast.List | ast.ListComp | ast.GeneratorExp):
-        return True
-    if not isinstance(argument, ast.Name | ast.Attribute):
-        return False
-    for statement in definitions(module.scope_of(node), spelled(argument)):
-        value = getattr(statement, "value", None)
-        if isinstance(value, ast.List | ast.ListComp):
+def _is_sequence(module: Module, node: ast.AST, argument: ast.expr, depth: int = 3) -> bool:
+    """Whether a value is plainly a list of tensors: written out, by name, or from a function of
+    the script's."""
+    match argument:
+        case ast.List() | ast.Tuple() | ast.ListComp() | ast.GeneratorExp():
             return True
+        case ast.Call(func=ast.Name(id=name)) if depth:
+            function = module.function_named(name)
+            given = returns_of(function)[:MAX_SUSPECTS] if function is not None else []
+            return bool(given) and all(
+                r.value is not None and _is_sequence(module, r, r.value, depth - 1) for r in given
+            )
+        case ast.Name() | ast.Attribute() if depth:
+            made = definitions(module.scope_of(node), spelled(argument))[-MAX_SUSPECTS:]
+            values = [
+                value for s in made if isinstance(value := getattr(s, "value", None), ast.expr)
+            ]
+            return any(_is_sequence(module, node, value, depth - 1) for value in values)
     return False

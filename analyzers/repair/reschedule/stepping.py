@@ -245,12 +245,20 @@ def released(project: Project, evidence: InplaceChange) -> Iterator[Edit]:
 
 
 def one_step_behind(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
-    """One forward for all passes of the loop: clear before it, step behind it."""
+    """One forward for all passes of the loop: clear before it, step behind it. What names
+    something of a single pass stays in it."""
     loops = schedule.where.module.loops_around(schedule.walk)
     if not loops or not isinstance(schedule.step, ast.Expr) or schedule.step not in loops[0].body:
         return
     loop, editor = loops[0], schedule.where.editor
-    cleared = [s for s in loop.body if isinstance(s, ast.Expr) and calls_named(s, "zero_grad")]
+    own = _bound_in(loop)
+    if names_read(schedule.step) & own:
+        return
+    cleared = [
+        s
+        for s in loop.body
+        if isinstance(s, ast.Expr) and calls_named(s, "zero_grad") and not names_read(s) & own
+    ]
     edits = [editor.delete(s) for s in [*cleared, schedule.step]]
     if cleared:
         lines = [line for s in cleared for line in editor.lines_of(s)]
