@@ -41,12 +41,14 @@ from analyzers.repair.combine.combining import one_backward, retain_on_first, su
 from analyzers.repair.cut.truncation import detach_at_boundary
 from analyzers.repair.remake.gradient_graphs import keep_for_second
 from analyzers.repair.sites.options import option_site
-from analyzers.source.project import Project
+from analyzers.source.flow import bindings, names_read, own_expressions, walk_scope
+from analyzers.source.project import Project, Scope, spelled
 from analyzers.source.trees import walk
 
 NAME = "higher-order"
 FAMILY = "graph-reuse"
 TITLE = "An inner loop's graph is needed by more than one outer backward"
+MAX_HOPS = 8  # assignments from the gradients to what is made of them
 BEFORE = ("derived-outside-loop", "grad-then-backward")
 
 
@@ -90,7 +92,41 @@ def _near_inner_update(story: Story, place: Place) -> bool:
     ]
     if "grad" not in (story.reuse.freed.kind, story.reuse.reached.kind):
         inner = [call for call in inner if not _handed_back(module.statement_at(call.lineno))]
-    return any(call.lineno <= place.line for call in inner)
+    return any(
+        call.lineno <= place.line and _leads_on(scope, module.statement_at(call.lineno), statement)
+        for call in inner
+    )
+
+
+def _leads_on(scope: Scope, inner: ast.stmt | None, made: ast.stmt) -> bool:
+    """Whether a statement may read what the call for gradients gave its function. A call that
+    gives no name anything leaves its gradients in `.grad`, for whoever reads them."""
+    names = set(bindings(inner)) if isinstance(inner, ast.Assign) else set()
+    if not names or inner is made:
+        return True
+    for _ in range(MAX_HOPS):
+        more = {
+            name
+            for node in walk_scope(scope)
+            if isinstance(node, ast.stmt) and _reads(node) & names
+            for name in _given(node)
+        }
+        if more <= names:
+            break
+        names |= more
+    return bool(_reads(made) & names)
+
+
+def _reads(statement: ast.stmt) -> set[str]:
+    return set().union(*(names_read(node) for node in own_expressions(statement)))
+
+
+def _given(statement: ast.stmt) -> list[str]:
+    """The names that a statement may change: those it binds, and what it calls a method of."""
+    called = statement.value if isinstance(statement, ast.Expr) else None
+    on = called.func if isinstance(called, ast.Call) else None
+    owner = [spelled(on.value).partition(".")[0]] if isinstance(on, ast.Attribute) else []
+    return [*bindings(statement), *owner]
 
 
 def _handed_back(statement: ast.stmt | None) -> bool:

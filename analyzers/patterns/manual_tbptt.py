@@ -40,7 +40,7 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.story import Story, story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
-from analyzers.repair.combine.combining import retain_on_first
+from analyzers.repair.combine.combining import retain_on_both, retain_on_first
 from analyzers.repair.combine.totals import walk_this_loss
 from analyzers.repair.cut.carried import at_boundary, cuts
 from analyzers.repair.cut.truncation import detach_at_boundary
@@ -157,4 +157,6 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if not at_boundary(observed):
         yield from detach_at_boundary(story, project, rank=2)
         yield from detach_where_stored(story, project, rank=3)
+    if _hands_on_gradients(story):
+        yield from retain_on_both(story, project, rank=2)
     yield from retain_on_first(story, project)

@@ -39,6 +39,7 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.repair.cut.carried import cuts
 from analyzers.repair.cut.constants import (
     detach_at_definition,
     detach_at_use,
@@ -75,8 +76,10 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Detach where it is used as a constant; or where it is made."""
+    """Detach where it is used as a constant; or where it is made; several values together."""
     story = story_in(match)
+    if not story.same_pass and not story.bound_inside and len(story.carriers) > 1:
+        yield from cuts(story.reuse, project)
     yield from detach_at_use(story, project)
     yield from detach_at_definition(story, project)
     yield from made_without_graph(story, project)

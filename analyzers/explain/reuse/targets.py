@@ -7,7 +7,15 @@ import builtins
 from dataclasses import dataclass
 
 from analyzers.explain.reuse.story import Story, sources
-from analyzers.source.flow import bindings, called_name, names_read, value_of, walk_scope
+from analyzers.source.calls import steps
+from analyzers.source.flow import (
+    bindings,
+    called_name,
+    definitions,
+    names_read,
+    value_of,
+    walk_scope,
+)
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import remembered, walk
 
@@ -19,6 +27,49 @@ def maker_called_inside(story: Story) -> bool:
     carrier then is the old value beside the new one."""
     if story.loop is None or story.shared is None:
         return False
+    return bool(_makers(story) & _models_called(story.project, story.loop))
+
+
+def steps_others(story: Story) -> bool:
+    """Whether the passes step optimizers of which none holds what the carrier was made by: then
+    it keeps its value from pass to pass, and only its graph is in the way."""
+    if story.loop is None or story.shared is None or story.bound_inside:
+        return False
+    stepped = {
+        spelled(call.func.value)
+        for call in steps(story.loop)
+        if isinstance(call.func, ast.Attribute) and not call.args
+    }
+    held = [_given_to(story, name) for name in stepped]
+    if not held or not all(held):
+        return False
+    makers = _makers(story)
+    return bool(makers) and not any(
+        _overlap(maker, owner) for maker in makers for owners in held for owner in owners
+    )
+
+
+def _given_to(story: Story, optimizer: str) -> set[str]:
+    """The names from which the scope around the loop makes an optimizer."""
+    assert story.shared is not None
+    scopes = [story.shared.scope, story.shared.module.tree]
+    return {
+        name.removesuffix(".parameters")
+        for scope in scopes
+        for statement in definitions(scope, optimizer)
+        if isinstance(value := value_of(statement), ast.Call)
+        for argument in (*value.args, *(k.value for k in value.keywords))
+        for name in names_read(argument)
+    }
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether one dotted path leads to the other, or is it."""
+    return one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
+
+
+def _makers(story: Story) -> set[str]:
+    """The models that made the carrier in front of the loop."""
     makers: set[str] = set()
     for module, scope, statement in story.binders:
         if not module.holds(story.loop, statement):
@@ -28,7 +79,7 @@ def maker_called_inside(story: Story) -> bool:
                     other is statement or set(bindings(other)) & names
                 ):
                     makers |= _models_called(story.project, other.value)
-    return bool(makers & _models_called(story.project, story.loop))
+    return makers
 
 
 def target_calls(story: Story) -> list[ast.Call]:

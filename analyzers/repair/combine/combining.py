@@ -249,3 +249,19 @@ def retain_on_first(story: Story, project: Project) -> Iterator[Proposal]:
         9,
         last_resort=True,
     )
+
+
+def retain_on_both(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
+    """Keep the graph at either call, where it is meant to be walked again: in windows of steps
+    that overlap."""
+    reuse = story.reuse
+    sites = [option_site(project, visit, "retain_graph") for visit in (reuse.freed, reuse.reached)]
+    edits = dict.fromkeys(site.told() for site in sites if site is not None)
+    if len(edits) == len(sites):
+        yield Proposal(
+            "retain-graph",
+            "Keep the graph at both backward calls: their windows overlap",
+            tuple(edits),
+            "The graphs stay in memory for as long as the window holds their states.",
+            rank,
+        )

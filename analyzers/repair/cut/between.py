@@ -13,6 +13,7 @@ from analyzers.repair.blocks import indentation
 from analyzers.repair.cut.cutting import Cutting
 from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.scopes import (
+    bound_outside,
     covers,
     goes_on,
     guarded,
@@ -42,7 +43,8 @@ def at_boundary(cutting: Cutting, shared: Shared, rank: int) -> Iterator[Proposa
 
 
 def _there(cutting: Cutting, shared: Shared, chosen: list[Hop], rank: int) -> Iterator[Proposal]:
-    """These names cut at each place between the two walks."""
+    """These names cut at each place between the two walks; what no pass of the loop gives anew,
+    in front of it, so that all passes are treated alike."""
     loop = shared.loops[0] if shared.loops else None
     assert shared.freed is not None
     assert shared.reached is not None
@@ -57,6 +59,15 @@ def _there(cutting: Cutting, shared: Shared, chosen: list[Hop], rank: int) -> It
         if loop is None:
             edit = editor.insert_before(shared.reached, *made.lines)
             yield cutting.proposal("detach-before-call", made, "before the next call", edit, rank)
+            continue
+        if all(bound_outside(loop, shared.scope, hop.name) for hop in chosen):
+            around = [
+                outer
+                for outer in shared.loops
+                if all(bound_outside(outer, shared.scope, hop.name) for hop in chosen)
+            ]
+            edit = editor.insert_before(around[-1], *made.lines)
+            yield cutting.proposal("detach-before-loop", made, "in front of the loop", edit, rank)
             continue
         if not any(unbound_at(loop, shared.scope, hop.name) for hop in chosen):
             edit = editor.insert_before(head_of(loop), *guarded(made.lines, chosen, step))

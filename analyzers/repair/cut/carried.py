@@ -17,7 +17,13 @@ from analyzers.repair.cut.cutting import Cutting
 from analyzers.source.edits import EditConflict
 from analyzers.source.project import Project
 
-_BETWEEN = ("detach-at-head", "detach-behind-backward", "detach-before-call", "detach-behind-yield")
+_BETWEEN = (
+    "detach-before-loop",
+    "detach-at-head",
+    "detach-behind-backward",
+    "detach-before-call",
+    "detach-behind-yield",
+)
 
 
 def cuts(

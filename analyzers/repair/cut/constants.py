@@ -8,7 +8,12 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
-from analyzers.explain.reuse.targets import helper_targets, maker_called_inside, target_calls
+from analyzers.explain.reuse.targets import (
+    helper_targets,
+    maker_called_inside,
+    steps_others,
+    target_calls,
+)
 from analyzers.repair.blocks import alias, wrapped
 from analyzers.repair.cut.detaching import idiom_for
 from analyzers.repair.rewrite import statements_of
@@ -34,6 +39,8 @@ def meant_as_constant(story: Story) -> Certainty | None:
         if story.reuse.remade and not story.bound_inside and not story.cached:
             return Certainty.LIKELY
         if maker_called_inside(story) and not story.bound_inside:
+            return Certainty.LIKELY
+        if steps_others(story):
             return Certainty.LIKELY
         if (target_calls(story) or helper_targets(story)) and not story.self_fed:
             return Certainty.POSSIBLE if _kept_for_later(story) else Certainty.LIKELY

@@ -47,6 +47,18 @@ def unbound_at(loop: Loop, scope: Scope, name: str) -> bool:
     return bool(stored) and all(node in inside for node in stored)
 
 
+def bound_outside(loop: Loop, scope: Scope, name: str) -> bool:
+    """Whether a plain name of the scope gets its values in front of the loop only."""
+    stored = [
+        node
+        for node in walk(scope)
+        if (isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load))
+        or (isinstance(node, ast.arg) and node.arg == name)
+    ]
+    inside = set(walk(loop))
+    return bool(stored) and not any(node in inside for node in stored)
+
+
 def guarded(lines: list[str], hops: Sequence[Hop], step: str) -> list[str]:
     """The lines under `if x is not None:` where the first pass finds None."""
     missing = [hop.name for hop in hops if hop.none_before]
