@@ -81,8 +81,8 @@ def _of_instance(machine: Machine, owner: Instance, name: str, frame: Frame) -> 
             if "cached_property" in found.tags:
                 owner.attrs[name] = value
             return value
-        if owner.cls.engine and name == "backward":
-            return Method(owner, name)
+        if owner.cls.engine and name == owner.cls.engine:
+            return Method(owner, "backward")
         return classes.bind(found, owner)
     if found is not None:
         return found

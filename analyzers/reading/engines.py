@@ -12,23 +12,48 @@ from analyzers.reading.values import Class, Function, Instance, Value
 from analyzers.source.trees import walk
 
 
-def is_engine(cls: Class) -> bool:
-    """Whether the class walks a graph of its own instances and refuses a second walk.
+def walking_method(cls: Class) -> str:
+    """The method by which the class walks a graph of its own instances and refuses a second walk;
+    empty if it is no engine.
 
-    It has `backward`, computes with operators or makes instances of itself, derives from nothing
-    outside the script, and raises (or asserts) somewhere in its backward.
+    It computes with operators or makes instances of itself, derives from nothing outside the
+    script, and raises (or asserts) somewhere in its `backward`; or, where it has none, in the
+    method that gives other instances their gradients.
     """
-    backward = cls.lookup("backward")
-    if not isinstance(backward, Function) or any(
-        path not in ("builtins.object", "object") for path in cls.library_bases()
-    ):
-        return False
-    if not any(isinstance(n, ast.Raise | ast.Assert) for n in walk(backward.definition)):
-        return False
-    return any(
+    if any(path not in ("builtins.object", "object") for path in cls.library_bases()):
+        return ""
+    if not any(
         isinstance(node, ast.Call) and _makes(node.func, cls.name)
         for owner in cls.lineage()
         for node in walk(owner.definition)
+    ):
+        return ""
+    if (backward := cls.lookup("backward")) is not None:
+        return "backward" if _refuses(backward) else ""
+    for owner in cls.lineage():
+        for statement in owner.definition.body:
+            if isinstance(statement, ast.FunctionDef) and _feeds_others(statement):
+                if _refuses(cls.lookup(statement.name)):
+                    return statement.name
+    return ""
+
+
+def _refuses(method: Value | None) -> bool:
+    return isinstance(method, Function) and any(
+        isinstance(node, ast.Raise | ast.Assert) for node in walk(method.definition)
+    )
+
+
+def _feeds_others(method: ast.FunctionDef) -> bool:
+    """Whether a method adds to, or sets, the gradient of an object other than its own."""
+    own = method.args.args[0].arg if method.args.args else ""
+    return not method.name.startswith("__") and any(
+        isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and "grad" in node.attr
+        and isinstance(node.value, ast.Name)
+        and node.value.id != own
+        for node in walk(method)
     )
 
 

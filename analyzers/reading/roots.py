@@ -22,7 +22,7 @@ _LAST_WORD = re.compile(r"\w{1,80}$")
 
 def mentions_walks(project: Project) -> bool:
     """Whether any file speaks of a walk at all: without one there is nothing to find."""
-    words = ("backward", "grad(", *frameworks.TRAINERS)
+    words = ("backward", "backprop", "grad(", *frameworks.TRAINERS)
     return any(word in text for text in project.files.values() for word in words)
 
 

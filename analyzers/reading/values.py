@@ -137,7 +137,7 @@ class Class(Value):
         self.frame = frame
         self.attrs: dict[str, Value] = {}
         self.fields: list[str] | None = None
-        self.engine = False
+        self.engine = ""  # the method by which it walks a graph of its instances
         self._lineage: list[Class] = []
 
     @property

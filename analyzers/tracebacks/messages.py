@@ -46,6 +46,7 @@ _NONE_GRAD = (
     "'nonetype' object is not",
 )
 _ENGINE_WORDS = ("backprop", "backward", "gradient", "graph")
+_WALKS = ("backward", "backprop")
 _TWICE = ("more than once", "twice", "second time", "again", "already")
 # What raises the messages above, where that is not a RuntimeError.
 _RAISED_AS = {
@@ -98,11 +99,12 @@ def _reads_grad(part: Part) -> bool:
 
 
 def _is_engine(part: Part, message: str) -> bool:
-    """An error that the user's own `backward` raised about walking, or that says of itself that
-    something was walked twice, in words that are not torch's."""
+    """An error that the user's own `backward` or `backprop` raised about walking, or that says of
+    itself that something was walked twice, in words that are not torch's."""
     if not part.frames:
         return "backprop" in message and any(word in message for word in _TWICE)
     if part.frames[-1].is_library:
         return False
-    inside = part.frames[-1].function.rpartition(".")[2].strip("_").startswith("backward")
-    return inside and any(word in message for word in _ENGINE_WORDS)
+    inside = part.frames[-1].function.rpartition(".")[2].strip("_")
+    words = _ENGINE_WORDS if inside.startswith("backward") else (*_ENGINE_WORDS, *_TWICE)
+    return inside.startswith(_WALKS) and any(word in message for word in words)

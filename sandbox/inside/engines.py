@@ -1,13 +1,15 @@
 """Observes autograd engines that a script writes by hand.
 
 A class of the user that defines `backward` and whose instances hold others of their kind is such
-an engine; so is a tape: a class whose `backward` is given an instance of a class with arithmetic
-of its own. The story of a second walk is then told as for torch.
+an engine, and so is one with arithmetic of its own and a method that gives gradients to others of
+its kind; so is a tape: a class whose `backward` is given an instance of a class with arithmetic.
+The story of a second walk is then told as for torch.
 """
 
 from __future__ import annotations
 
 import builtins
+import dis
 import sys
 from dataclasses import dataclass, field
 from functools import wraps
@@ -88,12 +90,10 @@ class EngineWatch:
         _builtins.__build_class__ = building
 
     def _observe(self, kind: type) -> None:
-        walks = isinstance(vars(kind).get("backward"), FunctionType)
-        if not walks and not any(
-            isinstance(vars(kind).get(name), FunctionType) for name in _ARITHMETIC
-        ):
+        walks = _walking_method(kind)
+        if not walks and not _computes(kind):
             return
-        self._armed |= walks
+        self._armed |= bool(walks)
         self._instances.kinds = (*self._instances.kinds, kind)
         methods = [f.__code__ for f in vars(kind).values() if isinstance(f, FunctionType)]
         self._codes |= {id(code): code for code in methods}
@@ -103,7 +103,7 @@ class EngineWatch:
         else:  # a base's, or one that a decorator is about to write
             owner.__new__ = self._allotting(kind.__new__)
         if walks:
-            owner.backward = self._walking(owner.backward)
+            setattr(owner, walks, self._walking(vars(kind)[walks]))
 
     def _making(self, init: Any) -> Any:
         @wraps(init)
@@ -308,6 +308,32 @@ class EngineWatch:
                 "freed_nodes": sum(1 for instance in walk.nodes if visited(instance)),
             }
         return list(told.values())
+
+
+def _computes(kind: type) -> bool:
+    """Whether the class has arithmetic of its own."""
+    return any(isinstance(vars(kind).get(name), FunctionType) for name in _ARITHMETIC)
+
+
+def _walking_method(kind: type) -> str:
+    """The name of the method that walks; empty where there is none."""
+    if isinstance(vars(kind).get("backward"), FunctionType):
+        return "backward"
+    methods = [(name, f) for name, f in vars(kind).items() if isinstance(f, FunctionType)]
+    walking = (name for name, f in methods if name[:2] != "__" and _feeds_others(f.__code__))
+    return next(walking, "") if _computes(kind) and not hasattr(kind, "backward") else ""
+
+
+def _feeds_others(code: CodeType, own: str = "") -> bool:
+    """Whether a method sets the gradient of an object other than its own, to what it computes."""
+    own = own or next(iter(code.co_varnames[: code.co_argcount]), "")
+    done = list(dis.get_instructions(code))
+    for value, target, store in zip(done, done[1:], done[2:], strict=False):
+        if store.opname == "STORE_ATTR" and "grad" in store.argval:
+            if value.opname != "LOAD_CONST" and target.argval != own:
+                return True
+    inner = [part for part in code.co_consts if isinstance(part, CodeType)]
+    return any(_feeds_others(part, own) for part in inner)
 
 
 def _is_foreign(kind: type) -> bool:

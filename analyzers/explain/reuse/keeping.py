@@ -21,9 +21,12 @@ def adds_up(statement: ast.stmt, is_carrier: Callable[[str], bool]) -> bool:
     if isinstance(statement, ast.AugAssign):
         return isinstance(statement.op, ast.Add | ast.Sub)
     value = value_of(statement)
-    if isinstance(value, ast.IfExp):
-        return any(_adds_up_value(arm, is_carrier) for arm in (value.body, value.orelse))
-    return value is not None and _adds_up_value(value, is_carrier)
+    return value is not None and any(_adds_up_value(arm, is_carrier) for arm in arms(value))
+
+
+def arms(value: ast.expr) -> tuple[ast.expr, ...]:
+    """What a value may be: of `a if x else b` both."""
+    return (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
 
 
 def _adds_up_value(value: ast.expr, is_carrier: Callable[[str], bool]) -> bool:
@@ -31,10 +34,10 @@ def _adds_up_value(value: ast.expr, is_carrier: Callable[[str], bool]) -> bool:
         return True
     if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add | ast.Sub):
         return False
-    return is_carrier(_container(value.left)) or is_carrier(_container(value.right))
+    return is_carrier(container(value.left)) or is_carrier(container(value.right))
 
 
-def _container(value: ast.expr) -> str:
+def container(value: ast.expr) -> str:
     """What a value is an entry of: `totals` for `totals[k]` and `totals.get(k, 0)`; or itself."""
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         return spelled(value.func.value) if value.func.attr == "get" else ""

@@ -46,14 +46,29 @@ class Lifetime(SharedFrame):
         found: dict[str, Carrier] = {}
         for join in self.reuse.joins:
             if join.holders:
-                holder = min(join.holders, key=self._likelihood)
-                name = self._whole(base(holder.path))
+                name, holder = self._named(join)
                 kept = self.handed.get(name)
                 if kept is not None:
                     found.setdefault(kept.path, Carrier(kept.path, kept.place, "attribute"))
                 elif name not in found:
                     found[name] = Carrier(name, self._taken_on(name, holder, join), holder.kind)
         return tuple(found.values()) or self._named_where_made
+
+    def _named(self, join: Join) -> tuple[str, Holder]:
+        """What a person would call the carrier, and the name it was found under. Where each pass
+        gives that name a new value, the run may have seen what brought the old one in."""
+        holder = min(join.holders, key=self._likelihood)
+        name = self._whole(base(holder.path))
+        shared, used = self.shared, join.new.at if join.new is not None else None
+        if shared is None or used is None or not shared.loops or self.same_pass:
+            return name, holder
+        if not _renewed(shared.module, shared.loops[0], name):
+            return name, holder
+        for hop in self.reuse.path:
+            if hop.how == "argument" and hop.at.frame == used.frame and "." in hop.name:
+                kept = Holder(hop.paths[0], hop.at.function, "attribute", frame=used.frame)
+                return base(hop.name), replace(kept, container=hop.kind.kind)
+        return name, holder
 
     @property
     def _named_where_made(self) -> tuple[Carrier, ...]:
@@ -168,8 +183,7 @@ class Lifetime(SharedFrame):
         found: dict[str, Holder] = {}
         for join in self.reuse.joins:
             if join.holders:
-                holder = min(join.holders, key=self._likelihood)
-                name = self._whole(base(holder.path))
+                name, holder = self._named(join)
                 found.setdefault(name, self._in_parts(name, holder))
         return found
 

@@ -13,6 +13,8 @@ from functools import cached_property
 from analyzers.evidence import GraphReuse
 from analyzers.explain.reuse.keeping import (
     adds_up,
+    arms,
+    container,
     fresh_names,
     interpolates,
     is_average,
@@ -190,9 +192,18 @@ class Story(Walks):
 
     @cached_property
     def self_fed(self) -> bool:
-        """Whether the carrier's next value is computed from its last (a recurrence)."""
+        """Whether the carrier's next value is computed from its last (a recurrence). What ran in
+        front of the loop made its first."""
         feeders = [*self.binders, *self._assigned_by_property]
-        return any(self._feeds(scope, statement) for _, scope, statement in feeders)
+        return any(
+            self._feeds(scope, statement)
+            for module, scope, statement in feeders
+            if not self._in_front_of_loop(module, scope, statement)
+        )
+
+    def _in_front_of_loop(self, module: Module, scope: Scope, statement: ast.stmt) -> bool:
+        own = self.shared is not None and scope is self.shared.scope
+        return own and self.loop is not None and not module.holds(self.loop, statement)
 
     def _feeds(self, scope: Scope, statement: ast.stmt) -> bool:
         value = part_for(statement, self._is_carrier) or put_in(statement)
@@ -203,12 +214,13 @@ class Story(Walks):
         return any(self._is_carrier(name) for name in sources(scope, statement, fresh))
 
     def _with_parts(self, scope: Scope) -> Callable[[str], bool]:
-        """What stands for the carrier in a function, or for a part of it: `kept = queue[8:]`."""
+        """What stands for the carrier in a function, or for a part of it: `kept = queue[8:]`,
+        `old = scales.get(key)`."""
         parts = {
             name
             for node in walk_scope(scope)
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript)
-            if self._is_carrier(spelled(node.value.value))
+            if isinstance(node, ast.Assign) and self._is_carrier(container(node.value))
+            if not self._is_carrier(spelled(node.value))
             for name in bindings(node)
         }
         return lambda name: name in parts or self._is_carrier(name)
@@ -247,9 +259,10 @@ class Story(Walks):
     def averaged(self) -> bool:
         """Whether the carrier is a running average with plain coefficients (an EMA)."""
         return any(
-            is_average(value, self._is_carrier)
-            for _, _, statement in self.binders
+            is_average(arm, self._with_parts(scope))
+            for _, scope, statement in self.binders
             if (value := value_of(statement)) is not None
+            for arm in arms(value)
         ) or any(
             interpolates(statement, self.attribute or self.name) for _, _, statement in self.binders
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import indentation
@@ -16,9 +17,9 @@ from analyzers.source.edits import Edit, Editor
 
 
 def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
-    """What is stored, cut as it is stored: `self.h = h.detach()`, `xs.append(h.detach())`."""
-    edits: dict[int, list[Edit]] = {}
-    told: list[str] = []
+    """What is stored, cut as it is stored: `self.h = h.detach()`, `xs.append(h.detach())`. Of
+    several stores on the way one that all old values went through may do, the last one first."""
+    found: dict[ast.stmt, _Store] = {}
     for hop in cutting.reuse.path:
         module = cutting.project.module(hop.at.file)
         statement = module.statement_at(hop.at.line) if module is not None else None
@@ -31,13 +32,33 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
                 lines = cutting.writing(module).statements(name, kind)
                 made = [Editor(module).insert_after(statement, *lines)] if lines else []
             if made:
-                told.append(hop.name)
-                for join in hop.carries:
-                    edits.setdefault(join, []).extend(made)
-    if edits:
-        title = " and ".join(f"`{name}`" for name in dict.fromkeys(told))
-        together = [edit for made in edits.values() for edit in made]
-        yield cutting.together("detach-when-stored", f"Detach what {title} stores", together, rank)
+                store = found.setdefault(statement, _Store([], set(), []))
+                store.names.append(hop.name)
+                store.joins.update(hop.carries)
+                store.edits.extend(made)
+    wanted = {join for hop in cutting.reuse.path for join in hop.carries}
+    single = [store for store in found.values() if store.joins >= wanted]
+    if len(found) > 1:
+        for store in reversed(single):
+            yield _stored(cutting, [store], rank)
+    if found:
+        yield _stored(cutting, list(found.values()), rank + bool(single))
+
+
+@dataclass
+class _Store:
+    """A statement that stores old values: under which names, which of them, cut by which edits."""
+
+    names: list[str]
+    joins: set[int]
+    edits: list[Edit]
+
+
+def _stored(cutting: Cutting, chosen: list[_Store], rank: int) -> Proposal:
+    names = dict.fromkeys(name for store in chosen for name in store.names)
+    title = "Detach what " + " and ".join(f"`{name}`" for name in names) + " stores"
+    edits = [edit for store in chosen for edit in store.edits]
+    return cutting.together("detach-when-stored", title, edits, rank)
 
 
 def where_read(cutting: Cutting, rank: int) -> Iterator[Proposal]:

@@ -73,7 +73,7 @@ def read_in(statement: ast.stmt, known: dict[str, Kind]) -> list[tuple[ast.expr,
     todo: list[ast.AST] = [statement]
     while todo:
         node = todo.pop()
-        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del) or _asks_for_none(node):
             continue
         is_read = isinstance(getattr(node, "ctx", None), ast.Load)
         kind = _kind_of(node, known) if is_read and isinstance(node, ast.expr) else None
@@ -82,6 +82,11 @@ def read_in(statement: ast.stmt, known: dict[str, Kind]) -> list[tuple[ast.expr,
         elif not isinstance(node, FUNCTIONS) or isinstance(node, ast.Lambda):
             todo += [child for child in ast.iter_child_nodes(node) if not _is_body(node, child)]
     return found
+
+
+def _asks_for_none(node: ast.AST) -> bool:
+    """`x is None`: it reads no value."""
+    return isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot)
 
 
 def _kind_of(node: ast.expr, known: dict[str, Kind]) -> Kind | None:
