@@ -45,7 +45,7 @@ from analyzers.explain.pattern import Carrier, Match, Proposal
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
 from analyzers.explain.spots import names_held, root_of
-from analyzers.repair.leaf.aliases import clone_kept, kept_at, read_elsewhere
+from analyzers.repair.leaf.aliases import clone_kept, compared, kept_at, read_elsewhere
 from analyzers.source.project import Project
 
 NAME = "aliased-grad"
@@ -61,8 +61,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if fault is None:
         return None
     kept = kept_at(fault, project)
-    followed_on_purpose = fault.figures and not read_elsewhere(fault, kept, project)
-    if followed_on_purpose:
+    meant_as_kept = read_elsewhere(fault, kept, project) or compared(fault, project)
+    if fault.figures and not meant_as_kept:
         return None
     place = kept[0].place if kept else None
     names = names_held(fault.holders)

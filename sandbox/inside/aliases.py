@@ -44,6 +44,7 @@ class Aliases:
         self._lists: dict[tuple[str, str], Kept] = {}
         self._snapshots: dict[tuple[str, str], set[int]] = defaultdict(set)
         self._written: dict[int, int] = {}
+        self._local: list[tuple[Name, list[torch.Tensor], list[int]]] = []
         self._steps = 0
 
     def look(self, call: Call) -> Json | None:
@@ -64,6 +65,16 @@ class Aliases:
         if not self._owners or self._steps > CALLS:
             return None
         return self._twice_in_one(frame, written)
+
+    def crossed(self) -> Json | None:
+        """What a list of plain name held as a call began, and the call wrote to. Only the
+        script's reading can tell whether it is still taken for what it was."""
+        held, self._local = self._local, []
+        for name, gradients, versions in held:
+            if all(t._version > v for t, v in zip(gradients, versions, strict=True)):
+                told = {"figures": [1.0], "detail": REWRITTEN}
+                return {**_told([name], self._owner(gradients[0])), **told}
+        return None
 
     def _owner(self, value: Any) -> Known | None:
         """The parameter whose gradient this was when it was last looked at."""
@@ -101,6 +112,9 @@ class Aliases:
                 before = Kept(name, id(held), call.n, versions)
                 self._snapshots[name.scope, name.path].add(id(held))
             now[name.scope, name.path] = before
+            gradients = [t for t in items if self._owner(t) is not None]
+            if name.kind in ("local", "global") and len(gradients) == len(items):
+                self._local.append((name, gradients, [t._version for t in gradients]))
         self._lists |= now
         for one, other in combinations(sorted(now.values(), key=lambda kept: kept.since), 2):
             changed = [

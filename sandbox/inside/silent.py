@@ -29,7 +29,8 @@ UPDATES = 64  # calls within which updates by hand are looked at
 
 
 class SilentWatch(Observer):
-    """Measures graphs, gradients and steps; each kind of fault is told once."""
+    """Measures graphs, gradients and steps; each kind of fault is told once, and once more where
+    only reading can judge it."""
 
     def __init__(self, emitter: Emitter, stamps: Stamps, parameters: Parameters) -> None:
         self._emitter = emitter
@@ -78,6 +79,8 @@ class SilentWatch(Observer):
                     self._chain[known.id] = _gradient(known)
             if call.n <= UPDATES:
                 self._tell_uncleared(call)
+        if call.n <= CALLS and (aliased := self._aliases.crossed()) is not None:
+            self._tell("overwritten-gradient", call=call, **aliased)
         if call.iteration in LOOKS:
             self._measure_held(call)
         self._measure_walk(call)
@@ -174,9 +177,10 @@ class SilentWatch(Observer):
         return [holder for holder in held if holder["path"] not in roots][:32]
 
     def _tell(self, kind: str, call: Call | None = None, **more: Any) -> None:
-        if kind in self._told:
+        what = f"{kind}: {more.get('detail', '')}"
+        if what in self._told:
             return
-        self._told.add(kind)
+        self._told.add(what)
         visit = call.record() if call is not None else None
         place = {"at": visit["at"], "visit": visit} if visit is not None else {}
         self._emitter.emit({"t": "silent", "kind": kind, **place, **more})

@@ -11,9 +11,10 @@ from analyzers.explain.spots import Spot, names_held, returns_of, root_of
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, called_name, names_read
-from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled, target_names
 
 MAX_CALLS = 3  # that hand a gradient on
+_OF_EACH = (ast.ListComp, ast.GeneratorExp, ast.SetComp)
 
 
 def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
@@ -42,7 +43,8 @@ def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
 def read_elsewhere(fault: SilentFault, kept: Sequence[Spot], project: Project) -> bool:
     """Whether a function that does not keep the gradients reads what an object keeps of them:
     it takes them for those of an earlier time."""
-    names = {root_of(name).rpartition(".")[2] for name in names_held(fault.holders)}
+    held = [root_of(name) for name in names_held(fault.holders)]
+    names = {name.rpartition(".")[2] for name in held if "." in name}
     keeping = {id(store.scope) for store in kept}
     return bool(kept) and any(
         isinstance(node, ast.Attribute)
@@ -53,6 +55,53 @@ def read_elsewhere(fault: SilentFault, kept: Sequence[Spot], project: Project) -
         for module in project.modules.values()
         for node in module.nodes
     )
+
+
+def compared(fault: SilentFault, project: Project) -> bool:
+    """Whether an expression computes with what was kept and a `.grad` of now: it takes the two for
+    different values."""
+    names = {root_of(name) for name in names_held(fault.holders)}
+    for module in project.modules.values():
+        for node in module.nodes:
+            if isinstance(node, ast.BinOp) and not isinstance(module.parents[node], ast.BinOp):
+                read = [_read_by(module, operand) for operand in _operands(node)]
+                now = [any(name.endswith(".grad") for name in one) for one in read]
+                kept = [bool(one & names) for one in read]
+                if any(kept) and any(now) and (now != kept or sum(now) > 1):
+                    return True
+    return False
+
+
+def _operands(node: ast.BinOp) -> list[ast.expr]:
+    """What a sum, or a product, of any length is made of."""
+    found: list[ast.expr] = []
+    todo: list[ast.expr] = [node]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, ast.BinOp):
+            todo += [part.left, part.right]
+        else:
+            found.append(part)
+    return found
+
+
+def _read_by(module: Module, node: ast.expr) -> set[str]:
+    """The names that an expression reads, and for an entry's own name what it is an entry of."""
+    read = names_read(node)
+    around = [parent for parent in module.ancestors(node) if isinstance(parent, _OF_EACH)]
+    for generator in (g for parent in around for g in parent.generators):
+        for target, source in _pairs(generator.target, generator.iter):
+            if read & set(target_names(target)):
+                read |= names_read(source)
+    return read
+
+
+def _pairs(target: ast.expr, source: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """What each target of a loop is taken from: of `a, b in zip(xs, ys)` two pairs."""
+    match target, source:
+        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources):
+            return list(zip(targets, sources, strict=False))
+    return [(target, source)]
 
 
 def _handed_back(
