@@ -16,6 +16,9 @@ from analyzers.repair.sites.statements import read_in, spellings, stores
 from analyzers.source.edits import Edit, Editor
 
 
+TRIED = 2  # stores that are each cut alone
+
+
 def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """What is stored, cut as it is stored: `self.h = h.detach()`, `xs.append(h.detach())`. Of
     several stores on the way one that all old values went through may do, the last one first."""
@@ -39,7 +42,7 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     wanted = {join for hop in cutting.reuse.path for join in hop.carries}
     single = [store for store in found.values() if store.joins >= wanted]
     if len(found) > 1:
-        for store in reversed(single):
+        for store in single[: -TRIED - 1 : -1]:
             yield _stored(cutting, [store], rank)
     if found:
         yield _stored(cutting, list(found.values()), rank + bool(single))

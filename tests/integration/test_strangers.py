@@ -1,0 +1,35 @@
+"""Scripts that were missed at first contact and are right now: cause, line and first patch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.asking import RUNNING, ask
+from benchmarks.scoring import score
+from benchmarks.trials import prepare
+from tests.case_files import load_case
+
+BATCHES = Path(__file__).parents[1] / "first_contact"
+MENDED = [
+    "batch5/aliased_grad/agreement_of_two_halves",
+    "batch5/detached_loss/tensor_of_three_terms",
+    "batch5/manual_tbptt/tide_every_two_back_four",
+    "batch5/recurrent_state/numpy_tape_tank_levels",
+    "batch5/shared_subgraph/glyph_map_two_terms",
+    "batch5/step_between_backwards/three_assays_one_stem",
+    "batch5/stored_graph/loss_scales_callback",
+    "batch5/stored_graph/pupil_concept_slots",
+    "batch5/undetached_target/sensor_domain_confusion",
+]
+
+
+@pytest.mark.parametrize("name", MENDED)
+async def test_a_stranger_that_was_missed_is_right_now(name: str) -> None:
+    trial = prepare(load_case(BATCHES / f"{name}.py"), baselines=False)
+    found = (await ask([trial.request], [RUNNING]))[RUNNING][0]
+    judged = score(trial, found)
+    assert judged.pattern, judged.wrong
+    assert judged.place, judged.wrong
+    assert judged.patch, judged.wrong
