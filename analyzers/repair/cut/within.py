@@ -15,7 +15,6 @@ from analyzers.repair.sites.scopes import guarded, is_parameter, is_seen
 from analyzers.repair.sites.statements import read_in, spellings, stores
 from analyzers.source.edits import Edit, Editor
 
-
 TRIED = 2  # stores that are each cut alone
 
 
