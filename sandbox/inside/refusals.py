@@ -71,6 +71,12 @@ def _unrecorded(func: Function, leaf: torch.Tensor, *args: Any, **kwargs: Any) -
         return func(leaf, *args, **kwargs)
 
 
+def _recorded(func: Function, view: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+    """A write that is recorded may go to a view that was made while nothing was."""
+    base = view if view._base is None else view._base
+    return func(base.as_strided(view.size(), view.stride(), view.storage_offset()), *args, **kwargs)
+
+
 def _of_the_numbers(func: Function, tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
     """An array holds numbers and no graph."""
     return func(tensor.detach(), *args, **kwargs)
@@ -100,6 +106,7 @@ _GRADIENT: Any = vars(torch._C.TensorBase)["grad"]  # the attribute of every ten
 _TOGETHER = ("UnbindBackward0", "SplitBackward0", "SplitWithSizesBackward0")
 _MEANT: Mapping[str, Function] = {  # by what torch says
     "leaf Variable that requires grad": _unrecorded,
+    "A view was created in no_grad mode": _recorded,
     "Can't call numpy() on Tensor that requires grad": _of_the_numbers,
     "support the deepcopy protocol": _copied,
     "change requires_grad flags of leaf": _cut,

@@ -292,6 +292,31 @@ async def test_a_derivative_of_many_values_is_that_of_their_sum(session: Session
     assert [trial.gradients for trial in trials] == ["same", "changed"]
 
 
+async def test_a_write_into_a_view_that_was_made_without_recording_is_recorded(
+    session: Session,
+) -> None:
+    script = """\
+import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for _ in range(4):
+    memory = net(torch.ones(2, 3))
+    with torch.no_grad():
+        slot = memory[0]
+    slot.copy_(net(torch.zeros(3)))
+    loss = memory.square().sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    trials = await judged(
+        session, script, ("slot.copy_", "slot.data.copy_"), ("slot.copy_", "memory[0].copy_")
+    )
+    assert given(trials) == [2, 1]
+    assert [trial.gradients for trial in trials] == ["same", "changed"]
+
+
 async def test_why_nothing_was_compared_is_told(session: Session) -> None:
     script = RECURRENT.replace("loss.backward()", "loss.detach().backward()")
     mended = script.replace("loss.detach()", "loss")
