@@ -4,13 +4,15 @@
 
 Told are the shares of right first causes, and of first fixes that passed when the project's own
 command ran again with them, and that, applied, keep the plain command from raising the error; for
-each project, how long the command takes until it fails under the tracer, and from there to the
-fix, both as multiples of the plain command's time.
+each project, how long the command takes until it fails under the tracer (by the clock, and in
+processor time, which a crowded machine changes less), and from there to the fix, all as multiples
+of the plain command's.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import subprocess
 import tempfile
 import time
@@ -25,14 +27,24 @@ LONG_S = 60.0  # a command that has not failed within so long does not fail wher
 
 
 @dataclass(frozen=True)
+class Spent:
+    """Seconds by the clock, and of the processor."""
+
+    clock: float
+    work: float
+
+
+@dataclass(frozen=True)
 class Measured:
-    """One project. `cost`, `answer`: multiples of the plain command's time."""
+    """One project. `cost`, `answer`: multiples of the plain command's time; `work`: of its
+    processor time."""
 
     name: str
     faulty: bool
     right: bool
     fixed: bool
     cost: float
+    work: float
     answer: float
     said: str
 
@@ -42,10 +54,11 @@ def measured(case: ProjectCase, rounds: int) -> Measured:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         command = put_down(case, home)
-        plain, traced = [], []
+        plain: list[Spent] = []
+        traced: list[Spent] = []
         for _ in range(rounds):
-            plain.append(_seconds(command, home))
-            traced.append(_seconds(["run", "--no-rerun", "--", *command], home, ours=True))
+            plain.append(_spent(command, home))
+            traced.append(_spent(["run", "--no-rerun", "--", *command], home, ours=True))
         began = time.perf_counter()
         words = ["run", "--check", "--json", "--", *command]
         ran = gradmend(words, home, timeout=900, PYTHONPATH=str(home))
@@ -54,23 +67,31 @@ def measured(case: ProjectCase, rounds: int) -> Measured:
         first = causes[0].pattern if causes else "-"
         fixed = bool(causes) and _holds(case, command, home)
         right = first in case.patterns if case.patterns else not causes
-        base = min(plain)
+        base, under = _least(plain), _least(traced)
         return Measured(
             case.name,
             bool(case.patterns),
             right,
             fixed,
-            min(traced) / base,
-            (whole - min(traced)) / base,
+            under.clock / base.clock,
+            under.work / base.work,
+            (whole - under.clock) / base.clock,
             first,
         )
 
 
-def _seconds(command: list[str], home: Path, *, ours: bool = False) -> float:
-    began = time.perf_counter()
+def _spent(command: list[str], home: Path, *, ours: bool = False) -> Spent:
+    """One run of a command, or of ours; with all that it starts."""
+    began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     # The project's folder is on the path, as where its packages are installed.
     (gradmend if ours else call)(command, home, PYTHONPATH=str(home))
-    return time.perf_counter() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    work = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Spent(time.perf_counter() - began, work)
+
+
+def _least(runs: list[Spent]) -> Spent:
+    return Spent(min(run.clock for run in runs), min(run.work for run in runs))
 
 
 def _holds(case: ProjectCase, command: list[str], home: Path) -> bool:
@@ -91,18 +112,19 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     chosen = parser.parse_args()
     cases = [c for c in load_projects() if not chosen.only or chosen.only in c.name]
-    print(f"{'project':24}{'cause':8}{'fix':6}{'cost':>6}{'answer':>8}  first cause")
+    print(f"{'project':24}{'cause':8}{'fix':6}{'cost':>6}{'work':>6}{'answer':>8}  first cause")
     found = []
     for case in cases:
         one = measured(case, chosen.rounds)
         found.append(one)
         marks = ("right" if one.right else "wrong", "holds" if one.fixed else "-")
-        figures = f"{one.cost:>6.2f}{one.answer:>8.1f}"
+        figures = f"{one.cost:>6.2f}{one.work:>6.2f}{one.answer:>8.1f}"
         print(f"{one.name:24}{marks[0]:8}{marks[1]:6}{figures}  {one.said}", flush=True)
     faulty = [one for one in found if one.faulty]
     print(f"right first cause {sum(o.right for o in found)}/{len(found)}")
     print(f"first fix holds   {sum(o.fixed for o in faulty)}/{len(faulty)}")
     print(f"cost until the failure, median {median(o.cost for o in found):.2f} times the command")
+    print(f"in processor time, median {median(o.work for o in found):.2f} times the command's")
     print(f"from failure to fix, median {median(o.answer for o in found):.1f} times the command")
 
 

@@ -6,18 +6,21 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from playwright.async_api import async_playwright
+import httpx
+from playwright.async_api import Browser, async_playwright
 
 from app.pages.examples import examples
 from tests.browser.pages import DESK, Visit, diagnosed, write
 from tests.browser.running import CHROMIUM_FLAGS, ROOT, chromium, running_service
+from tests.browser.test_states import STATES, address
 
 LSTM = next(example for example in examples() if example.name == "lstm")
 IMAGES = ROOT / "docs" / "images"
 
 
 async def take(base: str) -> None:
-    """The filled form, a result by day with its fix and picture, the same on a phone by night."""
+    """The filled form, a result by day with its fix and picture, the same on a phone by night, and
+    every state that a result can be in."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_FLAGS)
         visit = Visit(browser, base)
@@ -36,7 +39,24 @@ async def take(base: str) -> None:
         phone = await visit.open(page.url, phone=True, dark=True)
         await phone.screenshot(path=IMAGES / "phone.png")
         await visit.close()
+        await take_states(browser, base)
         await browser.close()
+
+
+async def take_states(browser: Browser, base: str) -> None:
+    """The first screen of a result in each state, and of one that was deleted."""
+    visit = Visit(browser, base)
+    for name in STATES:
+        page = await visit.open(await address(base, name))
+        await page.screenshot(path=IMAGES / f"state-{name}.png")
+    async with httpx.AsyncClient(base_url=base, timeout=90) as http:
+        made = (
+            await http.post("/v1/diagnoses", json={"script": LSTM.script, "run": "never"})
+        ).json()
+        await http.delete(f"/v1/diagnoses/{made['id']}")
+    page = await visit.open(f"/d/{made['id']}")
+    await page.screenshot(path=IMAGES / "state-deleted.png")
+    await visit.close()
 
 
 def main() -> None:
