@@ -62,8 +62,11 @@ class Zygote:
     async def _hear_ready(self) -> None:
         self.channel.setblocking(False)
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout(_WARM_UP_S):
-            said = await loop.sock_recv(self.channel, 65536)
+        try:
+            async with asyncio.timeout(_WARM_UP_S):
+                said = await loop.sock_recv(self.channel, 65536)
+        except TimeoutError:
+            raise WireError(f"the zygote did not get warm within {_WARM_UP_S:g} s") from None
         if not said:
             raise WireError("the zygote ended while it was starting")
         answer = json.loads(said)
@@ -139,8 +142,8 @@ class Jail:
         """Run one job; `unavailable` when no zygote can be had or a wall cannot be raised."""
         try:
             outcome = await self.outcome(job)
-        except (WireError, TimeoutError) as error:
-            outcome = Outcome("unavailable", reason=str(error) or "the zygote did not get warm")
+        except WireError as error:
+            outcome = Outcome("unavailable", reason=str(error))
         return await asyncio.to_thread(run_result, job, outcome, NAME)
 
     @contextlib.asynccontextmanager
@@ -189,7 +192,7 @@ class Jail:
         """Raise every wall around a real process and have it look at them from within."""
         try:
             outcome = await self.outcome(PROBE, probe=True)
-        except (WireError, TimeoutError) as error:
+        except WireError as error:
             return Readiness(ready=False, backend=NAME, reason=str(error))
         return judge(outcome, NAME, self._allow_missing)
 
