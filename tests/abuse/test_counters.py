@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 
 import pytest
 
@@ -99,3 +100,23 @@ async def test_names_too_long_for_a_file_refuse_the_run(target: Target) -> None:
     assert result.status == "unavailable"
     assert "files" in (result.reason or "")
     assert "/" not in result.stderr_tail
+
+
+WATCHES = """
+import ctypes, select
+libc = ctypes.CDLL(None)
+held = [libc.inotify_init1(0) for _ in range({count})]
+print(held[0] >= 0, flush=True)
+select.select([], [], [], {seconds})
+"""
+
+
+async def test_watches_of_files_hinder_no_other_run(target: Target) -> None:
+    """Of 128 that the kernel allows a user."""
+    if target.backend != "jail" or os.geteuid() != 0:
+        pytest.skip("runs share one kernel user here, as docs/sandbox.md says")
+    attack = asyncio.create_task(target.run(WATCHES.format(count=140, seconds=4)))
+    await asyncio.sleep(1.5)
+    beside = await target.run(WATCHES.format(count=1, seconds=0))
+    assert (await attack).stdout_tail == "True\n"
+    assert beside.stdout_tail == "True\n"

@@ -8,17 +8,22 @@ import sqlite3
 import stat
 from collections.abc import AsyncIterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import httpx
 import pytest
+from starlette.types import Message
 
 from app.diagnose import Progress
 from app.http import protocol
 from app.http.protocol import BoundedProtocol
+from app.main import create_app
 from app.present.markdown import to_html, to_inline_html
 from app.present.visible import all_visible, escaped_json, visible
-from app.schemas import DiagnosisRequest, Findings
+from app.schemas import Carrier, DiagnosisRequest, Event, Findings
+from app.settings import Settings
 from tests.serving import serving
+from tests.unit.test_pages_parts import cause
 
 URL = "/v1/diagnoses"
 SCRIPT = {"script": "x = 'unmistakable'\n"}
@@ -273,3 +278,51 @@ def test_characters_that_act_become_characters_that_are_read() -> None:
 def test_quoted_text_makes_no_link(text: str) -> None:
     assert "<a" not in to_inline_html(text)
     assert "<a" not in to_html(text)
+
+
+async def test_pages_and_pictures_hold_no_characters_that_act(tmp_path: Path) -> None:
+    async def quoted(request: DiagnosisRequest, progress: Progress) -> Findings:
+        made = Event(file="train.py", line=1, iteration=1, code=ACTING)
+        found = cause(created=made, carrier=Carrier(name=ACTING, file="train.py", line=1))
+        return Findings(verdict="likely", summary=f"`{ACTING}` kept it.", causes=[found])
+
+    async with serving(tmp_path, quoted) as http:
+        text = ACTING.replace("\0", "")  # which no source may hold
+        asked = {"script": f"x = 1  # {text}\n", "filename": "train.py"}
+        name = (await http.post(f"{URL}?wait=20", json=asked)).json()["id"]
+        page = (await http.get(f"/d/{name}")).text
+        picture = (await http.get(f"{URL}/{name}/graph.svg")).text
+    for shown in (page, picture):
+        assert "title" in shown
+        assert not [c for c in shown if c not in "\n\t" and not c.isprintable() and c != "\xa0"]
+    ElementTree.fromstring(picture)
+
+
+async def test_an_upload_that_breaks_off_is_no_error_of_the_service(tmp_path: Path) -> None:
+    said: list[Message] = [
+        {"type": "http.request", "body": b'{"script": "', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": URL,
+        "raw_path": URL.encode(),
+        "query_string": b"",
+        "root_path": "",
+        "headers": [(b"host", b"test"), (b"content-type", b"application/json")],
+        "client": ("127.0.0.1", 5000),
+        "server": ("test", 80),
+    }
+
+    async def receive() -> Message:
+        return said.pop(0)
+
+    async def send(message: Message) -> None: ...
+
+    app = create_app(Settings(var_dir=tmp_path, sandbox="none", shutdown_grace_s=0), done)
+    async with app.router.lifespan_context(app):
+        await app(scope, receive, send)  # what it raises here is logged as its own error
+    assert not said
