@@ -1,0 +1,98 @@
+"""What autograd failed at, and what was wrong without an error."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from sandbox.records.base import Count, Number, Record, Text
+from sandbox.records.places import Holder, Join, NodeAt, Place, Visit
+
+
+class Reuse(Record):
+    """A second walk over freed nodes. `same_root`: the tensor walked had itself been walked.
+
+    `remade`: the failing graph also holds new nodes made at the lines of the reused ones.
+    `engine`: `custom` for a hand-written autograd class; then `op` is that class's name.
+    """
+
+    t: Literal["reuse"]
+    message: Text = ""
+    freed: Visit
+    reached: Visit
+    same_root: bool = False
+    remade: bool = False
+    new_nodes: Count = 0
+    joins: list[Join] = Field([], max_length=16)
+    engine: Literal["torch", "custom"] = "torch"
+    engine_class: Text = ""
+
+
+class Changed(Record):
+    """A line that changed a tensor in place, and the op that did it."""
+
+    at: Place | None = None
+    op: Text = ""
+    library: Text | None = None
+    version: Count = 0
+    after: Count = 0
+
+
+class Inplace(Record):
+    """A saved tensor that was changed before the backward that needs it.
+
+    `node` saved it; `holders` name the stale tensor; `changes` are the lines that changed it
+    (filled by the slower run). `kind` follows PyTorch's three errors: a stale saved tensor, a
+    leaf that requires grad, a view whose base or siblings forbid it.
+    """
+
+    t: Literal["inplace"]
+    message: Text = ""
+    kind: Literal["saved", "leaf", "view"] = "saved"
+    reached: Visit | None = None
+    at: Place | None = None
+    node: NodeAt | None = None
+    holders: list[Holder] = Field([], max_length=32)
+    parameter: Text | None = None
+    is_parameter: bool = False
+    shape: list[int] = Field([], max_length=16)
+    saved_version: Count = 0
+    found_version: Count = 0
+    changes: list[Changed] = Field([], max_length=16)
+
+
+class Missing(Record):
+    """A backward or gradient that found no graph. `ended_at`: where the graph was lost, if seen;
+    `ended_stack`: the calls around it, outermost first, where recording was off.
+
+    `how`: item, data, detach, tensor, numpy, no_grad, argmax, leaf, unknown, ...
+    """
+
+    t: Literal["missing"]
+    message: Text = ""
+    at: Place | None = None
+    stack: list[Place] = Field([], max_length=40)
+    holders: list[Holder] = Field([], max_length=32)
+    ended_at: Place | None = None
+    ended_stack: list[Place] = Field([], max_length=40)
+    how: Text = "unknown"
+    op: Text = ""
+    shape: list[int] = Field([], max_length=16)
+
+
+class Silent(Record):
+    """Something wrong that raised nothing.
+
+    `kind`: growing-graph, reaching-back, overwritten-gradient, uncleared-gradients,
+    unfed-parameters. `figures` is what was measured (nodes per backward, gradient norms, ...).
+    """
+
+    t: Literal["silent"]
+    kind: Text
+    at: Place | None = None
+    holders: list[Holder] = Field([], max_length=32)
+    params: list[Text] = Field([], max_length=64)
+    figures: list[Number] = Field([], max_length=64)
+    visit: Visit | None = None
+    detail: Text = ""

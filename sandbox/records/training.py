@@ -1,0 +1,85 @@
+"""What a run did at each backward call and each step."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from sandbox.records.base import Count, Number, Record, Text
+from sandbox.records.places import Place, Visit
+
+
+class Parameter(Record):
+    """`id` is the order of first appearance; `optimizer` that in which optimizers were made."""
+
+    id: Count
+    name: Text = ""
+    shape: list[int] = Field([], max_length=16)
+    optimizer: int | None = None
+    requires_grad: bool = True
+
+
+class Parameters(Record):
+    """What is new about parameters; an entry replaces an earlier one of the same id."""
+
+    t: Literal["parameters"]
+    params: list[Parameter] = Field([], max_length=4096)
+
+
+class Stale(Record):
+    """A parameter whose consumer node, made before `changed_by` (a step), was walked after it."""
+
+    param: Count
+    made_at: Place | None = None
+    changed_by: Count = 0
+
+
+class Backward(Record):
+    """`nodes`: autograd nodes reached. `reach`: how many earlier visits lie between now and the
+    making of the oldest node reached (0: made since the last visit); a growing graph grows it.
+    `received`: ids of parameters that got a gradient. In runs that read gradients, `loss` is the
+    number whose gradient the call computes, and `again` says that an earlier backward walked its
+    roots, or since the last step what they are multiples of."""
+
+    t: Literal["backward"]
+    visit: Visit
+    outcome: Literal["ok", "raised"] = "ok"
+    nodes: Count = 0
+    reach: Count = 0
+    received: list[Count] = Field([], max_length=4096)
+    stale: list[Stale] = Field([], max_length=16)
+    loss: Number | None = None
+    again: bool = False
+    kept: Count | None = Field(None, description="nodes that live tensors keep, as it begins")
+
+
+class Gradient(Record):
+    """A fingerprint of one gradient: its norm and three fixed pseudo-random projections."""
+
+    param: Count
+    norm: Number = 0.0
+    projections: list[Number] = Field([], max_length=4)
+    none: bool = False
+
+
+class Step(Record):
+    """One `optimizer.step()`; `optimizer=-1, at=None` is the end of the run, and
+    `optimizer=-1` with a place a backward of a script that has no optimizer (yet). `fed` are the
+    calls, by `n`, whose gradients its parameters hold."""
+
+    t: Literal["step"]
+    n: Count
+    optimizer: int = -1
+    at: Place | None = None
+    after: Count = Field(0, description="backward visits completed")
+    gradients: list[Gradient] = Field([], max_length=4096)
+    changed: Count = Field(
+        0,
+        description="how many of its parameters the step changed; where they are held fixed, how "
+        "many leaves a script without optimizers has tried to since the last record",
+    )
+    fed: list[Count] = Field([], max_length=64)
+    piled: bool = Field(
+        False, description="a call of its closure added to the gradients of the call before"
+    )

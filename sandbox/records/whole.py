@@ -1,0 +1,73 @@
+"""How a run began and ended, and all its records as one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sandbox.records.base import Count, Late, Record, Text
+from sandbox.records.carried import Path
+from sandbox.records.faults import Inplace, Missing, Reuse, Silent
+from sandbox.records.places import Place
+from sandbox.records.training import Backward, Parameter, Step
+from sandbox.records.world import Assumed, Needs, Planned, StandIn
+
+VERSION = 1
+
+
+class Started(Record):
+    t: Literal["start"]
+    v: Literal[1]
+    torch: Text = ""
+    python: Text = ""
+    entry: Text = ""
+    stamps: Text = Field("", description="how nodes get their line: anomaly, lines, none")
+
+
+class FailedAt(Place):
+    """A frame of a traceback, the user's or a library's; `code` is the line's text."""
+
+    code: Text = ""
+
+
+class Failed(Record):
+    """The exception that ended the script. `frames` are outermost first."""
+
+    t: Literal["raised"]
+    type: Text
+    message: Annotated[str, Field(max_length=4000)] = ""
+    frames: list[FailedAt] = Field([], max_length=64)
+
+
+class Ended(Record):
+    t: Literal["end"]
+    reason: Literal["finished", "stopped", "raised"]
+    backwards: Count = 0
+    steps: Count = 0
+    peak_memory_mib: float = 0.0
+    truncated: list[Text] = Field([], max_length=16)
+    tampered: list[Text] = Field([], max_length=16)
+    records: Count | None = Field(None, description="how many were written, this one included")
+
+
+class Trace(Late):
+    """All records of one run, validated. Counted rather than complete where a bound was met."""
+
+    started: Started | None = None
+    parameters: list[Parameter] = Field([])
+    backwards: list[Backward] = Field([])
+    steps: list[Step] = Field([])
+    reuse: Reuse | None = None
+    path: Path | None = None
+    inplace: Inplace | None = None
+    missing: Missing | None = None
+    failed: Failed | None = None
+    silent: list[Silent] = Field([])
+    stand_ins: list[StandIn] = Field([])
+    needs: list[Needs] = Field([])
+    assumed: list[Assumed] = Field([])
+    plan: Planned | None = None
+    ended: Ended | None = None
+    rejected: int = Field(0, description="lines that were not valid records")
+    truncated: bool = False
