@@ -324,7 +324,7 @@ def _numbers(name: Any) -> Array:
 def read_csv(file: Any, *args: Any, **kwargs: Any) -> DataFrame:
     """A table from a file that was sent, else one made up."""
     if not os.path.exists(str(file)):
-        from .files import made_up
+        from .made_up import made_up
 
         made_up(str(file), "a table with the columns that the script reads")
         return DataFrame.made_up(file)

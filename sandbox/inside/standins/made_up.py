@@ -1,0 +1,58 @@
+"""What every file that was not sent has in common: who asked for it, and that it is told."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from ..frames import USER, owner
+from .finding import Report
+
+_OPENERS = ("codecs", "gzip", "pathlib", "torch.serialization")
+_report: Report | None = None
+
+
+def made_up(name: Any, what: str) -> None:
+    """Tell that a file was made up."""
+    if _report is not None:
+        _report(str(name), f"`{name}` was not sent: {what} was made up.", "file")
+
+
+def install(report: Report) -> None:
+    """Tell this function of what is made up."""
+    global _report
+    _report = report
+
+
+def asked_by_user() -> bool:
+    """Whether the call into this module comes from the script, and not from a library."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and _passes_on(frame.f_globals.get("__name__", "")):
+        frame = frame.f_back
+    return frame is not None and owner(frame.f_code) == USER
+
+
+def _passes_on(module: str) -> bool:
+    """Whether a module opens files for those who call it."""
+    return module.startswith(str(__package__)) or module in _OPENERS
+
+
+def is_missing(file: Any) -> bool:
+    """Whether this names a file that is not there."""
+    return isinstance(file, str | Path) and not os.path.exists(file)
+
+
+class MadeUp(io.StringIO):
+    """A text that was made up, which a parser may take for a whole configuration."""
+
+    name = ""
+
+
+class MadeUpBytes(io.BytesIO):
+    """Bytes that were made up, which a loader may take for an object."""
+
+    name = ""

@@ -1,0 +1,152 @@
+"""Objects in files that were not sent: settings, states, checkpoints."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .arguments import value_for
+from .configs import Config
+from .finding import Report, when_imported
+from .made_up import MadeUp, MadeUpBytes, asked_by_user, is_missing, made_up
+from .noise import noise
+
+
+class Answers(Config):
+    """A mapping that has every key it is asked for, with a value that fits the key's name."""
+
+    def __missing__(self, key: Any) -> Any:
+        self[key] = value_for(str(key), _kind_of(str(key)))
+        return self[key]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return self[key] if default is None else super().get(key, default)
+
+    def __contains__(self, key: Any) -> bool:
+        return True
+
+
+def _kind_of(name: str) -> Any:
+    """Whether a setting of this name is a whole number, another number, or a word."""
+    whole = value_for(name, str)
+    if whole != name:
+        return str
+    for text, kind in ((value_for(name, float), float),):
+        if text == 0.5:
+            return str
+        return int if float(text).is_integer() else kind
+    return str
+
+
+def install(report: Report) -> None:
+    """`torch.load`, `pickle.load`, `json.load`, `yaml.load` of what was made up;
+    states that were made up and are loaded into modules and optimizers."""
+    patched: Any = torch
+    load, unpickle, parse = patched.load, pickle.load, json.load
+
+    @wraps(load)
+    def loading(file: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(file, MadeUpBytes) or (is_missing(file) and asked_by_user()):
+            name = str(getattr(file, "name", file))
+            made_up(name, "noise, as a tensor or as a state,")
+            return State(name=Path(name).name)
+        return load(file, *args, **kwargs)
+
+    @wraps(unpickle)
+    def unpickling(file: Any, *args: Any, **kwargs: Any) -> Any:
+        return Answers() if isinstance(file, MadeUpBytes) else unpickle(file, *args, **kwargs)
+
+    @wraps(parse)
+    def parsing(file: Any, *args: Any, **kwargs: Any) -> Any:
+        return Answers() if isinstance(file, MadeUp) else parse(file, *args, **kwargs)
+
+    patched.load = loading
+    setattr(pickle, "load", unpickling)  # noqa: B010 (a function of C)
+    setattr(json, "load", parsing)  # noqa: B010 (typed otherwise)
+    when_imported("yaml", _yaml)
+    for kind in (patched.nn.Module, patched.optim.Optimizer):
+        _loading_nothing(kind)
+
+
+def _yaml(yaml: Any) -> None:
+    for name in ("load", "safe_load", "full_load"):
+        original = getattr(yaml, name)
+
+        def parsing(stream: Any, *args: Any, original: Any = original, **kwargs: Any) -> Any:
+            return Answers() if isinstance(stream, MadeUp) else original(stream, *args, **kwargs)
+
+        setattr(yaml, name, parsing)
+
+
+class State(Answers):
+    """A checkpoint that was made up: what is loaded from it changes nothing. What is asked of it
+    as of a tensor it answers as one."""
+
+    def __init__(self, name: str = "") -> None:
+        super().__init__()
+        self.__dict__.update(_name=name, _tensor=None)
+
+    def __missing__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return self._as_tensor()[key]
+        whole = {"epoch": 0, "step": 0, "iteration": 0, "global_step": 0, "start_epoch": 0}
+        self[key] = whole[key.lower()] if key.lower() in whole else State(key)
+        return self[key]
+
+    def __getattr__(self, name: str) -> Any:
+        if not self and hasattr(torch.Tensor, name):
+            return getattr(self._as_tensor(), name)
+        return super().__getattr__(name)
+
+    def __iter__(self) -> Iterator[Any]:
+        return super().__iter__() if self else iter(self._as_tensor())
+
+    def __len__(self) -> int:
+        return super().__len__() or len(self._as_tensor())
+
+    def __bool__(self) -> bool:
+        return super().__len__() > 0
+
+    def _as_tensor(self) -> torch.Tensor:
+        if self._tensor is None:
+            self.__dict__["_tensor"] = torch.from_numpy(noise(self._name))
+        made: torch.Tensor = self._tensor
+        return made
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def real(value: Any) -> Any:
+            return value._as_tensor() if isinstance(value, State) else value
+
+        return func(*map(real, args), **{k: real(v) for k, v in (kwargs or {}).items()})
+
+
+def _on_tensor(name: str) -> Any:
+    return lambda self, *others: getattr(self._as_tensor(), name)(*others)
+
+
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "matmul", "gt", "lt", "neg"):
+    setattr(State, f"__{_name}__", _on_tensor(f"__{_name}__"))
+
+
+def _loading_nothing(kind: Any) -> None:
+    load = kind.load_state_dict
+
+    @wraps(load)
+    def loading(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(state, State):
+            return None
+        return load(self, state, *args, **kwargs)
+
+    kind.load_state_dict = loading

@@ -1,0 +1,36 @@
+"""Commands of a shell, which the walls do not have: they end well and print nothing."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+from typing import Any
+
+from .finding import Report
+
+
+def install(report: Report) -> None:
+    """Commands of a shell, which the walls do not have: they end well and print nothing, but for
+    the size of a terminal."""
+
+    def answer(command: Any) -> str:
+        words = command if isinstance(command, str) else " ".join(map(str, command))
+        report("subprocess", f"commands are not run: `{words.split(' ')[0][:40]}`")
+        return "24 80\n" if "stty" in words else ""
+
+    def popen(command: Any, *args: Any, **kwargs: Any) -> Any:
+        return io.StringIO(answer(command))
+
+    def run(command: Any, *args: Any, **kwargs: Any) -> Any:
+        told = answer(command)
+        text = kwargs.get("text") or kwargs.get("universal_newlines")
+        output: Any = told if text else told.encode()
+        return subprocess.CompletedProcess(command, 0, output, type(output)())
+
+    os_: Any = os
+    process: Any = subprocess
+    os_.popen, process.run = popen, run
+    os_.system = process.call = process.check_call = lambda *a, **k: run(*a, **k).returncode
+    process.check_output = lambda *a, **k: run(*a, **k).stdout
+    process.getoutput = lambda command, **k: answer(command)
