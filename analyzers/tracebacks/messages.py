@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from analyzers.tracebacks.model import Family, Part
 
 # Family, kind, and fragments that must all occur; the first row that fits wins. Lower case.
@@ -54,6 +56,9 @@ _RAISED_AS = {
     "unsupported operand type": "TypeError",
     "can't optimize a non-leaf": "ValueError",
 }
+_QUOTED = re.compile(
+    r"""["“'`](?P<name>\w{0,60}(?:Error|Exception)): (?P<message>[^"”'`]{1,400})["”'`]"""
+)
 _MARKUP = " \t*`_#>\"'?:-"
 
 
@@ -73,7 +78,10 @@ def classify(part: Part) -> tuple[Family, str | None]:
 def told_in(line: str) -> Part | None:
     """The error that a line speaks of without raising it: a title, a quoted message."""
     text = line.strip()
-    if classify(Part(message=text))[0] in ("other", "engine"):
+    family = classify(Part(message=text))[0]
+    if family == "engine" and (quoted := _QUOTED.search(text)) is not None:
+        return Part(quoted["name"], quoted["message"].strip())
+    if family in ("other", "engine"):
         return None
     before, error, message = text.partition("Error: ")
     name = before.rpartition(" ")[2].strip(_MARKUP)

@@ -44,6 +44,7 @@ class Aliases:
         self._lists: dict[tuple[str, str], Kept] = {}
         self._snapshots: dict[tuple[str, str], set[int]] = defaultdict(set)
         self._written: dict[int, int] = {}
+        self._used: set[int] = set()  # lists that were there as a step used their gradients
         self._local: list[tuple[Name, list[torch.Tensor], list[int]]] = []
         self._steps = 0
 
@@ -64,6 +65,12 @@ class Aliases:
         self._steps += 1
         if not self._owners or self._steps > CALLS:
             return None
+        tensors = [known.tensor() for known in self._parameters.known]
+        now = {id(t.grad) for t in tensors if t is not None and t.is_leaf}
+        search = Search(
+            lambda held: bool(now & {*map(id, _items(held))}), kinds=(list, tuple, dict)
+        )
+        self._used |= {id(held) for _, held in search.around(frame)}
         return self._twice_in_one(frame, written)
 
     def crossed(self) -> Json | None:
@@ -113,7 +120,8 @@ class Aliases:
                 self._snapshots[name.scope, name.path].add(id(held))
             now[name.scope, name.path] = before
             gradients = [t for t in items if self._owner(t) is not None]
-            if name.kind in ("local", "global") and len(gradients) == len(items):
+            plain = name.kind in ("local", "global") and id(held) not in self._used
+            if plain and len(gradients) == len(items):
                 self._local.append((name, gradients, [t._version for t in gradients]))
         self._lists |= now
         for one, other in combinations(sorted(now.values(), key=lambda kept: kept.since), 2):

@@ -29,8 +29,8 @@ UPDATES = 64  # calls within which updates by hand are looked at
 
 
 class SilentWatch(Observer):
-    """Measures graphs, gradients and steps; each kind of fault is told once, and once more where
-    only reading can judge it."""
+    """Measures graphs, gradients and steps; each kind of fault is told once. What only reading can
+    judge is told at the end, where nothing plainer was."""
 
     def __init__(self, emitter: Emitter, stamps: Stamps, parameters: Parameters) -> None:
         self._emitter = emitter
@@ -48,6 +48,7 @@ class SilentWatch(Observer):
         self._chain: dict[int, tuple[int, int] | None] = {}
         self._unzeroed: dict[int, list[float]] = defaultdict(list)
         self._steps: dict[int, int] = defaultdict(int)
+        self._doubtful: Json = {}
 
     def before(self, call: Call) -> None:
         """Note which parameters still hold, untouched, a gradient that a step has used."""
@@ -80,7 +81,8 @@ class SilentWatch(Observer):
             if call.n <= UPDATES:
                 self._tell_uncleared(call)
         if call.n <= CALLS and (aliased := self._aliases.crossed()) is not None:
-            self._tell("overwritten-gradient", call=call, **aliased)
+            visit = call.record()
+            self._doubtful = self._doubtful or {"at": visit["at"], "visit": visit, **aliased}
         if call.iteration in LOOKS:
             self._measure_held(call)
         self._measure_walk(call)
@@ -117,7 +119,10 @@ class SilentWatch(Observer):
             self._tell("uncleared-gradients", call=call, params=names[:64], figures=figures)
 
     def finish(self) -> None:
-        """Tell the parameters of a trained module that never received a gradient."""
+        """Tell the parameters of a trained module that never received a gradient, and what there
+        was doubt about."""
+        if self._doubtful:
+            self._tell("overwritten-gradient", **self._doubtful)
         if starved := self._starving.found():
             names = [known.name for known in starved if known.name]
             self._tell("unfed-parameters", params=names[:64], figures=[float(len(starved))])
@@ -177,10 +182,9 @@ class SilentWatch(Observer):
         return [holder for holder in held if holder["path"] not in roots][:32]
 
     def _tell(self, kind: str, call: Call | None = None, **more: Any) -> None:
-        what = f"{kind}: {more.get('detail', '')}"
-        if what in self._told:
+        if kind in self._told:
             return
-        self._told.add(what)
+        self._told.add(kind)
         visit = call.record() if call is not None else None
         place = {"at": visit["at"], "visit": visit} if visit is not None else {}
         self._emitter.emit({"t": "silent", "kind": kind, **place, **more})

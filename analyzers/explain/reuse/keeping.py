@@ -131,9 +131,11 @@ def queued(value: ast.expr, is_carrier: Callable[[str], bool]) -> bool:
 
 
 def is_average(value: ast.AST, is_carrier: Callable[[str], bool]) -> bool:
-    """`a * x + (1 - a) * y` with plain `a`, where x is one of the names."""
+    """`a * x + (1 - a) * y` with plain `a`, or `x + (y - x) / t`, where x is one of the names."""
     if not (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)):
         return False
+    if _moves_towards(value, is_carrier):
+        return True
     sides = [value.left, value.right]
     if not all(isinstance(s, ast.BinOp) and isinstance(s.op, ast.Mult) for s in sides):
         return False
@@ -146,6 +148,17 @@ def is_average(value: ast.AST, is_carrier: Callable[[str], bool]) -> bool:
         return all(isinstance(v, float | int) for v in pair) and isclose(sum(pair), 1)  # type: ignore[arg-type]
     texts = {spelled(first), spelled(second)}
     return any(f"1 - {t}" in texts or f"1.0 - {t}" in texts for t in texts)
+
+
+def _moves_towards(value: ast.BinOp, is_carrier: Callable[[str], bool]) -> bool:
+    """`x + a * (y - x)`: a part of the way from the old value to another one."""
+    match value.right:
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Div(), right=right):
+            way = [side for side in (left, right) if isinstance(side, ast.BinOp)]
+            return is_carrier(spelled(value.left)) and any(
+                isinstance(side.op, ast.Sub) and is_carrier(spelled(side.right)) for side in way
+            )
+    return False
 
 
 def _plain_factor(product: ast.BinOp) -> ast.expr | None:

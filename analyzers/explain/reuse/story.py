@@ -117,8 +117,7 @@ class Story(Walks):
             return False
         if self.name in declared_outer(function):
             return True
-        shared_is_module = isinstance(self.shared.scope, ast.Module)
-        if not shared_is_module:
+        if any(_is_own(scope, self.name) for scope in (self.shared.scope, function)):
             return False
         return any(n.startswith(self.name + "[") for n in names) or isinstance(statement, ast.Expr)
 
@@ -336,6 +335,19 @@ class Story(Walks):
             and any(_undetached(argument, self.name) for argument in node.args)
         ]
         return len(called) > len(set(called))
+
+
+def _is_own(scope: ast.AST, name: str) -> bool:
+    """Whether a function has the name for itself: an argument, or a name that it gives a value."""
+    if not isinstance(scope, FUNCTIONS):
+        return False
+    given = scope.args
+    if any(a.arg == name for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)):
+        return True
+    return any(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+        for node in walk_scope(scope)
+    )
 
 
 def _binds(scope: Scope, name: str) -> bool:

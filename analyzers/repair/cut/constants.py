@@ -168,6 +168,8 @@ def detach_at_definition(
         value = value_of(statement)
         if value is None or not isinstance(statement, ast.Assign):
             continue
+        if isinstance(value, ast.Dict | ast.List | ast.Constant):
+            continue  # a container that is filled elsewhere
         editor = Editor(module)
         single = all(isinstance(t, ast.Name | ast.Attribute) for t in statement.targets)
         edit = (

@@ -35,8 +35,10 @@ class Building:
         free = self._unmade.keys() - (self._begun - self._made.keys())
         known = [(n, kind) for n in sorted(free) if (kind := self._kind(n)) is not None]
         fitting = [n for n, kind in known if asked <= self._known(n, kind)]
+        calls = self._world.use(path).called
         if not asked:
             fitting = [n for n in fitting if self._is_called(n)]
+        fitting = [n for n in fitting if all(self._takes(n, call) for call in calls)]
         if len(fitting) > 1 or any(n in self._made for n in fitting):
             fitting = [n for n in fitting if _is_alike(plain_name(path), n)]
         if len(fitting) != 1:
@@ -55,6 +57,20 @@ class Building:
 
     def _is_called(self, name: str) -> bool:
         return any(definition(self._unmade[name], call) for call in ("forward", "__call__"))
+
+    def _takes(self, name: str, call: ast.Call) -> bool:
+        """Whether objects of a class can be called with as many arguments as a call gives."""
+        node = self._unmade[name]
+        called = definition(node, "forward") or definition(node, "__call__")
+        if called is None or any(isinstance(a, ast.Starred) for a in call.args):
+            return True
+        wanted = called.args
+        most = len(wanted.posonlyargs) + len(wanted.args) - 1
+        given = len(call.args) + len(call.keywords)
+        open_ended = wanted.vararg is not None or wanted.kwarg is not None
+        if any(keyword.arg is None for keyword in call.keywords):
+            return True
+        return most - len(wanted.defaults) <= given and (open_ended or given <= most)
 
     def built(self, node: ast.ClassDef, kind: Any) -> Any:
         """An object of the class; what it lacks is made up."""
@@ -76,6 +92,8 @@ class Building:
         kind.__getattr__ = missing
         self._world.values.setdefault("self", thing)
         self._made[node.name] = thing
+        if isinstance(thing, nn.Module):
+            world.layers(f"{node.name}.self", thing)
         return thing
 
     def arguments(self, name: str, node: Definition, skip_self: bool = True) -> list[Any]:

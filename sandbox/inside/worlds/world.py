@@ -120,7 +120,18 @@ class World:
             raise AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}")
         if name in ("optimizers", "trainer_optimizers") and hasattr(thing, "configure_optimizers"):
             return lambda *args, **kwargs: self.optimizers_of(thing)
-        return self.attribute(f"{type(thing).__name__}.self", name)
+        made = self.attribute(f"{type(thing).__name__}.self", name)
+        if isinstance(thing, nn.Module) and isinstance(made, nn.Module):
+            thing._modules.setdefault(name, made)
+        return made
+
+    def layers(self, owner: str, module: nn.Module) -> None:
+        """Make the layers that the methods of a module call and that no constructor makes."""
+        for path in list(self.uses.of):
+            name = path.removeprefix(f"{owner}.")
+            if name != path and name.isidentifier() and not hasattr(type(module), name):
+                if roles.role(path, self.uses, self.plan) == "module":
+                    getattr(module, name)
 
     def optimizers_of(self, thing: Any) -> Any:
         """What `configure_optimizers` gives, asked once."""
@@ -220,6 +231,8 @@ class World:
         shape = self.plan.shapes.get(path)
         if shape is None:
             shape = _shape(self.use(path))
+            if self.plan.longer and self.use(path).indexed and len(shape) > 1:
+                shape = [shape[0] * LONGER, *shape[1:]]
         if path in self.plan.whole:
             return self.marked(
                 torch.arange(_size(shape)).remainder(self.plan.whole[path]).view(shape), path
