@@ -24,7 +24,7 @@ from analyzers.repair.sites.scopes import (
 )
 from analyzers.source.edits import Editor
 from analyzers.source.flow import walk_scope
-from analyzers.source.project import Module
+from analyzers.source.project import Loop, Module, Scope
 
 
 def at_boundary(cutting: Cutting, shared: Shared, rank: int) -> Iterator[Proposal]:
@@ -60,24 +60,25 @@ def _there(cutting: Cutting, shared: Shared, chosen: list[Hop], rank: int) -> It
             edit = editor.insert_before(shared.reached, *made.lines)
             yield cutting.proposal("detach-before-call", made, "before the next call", edit, rank)
             continue
-        if all(bound_outside(loop, shared.scope, hop.name) for hop in chosen):
-            around = [
-                outer
-                for outer in shared.loops
-                if all(bound_outside(outer, shared.scope, hop.name) for hop in chosen)
-            ]
+        around = [outer for outer in shared.loops if _constant(chosen, outer, shared.scope)]
+        if around:
             edit = editor.insert_before(around[-1], *made.lines)
             yield cutting.proposal("detach-before-loop", made, "in front of the loop", edit, rank)
-            continue
         if not any(unbound_at(loop, shared.scope, hop.name) for hop in chosen):
             edit = editor.insert_before(head_of(loop), *guarded(made.lines, chosen, step))
             yield cutting.proposal("detach-at-head", made, "at the head of the loop", edit, rank)
-        if cutting.made_once:
+        if cutting.made_once or around:
             continue  # the first pass would learn through it, and no later one
         behind = _bound_behind(cutting, chosen, after, shared.module, shared.frame)
         edit = editor.insert_after(behind, *made.lines)
         where = "behind the backward" if behind is after else "once it has its new value"
         yield cutting.proposal("detach-behind-backward", made, where, edit, rank + 1)
+
+
+def _constant(hops: Sequence[Hop], loop: Loop, scope: Scope) -> bool:
+    """Whether no pass of a loop gives any of these tensors anew; what holds several may be filled
+    anywhere."""
+    return all(hop.kind.kind == "tensor" and bound_outside(loop, scope, hop.name) for hop in hops)
 
 
 def _bound_behind(

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from analyzers.evidence import Hop, Place
 from analyzers.explain.reuse.shared_frame import Shared
-from analyzers.source.flow import backward_calls, first_use
+from analyzers.source.flow import backward_calls, bindings, first_use
 from analyzers.source.project import FUNCTIONS, Loop, Module, Project, Scope
 from analyzers.source.trees import walk
+from analyzers.source.writes import writes
 
 
 def walked_behind(module: Module, walk_: ast.stmt) -> ast.stmt:
@@ -56,7 +57,12 @@ def bound_outside(loop: Loop, scope: Scope, name: str) -> bool:
         or (isinstance(node, ast.arg) and node.arg == name)
     ]
     inside = set(walk(loop))
-    return bool(stored) and not any(node in inside for node in stored)
+    written = any(
+        name in bindings(node) or any(write.name == name for write in writes(node))
+        for node in inside
+        if isinstance(node, ast.stmt)
+    )
+    return bool(stored) and not written and not any(node in inside for node in stored)
 
 
 def guarded(lines: list[str], hops: Sequence[Hop], step: str) -> list[str]:
