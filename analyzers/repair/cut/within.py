@@ -39,10 +39,9 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
                 store.joins.update(hop.carries)
                 store.edits.extend(made)
     wanted = {join for hop in cutting.reuse.path for join in hop.carries}
-    single = [store for store in found.values() if store.joins >= wanted]
-    if len(found) > 1:
-        for store in single[: -TRIED - 1 : -1]:
-            yield _stored(cutting, [store], rank)
+    single = [store for store in found.values() if store.joins >= wanted and len(found) > 1]
+    for store in single[: -TRIED - 1 : -1]:
+        yield _stored(cutting, [store], rank)
     if found:
         yield _stored(cutting, list(found.values()), rank + bool(single))
 
