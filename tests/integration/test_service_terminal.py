@@ -79,7 +79,7 @@ def test_found_fixed_and_then_healthy(tmp_path: Path) -> None:
     assert "Changed train.py." in found.stderr
     assert script.read_text() != FAILING
     again = gradmend(tmp_path, "train.py")
-    assert (again.returncode, again.stdout.split()[0]) == (0, "healthy"), again.stdout
+    assert (again.returncode, again.stdout.split()[0]) == (0, "Healthy"), again.stdout
 
 
 def test_a_patch_is_applied_to_a_notebook(tmp_path: Path) -> None:
