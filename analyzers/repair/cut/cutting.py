@@ -15,7 +15,7 @@ from analyzers.repair.blocks import alias, indentation, joined
 from analyzers.repair.cut.kinds import Writing, carried, has_graph
 from analyzers.repair.sites.helpers import functions_cutting, methods_cutting
 from analyzers.repair.sites.names import deque_of, quote_of, replace_of, with_imports
-from analyzers.repair.sites.scopes import rebinds
+from analyzers.repair.sites.scopes import rebinds, wants_gradient
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.project import Module, Project, Scope
 
@@ -92,6 +92,9 @@ class Cutting:
             writing.statements(name, kind, rebind=rebinds(hop, scope))
             for name, kind, hop in zip(names, kinds, hops, strict=True)
         ]
+        for name, kind, made in zip(names, kinds, lines, strict=True):
+            if made and kind.kind == "tensor" and wants_gradient(scope, name):
+                made[-1] += ".requires_grad_()"
         if all(lines):
             step = indentation(module)
             flat = [line.replace("\t", step) for made in lines for line in made or ()]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from analyzers.evidence import Hop, Place
 from analyzers.explain.reuse.shared_frame import Shared
-from analyzers.source.flow import backward_calls, bindings, first_use
-from analyzers.source.project import FUNCTIONS, Loop, Module, Project, Scope
+from analyzers.source.flow import backward_calls, bindings, called_name, first_use, walk_scope
+from analyzers.source.project import FUNCTIONS, Loop, Module, Project, Scope, spelled
 from analyzers.source.trees import walk
 from analyzers.source.writes import writes
 
@@ -121,3 +121,17 @@ def head_of_rerun(shared: Shared, project: Project) -> ast.stmt | None:
     if cell is None or cell.label not in project.rerun or shared.freed_line not in cell:
         return None
     return next((s for s in shared.module.tree.body if s.lineno in cell), None)
+
+
+def wants_gradient(scope: Scope, name: str) -> bool:
+    """Whether the scope takes a gradient by this name, or reads its `.grad`: cut from its history,
+    it must be a leaf that requires one."""
+    for node in walk_scope(scope):
+        match node:
+            case ast.Attribute(attr="grad", value=owner) if spelled(owner) == name:
+                return True
+            case ast.Call(args=[_, asked, *_]) if called_name(node) == "grad":
+                each = asked.elts if isinstance(asked, ast.Tuple | ast.List) else [asked]
+                if name in map(spelled, each):
+                    return True
+    return False
