@@ -50,16 +50,15 @@ def steps_others(story: Story) -> bool:
 
 
 def _given_to(story: Story, optimizer: str) -> set[str]:
-    """The names from which the scope around the loop makes an optimizer."""
+    """The names from which the scope around the loop makes an optimizer, at last or in between."""
     assert story.shared is not None
-    scopes = [story.shared.scope, story.shared.module.tree]
     return {
         name.removesuffix(".parameters")
-        for scope in scopes
+        for scope in (story.shared.scope, story.shared.module.tree)
         for statement in definitions(scope, optimizer)
         if isinstance(value := value_of(statement), ast.Call)
         for argument in (*value.args, *(k.value for k in value.keywords))
-        for name in names_read(argument)
+        for name in sources(scope, ast.Pass(), names_read(argument))
     }
 
 
