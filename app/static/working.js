@@ -15,6 +15,8 @@ setInterval(tick, 1000);
 events.addEventListener("progress", (event) => show(JSON.parse(event.data)));
 for (const kind of ["cause", "patch"]) events.addEventListener(kind, more);
 events.addEventListener("done", again);
+// What is deleted ends its stream, too: the page that says so comes from the form.
+box.querySelector("form")?.addEventListener("submit", () => events.close());
 events.addEventListener("error", () => {
   if (events.readyState === EventSource.CLOSED) setTimeout(again, 3000);
 });

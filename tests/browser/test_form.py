@@ -178,6 +178,36 @@ async def test_a_traceback_alone_says_what_the_script_would_add(page: Page) -> N
     await keep(page, "traceback-alone")
 
 
+ASKS = """\
+import sys
+import torch
+
+rows = [float(line) for line in open("rows.csv")]
+w = torch.ones(len(rows), requires_grad=True)
+loss = (w * torch.tensor(rows)).square().sum() * float(sys.argv[1])
+for step in range(3):
+    loss.backward()
+"""
+
+
+async def test_what_was_sent_can_be_edited_and_run_again(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("1\n2\n3\n")
+    await write(page, ASKS)
+    await page.fill("#args", "0.5")
+    await page.set_input_files("#files", tmp_path / "rows.csv")
+    await page.click("button.primary")
+    await settled(page)
+    await expect(page.locator(".badge")).to_have_text("Reproduced and fixed")
+    await page.get_by_role("link", name="Edit and run again").first.click()
+    await expect(page.locator("#script")).to_have_value(ASKS)
+    await expect(page.locator("#args")).to_have_value("0.5")
+    await expect(page.locator("#attached")).to_contain_text("rows.csv")
+    await write(page, ASKS.replace("range(3)", "range(1)"))
+    await page.click("button.primary")
+    await settled(page)
+    await expect(page.locator(".badge")).to_have_text("Healthy")
+
+
 OWN_DATA = """\
 import torch
 from torch import nn

@@ -153,10 +153,24 @@ async def test_a_preview_tells_the_headline(page: Page) -> None:
     assert title == await page.locator("h1").inner_text()
 
 
+BUSY = "began = time.perf_counter()\nwhile time.perf_counter() < began + 3:\n    pass\n"
+SLOW = "import time\nimport torch\n" + BUSY + LSTM.script
+
+
+async def test_work_that_is_cancelled_leaves_nothing(page: Page) -> None:
+    await write(page, SLOW)
+    await page.click("button.primary")
+    await expect(page.locator("#stage")).to_have_text("Running the script")
+    address = page.url
+    await page.get_by_role("button", name="Cancel and delete").click()
+    await expect(page.locator("h1")).to_have_text("Deleted")
+    answer = await page.goto(address)
+    assert answer is not None
+    assert answer.status == 404
+
+
 async def test_progress_is_shown_while_it_works(page: Page) -> None:
-    busy = "began = time.perf_counter()\nwhile time.perf_counter() < began + 3:\n    pass\n"
-    slow = "import time\nimport torch\n" + busy + LSTM.script
-    await write(page, slow)
+    await write(page, SLOW)
     await page.click("button.primary")
     await expect(page.locator("#stage")).to_have_text("Running the script")
     await expect(page.locator("table.listing")).to_contain_text("import torch")
