@@ -47,7 +47,7 @@ class VisitWatch(Observer):
 
     def after(self, call: Call) -> None:
         """Find who received a gradient; record the call, if it is one of the sample."""
-        leaves = {id(leaf): leaf.variable for _, leaf in call.walk.leaves}
+        leaves = {id(leaf): leaf.variable for _, leaf in call.walk.leaves if _was_given(call, leaf)}
         call.received = self._parameters.meet(list(leaves.values()), call.frame)
         for known in call.received:
             known.receipts += 1
@@ -92,6 +92,15 @@ class VisitWatch(Observer):
                 {"param": known.id, "made_at": stamp.at, "changed_by": known.changed_by},
             )
         return list(found.values()) if Clock.steps else []
+
+
+def _was_given(call: Call, leaf: Any) -> bool:
+    """Whether a leaf that was reached got a gradient: a node may hand on None. A hook that waits
+    for gradients may have put this one to use already."""
+    variable = leaf.variable
+    if call.kind != "backward" or getattr(variable, "_post_accumulate_grad_hooks", None):
+        return True
+    return variable.grad is not None
 
 
 def _was_walked(node: Any) -> bool:

@@ -149,6 +149,49 @@ for step in range(6):
 FOLLOW = "for p in backbone.parameters(): p.data.mul_(0.9)"
 
 
+@pytest.mark.parametrize(("gradient", "told"), [("None", True), ("g.sum()", False)])
+def test_a_parameter_starves_where_a_function_hands_on_none(
+    traced: Tracing, gradient: str, told: bool
+) -> None:
+    script = f"""\
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, t):
+        return x * t
+    @staticmethod
+    def backward(ctx, g):
+        return g, {gradient}
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.t = nn.Linear(3, 3), nn.Parameter(torch.ones(()))
+    def forward(self, x):
+        return Scale.apply(self.body(x), self.t)
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    optimizer.zero_grad()
+    net(torch.ones(2, 3)).square().mean().backward()
+    optimizer.step()
+"""
+    assert kinds(traced, script) == (["unfed-parameters"] if told else [])
+
+
+def test_a_gradient_that_a_hook_uses_up_is_one(traced: Tracing) -> None:
+    script = """\
+net = nn.Linear(3, 1)
+optimizers = {p: torch.optim.SGD([p], lr=0.1) for p in net.parameters()}
+def update(p):
+    optimizers[p].step()
+    optimizers[p].zero_grad()
+for p in net.parameters():
+    p.register_post_accumulate_grad_hook(update)
+for _ in range(4):
+    net(torch.ones(2, 3)).square().mean().backward()
+"""
+    assert kinds(traced, script) == []
+
+
 @pytest.mark.parametrize(
     ("features", "setup", "behind", "told"),
     [
