@@ -2,7 +2,8 @@
 
 A class of the user that defines `backward` and whose instances hold others of their kind is such
 an engine, and so is one with arithmetic of its own and a method that gives gradients to others of
-its kind; so is a tape: a class whose `backward` is given an instance of a class with arithmetic.
+its kind; so is a tape: a class whose `backward` is given an instance of a class with arithmetic,
+and a function that gives gradients to instances of one.
 The story of a second walk is then told as for torch.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import builtins
 import dis
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from types import CodeType, FrameType, FunctionType
@@ -75,7 +77,8 @@ class EngineWatch:
         self._walk: Walk | None = None
         self._ids: dict[int, int] = {}  # of leaves, by the number of their making
         self._told = False
-        self._armed = False  # once a class was made that can walk
+        self._armed = False  # once there is a class that can walk, or a function
+        self._adopted = (0, 0)  # the globals that were looked through last, and how many there were
 
     def install(self) -> None:
         """Look at every class that the user's code defines from now on."""
@@ -103,7 +106,7 @@ class EngineWatch:
         else:  # a base's, or one that a decorator is about to write
             owner.__new__ = self._allotting(kind.__new__)
         if walks:
-            setattr(owner, walks, self._walking(vars(kind)[walks]))
+            setattr(owner, walks, self._walking(vars(kind)[walks], method=True))
 
     def _making(self, init: Any) -> Any:
         @wraps(init)
@@ -124,7 +127,21 @@ class EngineWatch:
 
         return staticmethod(wrapper)
 
+    def _adopt(self, frame: FrameType | None) -> None:
+        """Wrap the functions beside an engine's class that walk its instances."""
+        beside = frame.f_globals if frame is not None else {}
+        if self._adopted == (id(beside), len(beside)):
+            return
+        self._adopted = id(beside), len(beside)
+        for name, value in list(beside.items()):
+            own = isinstance(value, FunctionType) and value.__globals__ is beside
+            if own and _feeds_others(value.__code__):
+                beside[name] = self._walking(value, method=False)
+                self._armed = True
+
     def _note(self, instance: Any, frame: FrameType | None) -> None:
+        if not self._armed:
+            self._adopt(frame)
         if not self._armed or self._instances.of(instance) is not None:
             return
         outside = self._outside(frame)
@@ -141,17 +158,23 @@ class EngineWatch:
                 return last
         return last
 
-    def _walking(self, backward: Any) -> Any:
+    def _walking(self, backward: Any, *, method: bool) -> Any:
         @wraps(backward)
-        def wrapper(instance: Any, *args: Any, **kwargs: Any) -> Any:
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            given = [*args, *kwargs.values()]
+            if not method:
+                given = [value for value in given if self._instances.of(value) is not None]
+            if not given:
+                return backward(*args, **kwargs)
+            instance, *others = given
             if self._walk is not None:
                 self._walk.entered = instance
-                return backward(instance, *args, **kwargs)
-            root = self._root(instance, (*args, *kwargs.values()))
+                return backward(*args, **kwargs)
+            root = self._root(instance, others)
             self._walk = self._begin(root, sys._getframe(1))
             self._prepare(self._walk, instance)
             try:
-                result = backward(instance, *args, **kwargs)
+                result = backward(*args, **kwargs)
             except Exception as error:
                 self._failed(self._walk, error)
                 raise
@@ -177,7 +200,7 @@ class EngineWatch:
             past = [node for node in walk.nodes if self._instances.visited_by(node)]
             cut_off(past, leaves, self._instances)
 
-    def _root(self, instance: Any, given: tuple[Any, ...]) -> Any:
+    def _root(self, instance: Any, given: Sequence[Any]) -> Any:
         """What is walked: the instance; or, where that only drives, a node that it is given."""
         nodes = [value for value in given if self._instances.of(value) is not None]
         if not nodes or type(nodes[0]) is type(instance):

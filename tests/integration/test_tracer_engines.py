@@ -149,3 +149,46 @@ def test_a_tape_walks_the_entry_that_it_is_given(traced: Tracing) -> None:
     assert reuse.joins[0].holders[0].path == "derived"
     assert reuse.joins[0].old.at is not None
     assert reuse.joins[0].old.at.line == TAPE[: TAPE.index("derived =")].count("\n") + 1
+
+
+SWEPT = """\
+class Spent(Exception):
+    pass
+
+class Node:
+    def __init__(self, value, inputs=(), slopes=()):
+        self.value, self.inputs, self.slopes = value, inputs, slopes
+        self.grad, self.spent = 0.0, False
+    def __mul__(self, other):
+        return Node(self.value * other.value, (self, other), (other.value, self.value))
+
+def sweep(root, grad=1.0):
+    if root.inputs and root.spent:
+        raise Spent("node already swept")
+    root.spent = True
+    for node, slope in zip(root.inputs, root.slopes):
+        node.grad += grad * slope
+        sweep(node, grad * slope)
+
+weight, state = Node(0.5), Node(1.0)
+for turn in range(3):
+    state = state * weight
+    CALL
+    KEEP
+"""
+
+
+@pytest.mark.parametrize("call", ["sweep(state)", "sweep(root=state)"])
+def test_a_function_that_walks_is_observed(traced: Tracing, call: str) -> None:
+    reuse = traced(SWEPT.replace("CALL", call).replace("KEEP", "pass")).trace.reuse
+    assert reuse is not None
+    assert (reuse.engine, reuse.message) == ("custom", "node already swept")
+    assert (reuse.freed.iteration, reuse.reached.iteration) == (1, 2)
+    assert "state" in [holder.path for holder in reuse.joins[0].holders]
+
+
+def test_a_function_that_is_given_no_node_is_called_as_it_is(traced: Tracing) -> None:
+    call = "weight.grad = sum([0.0]); sweep(type('Other', (), {'inputs': (), 'slopes': ()})())"
+    result = traced(SWEPT.replace("CALL", call).replace("KEEP", "pass"))
+    assert result.code == 0, result.stderr
+    assert result.trace.backwards == []
