@@ -43,12 +43,11 @@ from analyzers.repair.remake.gradient_graphs import keep_for_second
 from analyzers.repair.sites.options import option_site
 from analyzers.source.flow import bindings, names_read, own_expressions, walk_scope
 from analyzers.source.project import Project, Scope, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import remembered, walk
 
 NAME = "higher-order"
 FAMILY = "graph-reuse"
 TITLE = "An inner loop's graph is needed by more than one outer backward"
-MAX_HOPS = 8  # assignments from the gradients to what is made of them
 BEFORE = ("derived-outside-loop", "grad-then-backward")
 
 
@@ -104,17 +103,23 @@ def _leads_on(scope: Scope, inner: ast.stmt | None, made: ast.stmt) -> bool:
     names = set(bindings(inner)) if isinstance(inner, ast.Assign) else set()
     if not names or inner is made:
         return True
-    for _ in range(MAX_HOPS):
-        more = {
-            name
-            for node in walk_scope(scope)
-            if isinstance(node, ast.stmt) and _reads(node) & names
-            for name in _given(node)
-        }
-        if more <= names:
-            break
+    given, pending = _given_by_reading(scope), list(names)
+    while pending:
+        more = given.get(pending.pop(), set()) - names
         names |= more
+        pending += more
     return bool(_reads(made) & names)
+
+
+@remembered
+def _given_by_reading(scope: Scope) -> dict[str, set[str]]:
+    """For each name that a scope reads, the names that the statements which read it may change."""
+    found: dict[str, set[str]] = {}
+    for node in walk_scope(scope):
+        given = _given(node) if isinstance(node, ast.stmt) else []
+        for name in _reads(node) if given and isinstance(node, ast.stmt) else ():
+            found.setdefault(name, set()).update(given)
+    return found
 
 
 def _reads(statement: ast.stmt) -> set[str]:

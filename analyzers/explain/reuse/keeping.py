@@ -6,9 +6,16 @@ import ast
 from collections.abc import Callable, Iterator
 from math import isclose
 
-from analyzers.source.flow import called_name, names_read, own_expressions, value_of
-from analyzers.source.project import spelled
-from analyzers.source.trees import walk
+from analyzers.source.flow import (
+    bindings,
+    called_name,
+    names_read,
+    own_expressions,
+    value_of,
+    walk_scope,
+)
+from analyzers.source.project import Scope, spelled
+from analyzers.source.trees import remembered, walk
 
 _KEEPING_CALLS = frozenset(
     {"cat", "concat", "stack", "vstack", "hstack", "roll", "where", "max", "min", "sorted", "len"}
@@ -120,6 +127,18 @@ def _unsliced(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Subscript):
         node = node.value
     return node
+
+
+@remembered
+def taken_from(scope: Scope) -> dict[str, list[tuple[str, list[str]]]]:
+    """What a scope takes entries of, with how each entry is spelled and the names it is given."""
+    found: dict[str, list[tuple[str, list[str]]]] = {}
+    for node in walk_scope(scope):
+        if isinstance(node, ast.Assign) and (whole := container(node.value)):
+            value = spelled(node.value)
+            if value != whole:
+                found.setdefault(whole, []).append((value, bindings(node)))
+    return found
 
 
 def queued(value: ast.expr, is_carrier: Callable[[str], bool]) -> bool:

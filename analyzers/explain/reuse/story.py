@@ -14,12 +14,12 @@ from analyzers.evidence import GraphReuse
 from analyzers.explain.reuse.keeping import (
     adds_up,
     arms,
-    container,
     fresh_names,
     interpolates,
     is_average,
     queued,
     sums,
+    taken_from,
 )
 from analyzers.explain.reuse.lifetimes import base
 from analyzers.explain.reuse.occasions import binds_nothing, constructs, only_when_missing
@@ -217,10 +217,11 @@ class Story(Walks):
         `old = scales.get(key)`."""
         parts = {
             name
-            for node in walk_scope(scope)
-            if isinstance(node, ast.Assign) and self._is_carrier(container(node.value))
-            if not self._is_carrier(spelled(node.value))
-            for name in bindings(node)
+            for whole, taken in taken_from(scope).items()
+            if self._is_carrier(whole)
+            for value, names in taken
+            if not self._is_carrier(value)
+            for name in names
         }
         return lambda name: name in parts or self._is_carrier(name)
 
