@@ -111,10 +111,10 @@ select.select([], [], [], {seconds})
 """
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="without root, runs share one kernel user")
+@pytest.mark.parametrize("target", ["jail"], indirect=True)  # containers share one, as docs say
 async def test_watches_of_files_hinder_no_other_run(target: Target) -> None:
     """Of 128 that the kernel allows a user."""
-    if target.backend != "jail" or os.geteuid() != 0:
-        pytest.skip("runs share one kernel user here, as docs/sandbox.md says")
     attack = asyncio.create_task(target.run(WATCHES.format(count=140, seconds=4)))
     await asyncio.sleep(1.5)
     beside = await target.run(WATCHES.format(count=1, seconds=0))

@@ -27,7 +27,7 @@ class Space:
         return self.drawn(self._random)
 
     def drawn(self, random: np.random.Generator) -> Any:
-        """A value drawn from this generator."""
+        """A value drawn from this generator; each kind of space has its own."""
         raise NotImplementedError
 
     def contains(self, value: Any) -> bool:
