@@ -27,6 +27,7 @@ class Known:
     optimizer: int | None = None
     changed_by: int = 0  # the last step that changed it
     receipts: int = 0  # backward calls that gave it a gradient
+    withheld: Json | None = None  # the line of a node that was reached and handed it None
 
     def record(self) -> Json:
         tensor = self.tensor()

@@ -125,7 +125,9 @@ class SilentWatch(Observer):
             self._tell("overwritten-gradient", **self._doubtful)
         if starved := self._starving.found():
             names = [known.name for known in starved if known.name]
-            self._tell("unfed-parameters", params=names[:64], figures=[float(len(starved))])
+            at = next((known.withheld for known in starved if known.withheld), None)
+            figures = [float(len(starved))]
+            self._tell("unfed-parameters", at=at, params=names[:64], figures=figures)
 
     def _measure_held(self, call: Call) -> None:
         """The size of every graph that a name keeps, and of every collection of graphs."""

@@ -52,14 +52,17 @@ class Starving:
             register_module_forward_pre_hook(self._note)
         if without and self._steps[optimizer] == STEPS and Clock.visits >= STEPS:
             used = self._parameters_of(self._called or set())
-            self._suspects |= {known.id: known for known in without if id(known.tensor()) in used}
+            self._suspects |= {
+                known.id: known for known in without if known.withheld or id(known.tensor()) in used
+            }
             building = self._parameters_of(self._building)
             cut = [known for known in without if id(known.tensor()) in building]
             self._cut |= {known.id: values for known in cut if (values := _values(known))}
 
     def found(self) -> list[Known]:
-        """Those that never got a gradient, where their module's others did, or none at all did, or
-        they were cut off; else those of optimizers that met nothing but zeros."""
+        """Those that never got a gradient, where a node handed them None, or their module's others
+        did get one, or none at all did, or they were cut off; else those of optimizers that met
+        nothing but zeros."""
         return self._without_gradient() or [
             known
             for optimizer, flat in self._zeros.items()
@@ -74,7 +77,7 @@ class Starving:
             known
             for known in self._suspects.values()
             if not known.receipts
-            and (_module(known) in alive or not alive or self._is_cut_off(known))
+            and (known.withheld or _module(known) in alive or not alive or self._is_cut_off(known))
         ]
 
     def _is_cut_off(self, known: Known) -> bool:

@@ -47,7 +47,12 @@ class VisitWatch(Observer):
 
     def after(self, call: Call) -> None:
         """Find who received a gradient; record the call, if it is one of the sample."""
-        leaves = {id(leaf): leaf.variable for _, leaf in call.walk.leaves if _was_given(call, leaf)}
+        leaves: dict[int, Any] = {}
+        for consumer, leaf in call.walk.leaves:
+            if _was_given(call, leaf):
+                leaves[id(leaf)] = leaf.variable
+            else:
+                self._withhold(consumer, leaf)
         call.received = self._parameters.meet(list(leaves.values()), call.frame)
         for known in call.received:
             known.receipts += 1
@@ -56,6 +61,13 @@ class VisitWatch(Observer):
         if sampled(call.n):
             self._parameters.tell()
             self._emit(call, "ok")
+
+    def _withhold(self, consumer: Any, leaf: Any) -> None:
+        """Note the line of the node that handed a parameter None."""
+        known = self._parameters.find(leaf.variable)
+        stamp: Any = self._stamps.of(consumer) if known is not None else None
+        if known is not None and stamp is not None:
+            known.withheld = known.withheld or stamp.at
 
     def failed(self, call: Call, error: Exception) -> None:
         """Record the call; who received what is unknown."""

@@ -174,7 +174,11 @@ for _ in range(4):
     net(torch.ones(2, 3)).square().mean().backward()
     optimizer.step()
 """
-    assert kinds(traced, script) == (["unfed-parameters"] if told else [])
+    faults = traced(HEAD + script).trace.silent
+    lines = (HEAD + script).splitlines()
+    places = [lines[fault.at.line - 1].strip() for fault in faults if fault.at is not None]
+    assert [fault.kind for fault in faults] == (["unfed-parameters"] if told else [])
+    assert places == (["return Scale.apply(self.body(x), self.t)"] if told else [])
 
 
 def test_a_gradient_that_a_hook_uses_up_is_one(traced: Tracing) -> None:

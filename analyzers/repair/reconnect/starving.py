@@ -19,6 +19,7 @@ from analyzers.repair.reconnect.softening import (
     straight_through,
 )
 from analyzers.repair.reconnect.uncutting import cut_from, cuts_in, narrower_cut, without_cut
+from analyzers.repair.reconnect.withheld import Withheld, handed_on, withheld
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit
 from analyzers.source.flow import (
@@ -44,16 +45,17 @@ class Cut:
     where: Spot
     place: Place
     carrier: Carrier
+    withheld: Withheld | None = None
 
 
 def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
     """The cuts on the ways of the starved parameters through the functions that use them; those
-    of whole models, which may be an evaluation's, and of targets last. Where nothing is cut, steps
-    on the way
-    (`round`, a comparison) whose gradient is zero."""
+    of whole models, which may be an evaluation's, and of targets last; before all of them what a
+    Function of the script's own hands None. Where nothing is cut, steps on the way (`round`, a
+    comparison) whose gradient is zero."""
     parts = {part for path in fault.params for part in path.split(".")[1:] if not part.isdigit()}
     models = {path.partition(".")[0] for path in fault.params}
-    for look in (_cut_at, _step_at):
+    for look in (_withheld_at, _cut_at, _step_at):
         found: dict[int, Cut] = {}
         for wanted in (parts, models):
             for cut in _cuts_of(wanted, project, look):
@@ -74,7 +76,24 @@ def _cuts_a_target(cut: Cut) -> bool:
     return bool(cuts) and all(id(one) in targets for one in cuts)
 
 
-_Look = Callable[[Spot, str], Cut | None]
+@dataclass(frozen=True)
+class _Sources:
+    """What is looked for in a statement: modules or parameters, and names computed from them."""
+
+    wanted: set[str]
+    derived: Mapping[str, str]
+    project: Project
+
+    def name(self, node: ast.stmt) -> str | None:
+        """The wanted name that the statement's value comes from."""
+        return _source(node, self.wanted, self.derived)
+
+    def has(self, node: ast.expr) -> bool:
+        """Whether an expression comes from a wanted one."""
+        return self.name(ast.Return(node)) is not None
+
+
+_Look = Callable[[Spot, str, _Sources], Cut | None]
 
 
 @dataclass(frozen=True)
@@ -102,8 +121,9 @@ def _cuts_of(wanted: set[str], project: Project, look: _Look) -> Iterator[Cut]:
         met.add((way.scope, frozenset(way.known)))
         for statement, derived in _flow(way, wanted):
             where = Spot(way.module, statement, Place(way.module.path, statement.lineno))
-            name = _source(statement, wanted, derived)
-            cut = look(where, name) if name is not None else None
+            sources = _Sources(wanted, derived, project)
+            name = sources.name(statement)
+            cut = look(where, name, sources) if name is not None else None
             if cut is not None and _goes_on(way, statement):
                 yield cut
             elif cut is None and way.depth < MAX_DEPTH:
@@ -211,7 +231,13 @@ def _is_wanted(name: str, wanted: set[str]) -> bool:
     return name in wanted or ("." in name and name.rpartition(".")[2] in wanted)
 
 
-def _cut_at(where: Spot, name: str) -> Cut | None:
+def _withheld_at(where: Spot, name: str, sources: _Sources) -> Cut | None:
+    """A Function in the statement that hands None to what comes from the wanted."""
+    found = withheld(where, sources.has, sources.project)
+    return Cut(where, found.place, found.carrier, found) if found is not None else None
+
+
+def _cut_at(where: Spot, name: str, sources: _Sources) -> Cut | None:
     line = switched_off_at(where)
     sampled = list(_samples(where.statement))
     if line is None and not cuts_in(where.statement) and not sampled:
@@ -230,7 +256,7 @@ def _cut_names(where: Spot) -> Iterator[str]:
             yield source.id
 
 
-def _step_at(where: Spot, name: str) -> Cut | None:
+def _step_at(where: Spot, name: str, sources: _Sources) -> Cut | None:
     """A step function in the statement, whose gradient is zero wherever it has one."""
     if softened(where.statement) is None:
         return None
@@ -258,6 +284,9 @@ def _samples(statement: ast.stmt) -> Iterator[ast.Call]:
 def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The statement without its cut; recorded; what its function says in NumPy said in torch; a
     sample, or a value, that has a gradient."""
+    if cut.withheld is not None:
+        yield from handed_on(cut.withheld, rank)
+        return
     if switched_off_at(cut.where) is not None:
         yield from recording(cut.where, project, rank)
     in_torch = joined(torch_edits(cut.where))
