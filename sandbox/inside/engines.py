@@ -1,24 +1,21 @@
 """Observes autograd engines that a script writes by hand.
 
 A class of the user that defines `backward` and whose instances hold others of their kind is such
-an engine, and so is one with arithmetic of its own and a method that gives gradients to others of
-its kind; so is a tape: a class whose `backward` is given an instance of a class with arithmetic,
-and a function that gives gradients to instances of one.
+an engine; so is one with arithmetic of its own, and a method or function that leaves gradients in
+what its instances were made from; so is a tape: a class whose `backward` is given an instance of a
+class with arithmetic.
 The story of a second walk is then told as for torch.
 """
 
 from __future__ import annotations
 
 import builtins
-import dis
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import partial, wraps
 from types import CodeType, FrameType, FunctionType
 from typing import Any
-
-import torch
 
 from . import frames
 from .emitter import Emitter
@@ -32,16 +29,18 @@ from .received import Received
 from .rewinding import Rewind, cut_off
 from .sampling import sampled
 from .stamps import Clock
+from .walkers import Walker, computes, functions_in, is_foreign, walkers_of
 
 _builtins: Any = builtins
 KEPT = 512
-_ARITHMETIC = ("__add__", "__mul__", "__matmul__", "__sub__")
 
 
 @dataclass
 class Walk:
-    """One outermost call of an engine's `backward`, with the graph as it stood before it."""
+    """One outermost call of what walks an engine's graphs, with the graph as it stood before it."""
 
+    walker: Walker
+    begun: int  # how many instances there were
     root: Any
     visit: Json
     nodes: list[Any]
@@ -77,8 +76,10 @@ class EngineWatch:
         self._walk: Walk | None = None
         self._ids: dict[int, int] = {}  # of leaves, by the number of their making
         self._told = False
-        self._armed = False  # once there is a class that can walk, or a function
-        self._adopted = (0, 0)  # the globals that were looked through last, and how many there were
+        self._armed = False  # once there is what may walk
+        self._settled = False  # once it is known what walks
+        self._adopted: dict[int, int] = {}  # how many names there were in globals looked through
+        self._functions: dict[FunctionType, Walker] = {}
 
     def install(self) -> None:
         """Look at every class that the user's code defines from now on."""
@@ -86,17 +87,18 @@ class EngineWatch:
 
         def building(function: Any, name: str, *bases: Any, **more: Any) -> Any:
             made = build(function, name, *bases, **more)
-            if isinstance(made, type) and _is_foreign(made):
+            if isinstance(made, type) and is_foreign(made):
                 self._observe(made)
             return made
 
         _builtins.__build_class__ = building
 
     def _observe(self, kind: type) -> None:
-        walks = _walking_method(kind)
-        if not walks and not _computes(kind):
+        walkers = walkers_of(kind)
+        if not walkers and not computes(kind):
             return
-        self._armed |= bool(walks)
+        self._armed |= bool(walkers)
+        self._settled |= any(walker.known for walker in walkers.values())
         self._instances.kinds = (*self._instances.kinds, kind)
         methods = [f.__code__ for f in vars(kind).values() if isinstance(f, FunctionType)]
         self._codes |= {id(code): code for code in methods}
@@ -105,8 +107,9 @@ class EngineWatch:
             owner.__init__ = self._making(owner.__init__)
         else:  # a base's, or one that a decorator is about to write
             owner.__new__ = self._allotting(kind.__new__)
-        if walks:
-            setattr(owner, walks, self._walking(vars(kind)[walks], method=True))
+        for name, walker in walkers.items():
+            setattr(owner, name, self._walking(walker))
+            walker.undo.append(partial(setattr, owner, name, walker.function))
 
     def _making(self, init: Any) -> Any:
         @wraps(init)
@@ -128,19 +131,20 @@ class EngineWatch:
         return staticmethod(wrapper)
 
     def _adopt(self, frame: FrameType | None) -> None:
-        """Wrap the functions beside an engine's class that walk its instances."""
+        """Wrap the functions beside an engine's class that may walk its instances."""
         beside = frame.f_globals if frame is not None else {}
-        if self._adopted == (id(beside), len(beside)):
+        if self._adopted.get(id(beside)) == len(beside):
             return
-        self._adopted = id(beside), len(beside)
-        for name, value in list(beside.items()):
-            own = isinstance(value, FunctionType) and value.__globals__ is beside
-            if own and _feeds_others(value.__code__):
-                beside[name] = self._walking(value, method=False)
+        self._adopted[id(beside)] = len(beside)
+        for name, function in functions_in(beside):
+            walker = self._functions.setdefault(function, Walker(function, method=False))
+            if not walker.dismissed:
                 self._armed = True
+                beside[name] = self._walking(walker)
+                walker.undo.append(partial(beside.__setitem__, name, function))
 
     def _note(self, instance: Any, frame: FrameType | None) -> None:
-        if not self._armed:
+        if not self._settled:
             self._adopt(frame)
         if not self._armed or self._instances.of(instance) is not None:
             return
@@ -158,32 +162,46 @@ class EngineWatch:
                 return last
         return last
 
-    def _walking(self, backward: Any, *, method: bool) -> Any:
-        @wraps(backward)
+    def _walking(self, walker: Walker) -> Any:
+        @wraps(walker.function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            given = [*args, *kwargs.values()]
-            if not method:
-                given = [value for value in given if self._instances.of(value) is not None]
-            if not given:
-                return backward(*args, **kwargs)
-            instance, *others = given
-            if self._walk is not None:
-                self._walk.entered = instance
-                return backward(*args, **kwargs)
-            root = self._root(instance, others)
-            self._walk = self._begin(root, sys._getframe(1))
-            self._prepare(self._walk, instance)
+            given = self._given(walker, (*args, *kwargs.values()))
+            if walker.dismissed or not given:
+                return walker.function(*args, **kwargs)
+            if self._walk is not None and not self._gives_way(self._walk, given[0]):
+                self._walk.entered = given[0]
+                return walker.function(*args, **kwargs)
+            root = self._root(given[0], given[1:]) if walker.method else given[0]
+            walk = self._walk = self._begin(walker, root, sys._getframe(1))
+            self._prepare(walk, given[0])
             try:
-                result = backward(*args, **kwargs)
+                result = walker.function(*args, **kwargs)
             except Exception as error:
-                self._failed(self._walk, error)
+                if walker.known:
+                    self._failed(walk, error)
                 raise
             finally:
-                walk, self._walk = self._walk, None
-            self._done(walk)
+                self._walk = None
+            if walker.judge(walk.received):
+                self._settled = True
+                self._done(walk)
             return result
 
         return wrapper
+
+    def _given(self, walker: Walker, values: Sequence[Any]) -> Sequence[Any]:
+        """What a call is given to walk: a method's own object first, or the newest instance."""
+        if walker.method:
+            return values if walker.known or self._instances.of(values[0]) is not None else ()
+        nodes = [value for value in values if self._instances.of(value) is not None]
+        return sorted(nodes, key=self._instances.number, reverse=True)
+
+    def _gives_way(self, walk: Walk, instance: Any) -> bool:
+        """Whether the call in progress is none that walks, as it makes what is walked now."""
+        if walk.walker.known or self._instances.number(instance) <= walk.begun:
+            return False
+        walk.walker.dismiss()
+        return True
 
     def _prepare(self, walk: Walk, driver: Any) -> None:
         """Tell what leaves have gathered; for a reference, note the graph, and cut it off from
@@ -195,7 +213,7 @@ class EngineWatch:
         if self._reference:
             others = [] if any(node is driver for node in walk.nodes) else [driver]
             walk.rewind = Rewind([*others, *walk.nodes], self._instances.kinds)
-        if self._reference == "truncated":
+        if self._reference == "truncated" and walk.walker.known:
             leaves = [node for node in walk.nodes if id(node) in walk.leaves]
             past = [node for node in walk.nodes if self._instances.visited_by(node)]
             cut_off(past, leaves, self._instances)
@@ -203,12 +221,12 @@ class EngineWatch:
     def _root(self, instance: Any, given: Sequence[Any]) -> Any:
         """What is walked: the instance; or, where that only drives, a node that it is given."""
         nodes = [value for value in given if self._instances.of(value) is not None]
-        if not nodes or type(nodes[0]) is type(instance):
+        if not nodes or type(nodes[0]) is type(instance) or computes(type(instance)):
             return instance
         self._instances.kinds = tuple(k for k in self._instances.kinds if k is not type(instance))
         return nodes[0]
 
-    def _begin(self, root: Any, frame: FrameType | None) -> Walk:
+    def _begin(self, walker: Walker, root: Any, frame: FrameType | None) -> Walk:
         outside = self._outside(frame)
         stack = frames.stack(outside)
         at: Json = stack[-1] if stack else {"file": "", "line": 0}
@@ -233,7 +251,8 @@ class EngineWatch:
         if len(nodes) > 1:
             numbered = {self._instances.number(leaf): leaf for leaf in leaves}
             received = Received(self._parameters, self._instances.kinds, numbered, self._ids)
-        return Walk(root, visit, nodes, frozenset(map(id, leaves)), names, root, received)
+        leaf_ids, begun = frozenset(map(id, leaves)), self._instances.newest
+        return Walk(walker, begun, root, visit, nodes, leaf_ids, names, root, received)
 
     def _done(self, walk: Walk) -> None:
         """Mark what was walked. A call over a lone instance is no walk over a graph."""
@@ -331,35 +350,3 @@ class EngineWatch:
                 "freed_nodes": sum(1 for instance in walk.nodes if visited(instance)),
             }
         return list(told.values())
-
-
-def _computes(kind: type) -> bool:
-    """Whether the class has arithmetic of its own."""
-    return any(isinstance(vars(kind).get(name), FunctionType) for name in _ARITHMETIC)
-
-
-def _walking_method(kind: type) -> str:
-    """The name of the method that walks; empty where there is none."""
-    if isinstance(vars(kind).get("backward"), FunctionType):
-        return "backward"
-    methods = [(name, f) for name, f in vars(kind).items() if isinstance(f, FunctionType)]
-    walking = (name for name, f in methods if name[:2] != "__" and _feeds_others(f.__code__))
-    return next(walking, "") if _computes(kind) and not hasattr(kind, "backward") else ""
-
-
-def _feeds_others(code: CodeType, own: str = "") -> bool:
-    """Whether a method sets the gradient of an object other than its own, to what it computes."""
-    own = own or next(iter(code.co_varnames[: code.co_argcount]), "")
-    done = list(dis.get_instructions(code))
-    for value, target, store in zip(done, done[1:], done[2:], strict=False):
-        if store.opname == "STORE_ATTR" and "grad" in store.argval:
-            if value.opname != "LOAD_CONST" and target.argval != own:
-                return True
-    inner = [part for part in code.co_consts if isinstance(part, CodeType)]
-    return any(_feeds_others(part, own) for part in inner)
-
-
-def _is_foreign(kind: type) -> bool:
-    """Whether it is a class of the user's, and none of torch's at heart."""
-    theirs = (torch.autograd.Function, torch.nn.Module, torch.Tensor)
-    return not issubclass(kind, theirs) and frames.is_user_class(kind)

@@ -7,7 +7,6 @@ called.
 from __future__ import annotations
 
 import inspect
-import itertools
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,13 +40,14 @@ class Instances:
     def __init__(self) -> None:
         self.kinds: tuple[type, ...] = ()
         self._made: dict[int, Made] = {}
-        self._numbers = itertools.count(1)
+        self.newest = 0
 
     def add(self, instance: Any, at: Json | None, op: str) -> None:
         """Note one that is being made at a line, by a method of the user's or none (`""`)."""
         if not isinstance(instance, self.kinds):  # a decorator made the class anew
             self.kinds = (*self.kinds, type(instance))
-        made = Made(next(self._numbers), Clock.visits, at, op)
+        self.newest += 1
+        made = Made(self.newest, Clock.visits, at, op)
         key = id(instance)
         try:
             made.reference = weakref.ref(instance, lambda _: self._made.pop(key, None))

@@ -50,6 +50,14 @@ class Received:
         before, now = self._before[number], self.numbers(leaf)
         return {name for name in now if now[name] != before.get(name)}
 
+    def any_given(self) -> bool:
+        """Whether any leaf holds other numbers than before, and not just zeros."""
+        return any(
+            not _is_zero(self.numbers(leaf)[name])
+            for leaf in self._leaves.values()
+            for name in self.gradients(leaf)
+        )
+
     def _name(self, strangers: Mapping[int, Any], frame: FrameType | None) -> None:
         """Number those that the script holds by a name; what it only passes on is none of its
         parameters."""
@@ -88,3 +96,12 @@ class Received:
         arrays = [value for _, value in attributes(leaf) if hasattr(value, "__array_interface__")]
         largest = max(arrays, key=lambda array: int(array.size), default=None)
         return [int(n) for n in largest.shape][:16] if largest is not None else []
+
+
+def _is_zero(value: Hashable) -> bool:
+    match value:
+        case str(), bytes(content):
+            return not any(content)
+        case tuple():
+            return all(map(_is_zero, value))
+    return value == 0.0

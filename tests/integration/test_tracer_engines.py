@@ -192,3 +192,106 @@ def test_a_function_that_is_given_no_node_is_called_as_it_is(traced: Tracing) ->
     result = traced(SWEPT.replace("CALL", call).replace("KEEP", "pass"))
     assert result.code == 0, result.stderr
     assert result.trace.backwards == []
+
+
+RECORDED = """\
+class Quantity:
+    def __init__(self, value, records=()):
+        self.value, self.slope, self.records = value, 0.0, records
+    def __add__(self, other):
+        return Quantity(self.value + other.value, [(self, lambda s: s), (other, lambda s: s)])
+    def __mul__(self, other):
+        a, b = self.value, other.value
+        return Quantity(a * b, [(self, lambda s: s * b), (other, lambda s: s * a)])
+    def absorb(self, share):
+        self.slope = self.slope + share
+    METHOD
+
+def order_of(root):
+    seen, order, stack = set(), [], [(root, False)]
+    while stack:
+        item, done = stack.pop()
+        if done:
+            order.append(item)
+        elif id(item) not in seen:
+            seen.add(id(item))
+            if item.records is None:
+                raise LookupError("records were used up")
+            stack += [(item, True), *((source, False) for source, _ in item.records)]
+    return order[::-1]
+
+def largest(root):
+    return max(source.value for source, _ in root.records)
+
+def sweep(root):
+    root.slope = 1.0
+    for item in order_of(root):
+        for source, pullback in item.records:
+            source.absorb(pullback(item.slope))
+        if item.records:
+            item.records = None
+
+def fit(first):
+    total = first * Quantity(1.0)
+    for turn in range(3):
+        total = total * weight + Quantity(1.0)
+        LOOK
+        CALL
+    return total
+
+weight = Quantity(0.5)
+fit(Quantity(1.0) + weight)
+"""
+METHOD = "def collect(self):\n        for _ in range(1): sweep(self)"
+
+
+@pytest.mark.parametrize(
+    ("method", "look", "call", "line"),
+    [
+        ("", "", "sweep(total)", "sweep(total)"),
+        ("", "largest(total)", "sweep(total)", "sweep(total)"),
+        (METHOD, "", "total.collect()", "total.collect()"),
+    ],
+)
+def test_what_walks_is_known_by_what_it_does(
+    traced: Tracing, method: str, look: str, call: str, line: str
+) -> None:
+    script = RECORDED.replace("METHOD", method).replace("LOOK", look).replace("CALL", call)
+    reuse = traced(script).trace.reuse
+    assert reuse is not None
+    assert (reuse.engine_class, reuse.message) == ("Quantity", "records were used up")
+    assert script.splitlines()[reuse.reached.at.line - 1].strip() == line
+    assert reuse.reached.at == reuse.freed.at
+    assert "total" in [holder.path for holder in reuse.joins[0].holders]
+
+
+def test_what_only_looks_at_a_graph_is_no_walk(traced: Tracing) -> None:
+    script = (
+        RECORDED.replace("METHOD", "").replace("LOOK", "pass").replace("CALL", "largest(total)")
+    )
+    result = traced(script)
+    assert result.code == 0, result.stderr
+    assert result.trace.backwards == []
+
+
+def test_an_arithmetic_class_that_is_no_engine_is_left_alone(traced: Tracing) -> None:
+    script = """\
+class Vector:
+    def __init__(self, *parts):
+        self.parts = parts
+    def __add__(self, other):
+        return Vector(*(a + b for a, b in zip(self.parts, other.parts)))
+    def norm(self):
+        return sum(part * part for part in self.parts)
+
+def spread(vector):
+    return [vector + Vector(*vector.parts) for _ in range(3)]
+
+for turn in range(9):
+    print(sum(v.norm() for v in spread(Vector(1.0, 2.0) + Vector(0.5, 0.25))))
+print(spread.__code__.co_filename == norm.__code__.co_filename if (norm := Vector.norm) else None)
+"""
+    result = traced(script)
+    assert result.code == 0, result.stderr
+    assert result.trace.backwards == []
+    assert result.stdout.splitlines()[-1] == "True"
