@@ -6,7 +6,7 @@ from __future__ import annotations
 from app.present.meanings import meaning
 from app.present.next_steps import told
 from app.request.case import Case
-from app.run.outcome import ending, len_backwards
+from app.run.outcome import ending, is_given, len_backwards
 from app.run.reproduce import Observation
 from sandbox.protocol import RunResult
 
@@ -93,7 +93,7 @@ def _why(case: Case, seen: Observation) -> str:
 
 
 def _stopped_elsewhere(case: Case, seen: Observation) -> str:
-    """The run raised an error of another kind."""
+    """The run raised an error of which nothing was seen to be the cause."""
     assert seen.run is not None
     raised = seen.run.raised
     asked = case.traceback is not None and bool(case.traceback.exception)
@@ -102,6 +102,8 @@ def _stopped_elsewhere(case: Case, seen: Observation) -> str:
         if asked:
             return f"{part}, and nothing in it shows the cause for certain."
         return f"{part} ({raised.message}): send the error's message, or run it where it is whole."
+    if is_given(case, raised):
+        return "The run here ended in that error, and nothing that it showed explains it."
     if asked:
         return f"The run here stops before that error ({ending(seen.run)})."
     return f"The script raised something else here: {ending(seen.run)}."

@@ -8,7 +8,7 @@ from analyzers.tracebacks.messages import classify
 from app.present import inconclusive
 from app.present.world import is_completed
 from app.request.case import Case
-from app.run.outcome import ending, len_backwards
+from app.run.outcome import ending, is_given, len_backwards
 from app.run.reproduce import Observation, is_suspected
 from app.schemas import Cause, Family, Patch, Verdict
 from sandbox.protocol import RunResult
@@ -27,10 +27,7 @@ def reproduced(run: RunResult, seen: Observation, case: Case) -> bool:
     given = case.traceback
     if any(isinstance(p, GraphReuse) and p.engine == "custom" for p in seen.evidence):
         family = "engine"
-    if given is not None and (given.exception, given.message) == (
-        run.raised.type,
-        run.raised.message,
-    ):
+    if is_given(case, run.raised):
         return seen.from_run or family != "other"
     if given is not None and given.exception and given.family != "other":
         return given.family == family or (seen.from_run and family != "other")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sandbox.protocol import RunResult
+from app.request.case import Case
+from sandbox.protocol import Raised, RunResult
 
 
 def silent_kinds(result: RunResult) -> set[str]:
@@ -24,6 +25,16 @@ def ending(result: RunResult) -> str:
         first, _, _ = result.raised.message.partition("\n")
         return f"{result.raised.type}: {first}"
     return result.limit or result.reason or result.status.replace("_", " ")
+
+
+def is_given(case: Case, raised: Raised | None) -> bool:
+    """Whether a run raised the very error that the traceback tells."""
+    given = case.traceback
+    return (
+        given is not None
+        and raised is not None
+        and (given.exception, given.message) == (raised.type, raised.message)
+    )
 
 
 def len_backwards(result: RunResult) -> int:

@@ -16,7 +16,7 @@ from analyzers.tracebacks.messages import classify as family_and_hint
 from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
 from app.run.completion import InWorld, completed, is_partial
-from app.run.outcome import len_backwards
+from app.run.outcome import is_given, len_backwards
 from app.run.replay import InOrder
 from app.run.witness import merged, observed
 from sandbox.protocol import Job, RunResult, Session
@@ -171,7 +171,7 @@ def _shows(run: RunResult, case: Case) -> bool:
     if run.raised is None or case.traceback is None:
         return False
     given = case.traceback
-    if (given.exception, given.message) == (run.raised.type, run.raised.message):
+    if is_given(case, run.raised):
         return given.family != "other"
     frames = tuple(
         Frame(f.file, f.line, f.function, f.code, f.file not in case.project.files)

@@ -108,7 +108,7 @@ class ReuseWatch(Observer):
             "message": str(error),
             "freed": self._freed_record(freed, call),
             "reached": call.record(),
-            "same_root": any(ROOT_OF in node.metadata for node, _ in call.roots),
+            "same_root": any(_was_root(node) for node, _ in call.roots),
             "remade": bool(new_lines & reused_lines),
             "new_nodes": len(new),
             "joins": joins[:16],
@@ -182,6 +182,12 @@ class ReuseWatch(Observer):
         held += [name.record("freed") for name in self._names.get(visit, {}).get(key, [])]
         held = held or [name.record("now") for name in carriers(producer, key[1])]
         return sorted(held, key=likelihood)[:32]
+
+
+def _was_root(node: Node) -> bool:
+    """Whether a call walked this very node before, and some call has freed it since: a look at
+    gradients that kept the graph is no walk too many."""
+    return ROOT_OF in node.metadata and VISITED in node.metadata
 
 
 def _is_of_earlier_pass(story: Json) -> bool:

@@ -72,6 +72,18 @@ def test_same_tensor_walked_twice(traced: Tracing) -> None:
     assert [holder.path for holder in reuse.joins[0].holders][:1] == ["loss"]
 
 
+def test_a_gradient_that_was_only_looked_at_is_no_walk_too_many(traced: Tracing) -> None:
+    script = RECURRENT.replace(
+        "        loss.backward()\n",
+        "        torch.autograd.grad(loss, memory['state'], retain_graph=True)\n"
+        "        loss.backward()\n",
+    )
+    reuse = traced(script).trace.reuse
+    assert reuse is not None
+    assert (reuse.freed.at.line, reuse.reached.at.line) == (11, 11)
+    assert not reuse.same_root
+
+
 def test_graph_shared_by_two_losses_is_entered_where_they_meet(traced: Tracing) -> None:
     reuse = traced(
         """\

@@ -143,3 +143,12 @@ async def test_with_an_error_to_explain_the_time_limit_leaves_it_open() -> None:
     request = DiagnosisRequest(script=ENDLESS, time_limit_s=5, traceback=ERROR)
     found = (await ask([request], [RUNNING]))[RUNNING][0]
     assert found.verdict == "inconclusive"
+
+
+async def test_the_given_error_is_told_to_be_the_one_that_ended_the_run() -> None:
+    script = "raise RuntimeError('the sweep has begun before')\n"
+    found = await diagnosed(script, "RuntimeError: the sweep has begun before")
+    assert found.verdict == "inconclusive"
+    assert "ended in that error" in found.summary
+    found = await diagnosed(script, ERROR)
+    assert "stops before that error" in found.summary

@@ -44,6 +44,27 @@ OWN_OPTIMIZERS = """\
         tool.step()
     """
 
+CLOSURE_USES_AN_OBJECT = """\
+    import torch
+
+    class Penalty:
+        def __init__(self, weight):
+            self.value = weight.square().sum()
+
+    w = torch.ones(3, requires_grad=True)
+    solver = torch.optim.LBFGS([w], max_iter=3)
+    for _ in range(2):
+        penalty = Penalty(w)
+
+        def closure():
+            solver.zero_grad()
+            loss = w.exp().sum() + penalty.value
+            loss.backward()
+            return loss
+
+        solver.step(closure)
+    """
+
 DERIVED_ATTRIBUTE = """\
     import copy
     import torch
@@ -77,6 +98,7 @@ DERIVED_ATTRIBUTE = """\
             'aim.backward(inputs=tool.param_groups[0]["params"])',
         ),
         (DERIVED_ATTRIBUTE, "compute-anew", "return torch.exp(self.raw)"),
+        (CLOSURE_USES_AN_OBJECT, "forward-into-closure", "penalty = Penalty(w)"),
     ],
 )
 def test_the_meant_tensor_is_used(traced: Tracing, script: str, strategy: str, line: str) -> None:

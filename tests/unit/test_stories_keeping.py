@@ -9,6 +9,7 @@ import pytest
 from analyzers.explain.reuse.handing import handings
 from analyzers.explain.reuse.keeping import sums
 from analyzers.explain.reuse.recordtypes import is_named_tuple_field, tensor_fields
+from analyzers.repair.sites.scopes import wants_gradient
 from analyzers.source.project import Project
 
 BANK = """
@@ -82,3 +83,22 @@ def test_records_tell_their_fields() -> None:
     assert is_named_tuple_field(project, "core")
     assert is_named_tuple_field(project, "right")
     assert not is_named_tuple_field(project, "hidden")
+
+
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        ("torch.autograd.grad(loss, state)", True),
+        ("(g,) = grad(loss, [other, state])", True),
+        ("print(state.grad)", True),
+        ("later = state\nentry, k = later, 1\ngrad(loss, entry)", True),
+        ("self.entry = state\ngrad(loss, self.entry)", True),
+        ("later = state * 2\ngrad(loss, later)", False),
+        ("state = later\ngrad(loss, later)", False),
+        ("grad(state, other)", False),
+    ],
+)
+def test_a_gradient_is_asked_for_by_a_name_or_one_that_gets_its_value(
+    lines: str, wanted: bool
+) -> None:
+    assert wants_gradient(ast.parse(lines), "state") is wanted

@@ -105,9 +105,9 @@ class Cutting:
         torch = alias(module, "torch")
         return Writing(quote_of(module), replace_of(module), deque_of(module), torch)
 
-    def replaced(self, module: Module, node: ast.expr, kind: Kind) -> list[Edit]:
+    def replaced(self, module: Module, node: ast.expr, kind: Kind, bound: str = "") -> list[Edit]:
         """The expression cut where it stands; of a structure or record that is written out, the
-        parts."""
+        parts. `bound`: the name that it is given to."""
         editor, writing = Editor(module), self.writing(module)
         literal = list(_written_out(node, kind))
         if literal:
@@ -115,7 +115,8 @@ class Cutting:
         if not has_graph(kind):
             return []
         if kind.kind == "tensor":
-            return [editor.append_to(node, ".detach()")]
+            leaf = bool(bound) and wants_gradient(module.scope_of(node), bound)
+            return [editor.append_to(node, ".detach()" + ".requires_grad_()" * leaf)]
         text = writing.expression(editor.text_of(node), kind)
         needs = frozenset(writing.needs)
         return [editor.replace(node, text), *with_imports(module, needs)] if text else []

@@ -16,7 +16,7 @@ from analyzers.repair.cut.carrying import cut_lines
 from analyzers.repair.cut.detaching import LEAF, Idiom, detached, idiom_for, starts_as_none
 from analyzers.repair.cut.members import cut_fields, cut_layers
 from analyzers.repair.rewrite import head_of
-from analyzers.repair.sites.scopes import head_of_rerun, unbound_at
+from analyzers.repair.sites.scopes import head_of_rerun, unbound_at, wants_gradient
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     backward_calls,
@@ -46,7 +46,9 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
         yield from _detach_behind_yield(story, project, rank)
         return
     editor = Editor(shared.module)
-    idiom = LEAF if _begins_as_leaf(story) else idiom_for(story.reuse, project)
+    asked = any(wants_gradient(shared.scope, name) for name in names)
+    leaf = asked or _begins_as_leaf(story)
+    idiom = LEAF if leaf and story.reuse.engine == "torch" else idiom_for(story.reuse, project)
     plain = _assignment(story, names, idiom)
     what = " and ".join(f"`{name}`" for name in names)
     if story.loop is None and (first := head_of_rerun(shared, project)) is not None:

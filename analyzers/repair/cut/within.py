@@ -28,7 +28,7 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
         if module is None or statement is None or hop.how != "bound":
             continue
         for value, kind, whole in stores(statement, hop):
-            made = cutting.replaced(module, value, kind) if whole else []
+            made = cutting.replaced(module, value, kind, hop.name) if whole else []
             if not whole:
                 name = Editor(module).text_of(value)
                 lines = cutting.writing(module).statements(name, kind)

@@ -39,7 +39,9 @@ def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
     yield from _into_method(story, module, closure)
     yield from _lambda_for_partial(story, project, closure)
     root = walked(call)
-    names = (names_read(root) if root is not None else set()) | {c.name for c in story.carriers}
+    carriers = {c.name for c in story.carriers}
+    owners = {name.rpartition(".")[0] for name in carriers} - {""}
+    names = (names_read(root) if root is not None else set()) | carriers | owners
     scope = module.scope_of(closure)
     needed = _free_names(closure) & _graph_side(scope, names)
     for rank, made_there in enumerate(chains_of(module, scope, closure, needed or names)):
@@ -64,11 +66,12 @@ def _call_maker(
     for other, maker, _ in story.binders:
         if other is not module or not story.attribute or not isinstance(maker, ast.FunctionDef):
             continue
-        if maker.name == "__init__" or maker is closure or len(maker.args.args) != 1:
+        if maker.name[:2] == "__" or maker is closure or len(maker.args.args) != 1:
             continue
-        own = f"self.{story.attribute}"
+        owner = "self" if module.class_of(closure) else story.name.rpartition(".")[0]
+        own = f"{owner}.{story.attribute}"
         first = next((s for s in closure.body if mentions(s, own)), closure.body[0])
-        edit = Editor(module).insert_before(first, f"self.{maker.name}()")
+        edit = Editor(module).insert_before(first, f"{owner}.{maker.name}()")
         title = f"Make `{own}` inside the closure"
         yield Proposal("forward-into-closure", title, (edit,), "", 0)
 

@@ -7,10 +7,19 @@ from collections.abc import Sequence
 
 from analyzers.evidence import Hop, Place
 from analyzers.explain.reuse.shared_frame import Shared
-from analyzers.source.flow import backward_calls, bindings, called_name, first_use, walk_scope
+from analyzers.source.flow import (
+    assigned_parts,
+    backward_calls,
+    bindings,
+    called_name,
+    first_use,
+    walk_scope,
+)
 from analyzers.source.project import FUNCTIONS, Loop, Module, Project, Scope, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import remembered, walk
 from analyzers.source.writes import writes
+
+_ALIASES = 3  # assignments by which a value goes from name to name
 
 
 def walked_behind(module: Module, walk_: ast.stmt) -> ast.stmt:
@@ -124,14 +133,35 @@ def head_of_rerun(shared: Shared, project: Project) -> ast.stmt | None:
 
 
 def wants_gradient(scope: Scope, name: str) -> bool:
-    """Whether the scope takes a gradient by this name, or reads its `.grad`: cut from its history,
-    it must be a leaf that requires one."""
+    """Whether the scope takes a gradient by this name, or by one that is given its value, or reads
+    its `.grad`: cut from its history, it must be a leaf that requires one."""
+    asked = _asked_for(scope)
+    names = {name}
+    for _ in range(_ALIASES if asked else 0):
+        names |= {other for known in names for other in _given_to(scope).get(known, ())}
+    return bool(names & asked)
+
+
+@remembered
+def _asked_for(scope: ast.AST) -> set[str]:
+    """What a scope takes gradients by."""
+    found: set[str] = set()
     for node in walk_scope(scope):
         match node:
-            case ast.Attribute(attr="grad", value=owner) if spelled(owner) == name:
-                return True
+            case ast.Attribute(attr="grad", value=owner):
+                found.add(spelled(owner))
             case ast.Call(args=[_, asked, *_]) if called_name(node) == "grad":
                 each = asked.elts if isinstance(asked, ast.Tuple | ast.List) else [asked]
-                if name in map(spelled, each):
-                    return True
-    return False
+                found.update(map(spelled, each))
+    return found
+
+
+@remembered
+def _given_to(scope: ast.AST) -> dict[str, set[str]]:
+    """For each name that an assignment of the scope hands on as it is: to which names."""
+    found: dict[str, set[str]] = {}
+    for node in walk_scope(scope):
+        for target, value in assigned_parts(node) if isinstance(node, ast.stmt) else ():
+            if isinstance(value, ast.Name | ast.Attribute):
+                found.setdefault(spelled(value), set()).add(spelled(target))
+    return found
