@@ -41,6 +41,7 @@ class House:
         self._settings = {**READ, **settings}
         self.accepted: list[str] = []
         self.refused: list[httpx.Response] = []
+        self.problem = ""  # the last one that the service told
         self.server = Server(directory, **self._settings)
         stack.enter_context(running(self.server))
 
@@ -94,8 +95,11 @@ class House:
 
     def ready(self) -> bool:
         """Whether the service says that it takes work."""
-        problem = self.server.http.get("/readyz").json().get("reason") or ""
-        return "the database takes nothing" not in problem
+        self.problem = self.server.http.get("/readyz").json().get("reason") or ""
+        return "the database takes nothing" not in self.problem
+
+    def __repr__(self) -> str:
+        return f"<House: {self.problem or 'no problem'}>"
 
 
 @pytest.fixture
