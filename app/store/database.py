@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sqlite3
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -87,6 +88,7 @@ def open_engine(url: str) -> AsyncEngine:
         _make_private(Path(path).parent)
     engine = create_async_engine(url, connect_args={"timeout": LOCKED_S})
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+    event.listen(engine.sync_engine, "invalidate", _end_transaction)
     return engine
 
 
@@ -101,6 +103,17 @@ def _prepare_sqlite(connection: Any, _: Any) -> None:
     for pragma in SQLITE:
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _end_transaction(connection: Any, _: Any, reason: BaseException | None) -> None:
+    """Roll back what a cancelled task had begun.
+
+    SQLite closes a connection only once its cursors are gone, and a traceback may hold one for
+    long: until then nobody else could write.
+    """
+    if reason is not None:
+        with contextlib.suppress(sqlite3.Error, asyncio.CancelledError):
+            connection.rollback()
 
 
 async def migrate(engine: AsyncEngine) -> None:

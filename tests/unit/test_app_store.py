@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from sqlalchemy import update
 
 from app.schemas import DiagnosisRequest, Findings
 from app.store import Attempts, Claim, Database, Key, KeyTakenError, Store
 from app.store.attempts import StatusEvent
+from app.store.tables import DiagnosisRow
 
 REQUEST = DiagnosisRequest(script="print('größer')\r\n", filename="a.py")
 NOTE = StatusEvent(status="noted")
@@ -166,3 +168,27 @@ async def test_migrating_again_changes_nothing(database: Database, database_url:
     await again.open()
     assert await Store(again, retention_days=1).request(diagnosis_id) == REQUEST
     await again.close()
+
+
+async def test_a_cancelled_writer_holds_no_lock(
+    database: Database, store: Store, attempts: Attempts
+) -> None:
+    """Not even while its traceback is kept, and with it the rows that it had come to."""
+    diagnosis_id = await store.create(REQUEST)
+
+    async def claim() -> BaseException | None:
+        try:
+            await attempts.claim(diagnosis_id)
+        except asyncio.CancelledError as error:
+            return error
+        return None
+
+    async with database.engine.begin() as earlier:
+        await earlier.execute(update(DiagnosisRow).values(sender="somebody"))
+        later = asyncio.create_task(claim())
+        await asyncio.sleep(0.2)
+        later.cancel()
+        await asyncio.sleep(0.2)
+    assert await later is not None
+    async with asyncio.timeout(10):
+        assert await attempts.claim(diagnosis_id)
