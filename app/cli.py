@@ -81,6 +81,8 @@ def diagnose(
 
     Exit code: 0 healthy or fixed, 1 found something, 2 could not tell or bad input.
     """
+    # Looking for plugins of pydantic reads what every package of the environment says of itself.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from app.command.diagnosing import diagnose_here
 
     options = Options(

@@ -7,12 +7,11 @@ fault stands behind the one that was mended.
 from __future__ import annotations
 
 import asyncio
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from analyzers.request.causes import Explained
 from app.present import report
 from app.repair.mend import Mended, mend
-from app.repair.verify import Trial
 from app.request.case import Case, read_case
 from app.request.launch import Launch
 from app.request.reader import Reader
@@ -22,6 +21,9 @@ from app.run.sandboxes import session_of
 from app.run.spent import Spent
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
 from sandbox.protocol import Sandbox, Session
+
+if TYPE_CHECKING:
+    from app.repair.verify import Trial
 
 
 class Progress(Protocol):

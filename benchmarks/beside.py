@@ -4,25 +4,37 @@
 
 Told are the shares of right first causes, and of first fixes that passed when the project's own
 command ran again with them, and that, applied, keep the plain command from raising the error; for
-each project, how long the command takes until it fails under the tracer (by the clock, and in
+each project, how long the command takes until it has failed under the tracer (by the clock, and in
 processor time, which a crowded machine changes less), and from there to the fix, all as multiples
-of the plain command's.
+of the plain command's. The modules of both are compiled once, as they are where they were installed.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from tests.beside import call, gradmend, put_down
+from tests.beside import ROOT, call, gradmend, put_down
 from tests.project_files import ProjectCase, load_projects
 
+# `gradmend run` that says nothing of how the command ended.
+UNTIL_THE_END = f"""\
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from gradmend import parts
+parts.join()
+from gradmend.beside import main
+main._look = lambda *ended: None
+sys.exit(main.run(["--", *sys.argv[1:]]))
+"""
 LONG_S = 60.0  # a command that has not failed within so long does not fail where it did
 
 
@@ -58,7 +70,7 @@ def measured(case: ProjectCase, rounds: int) -> Measured:
         traced: list[Spent] = []
         for _ in range(rounds):
             plain.append(_spent(command, home))
-            traced.append(_spent(["run", "--no-rerun", "--", *command], home, ours=True))
+            traced.append(_spent([sys.executable, "-P", "-c", UNTIL_THE_END, *command], home))
         began = time.perf_counter()
         words = ["run", "--check", "--json", "--", *command]
         ran = gradmend(words, home, timeout=900, PYTHONPATH=str(home))
@@ -80,11 +92,11 @@ def measured(case: ProjectCase, rounds: int) -> Measured:
         )
 
 
-def _spent(command: list[str], home: Path, *, ours: bool = False) -> Spent:
-    """One run of a command, or of ours; with all that it starts."""
+def _spent(command: list[str], home: Path) -> Spent:
+    """One run of a command, with all that it starts."""
     began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     # The project's folder is on the path, as where its packages are installed.
-    (gradmend if ours else call)(command, home, PYTHONPATH=str(home))
+    call(command, home, PYTHONPATH=str(home))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     work = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Spent(time.perf_counter() - began, work)
@@ -111,6 +123,7 @@ def main() -> None:
     parser.add_argument("--only", help="a part of a project's name")
     parser.add_argument("--rounds", type=int, default=3)
     chosen = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     cases = [c for c in load_projects() if not chosen.only or chosen.only in c.name]
     print(f"{'project':24}{'cause':8}{'fix':6}{'cost':>6}{'work':>6}{'answer':>8}  first cause")
     found = []

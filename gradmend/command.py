@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -11,9 +12,9 @@ from gradmend import parts
 # What each of these words is done by: a function that takes the words behind it.
 OWN = {
     "run": "gradmend.beside.main:run",
-    "apply": "gradmend.beside.main:apply",
-    "show": "gradmend.beside.main:show",
-    "explain": "gradmend.beside.main:explain",
+    "apply": "gradmend.beside.afterwards:apply",
+    "show": "gradmend.beside.afterwards:show",
+    "explain": "gradmend.beside.afterwards:explain",
 }
 NEEDS = {"serve": "gradmend[server]", "worker": "gradmend[server]", "mcp": "gradmend[mcp]"}
 
@@ -22,6 +23,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Do what the first word asks for; leaves with its exit code."""
     words = sys.argv[1:] if arguments is None else arguments
     parts.join()
+    if not words or words[0] not in NEEDS:
+        gc.set_threshold(20_000, 20, 100)  # most of a short command's time is imports, which stay
     if words and words[0] in OWN:
         module, _, function = OWN[words[0]].partition(":")
         run: Callable[[list[str]], int] = getattr(import_module(module), function)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Annotated
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from sandbox.protocol import Job, Raised, RaisedFrame, RunResult
 from sandbox.records import (
@@ -60,7 +60,7 @@ _Line = Annotated[
     | Ended,
     Field(discriminator="t"),
 ]
-_LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
+_LINE: TypeAdapter[_Line] = TypeAdapter(_Line, config=ConfigDict(defer_build=True))
 
 
 def run_result(job: Job, outcome: Outcome, backend: str) -> RunResult:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analyzers.explain.pattern import Match, Pattern, Proposal, patterns
-from analyzers.request.causes import matches_of, patched
+from analyzers.request.explaining import matches_of, patched
 from analyzers.request.ranking import in_turns
 from analyzers.source.project import Project
 from app.run.witness import observed

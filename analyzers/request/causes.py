@@ -1,45 +1,18 @@
-"""From evidence to named causes, each with candidate patches as whole files.
+"""What is found out about a fault: named causes, each with candidate patches as whole files.
 
-The results hold plain values only, so that they can cross from the worker process that reads
-hostile source to the server.
+These hold plain values only, so that they can cross from the worker process that reads hostile
+source to the server.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from analyzers.certainty import Basis, Certainty, confidence
-from analyzers.evidence import (
-    Engine,
-    Evidence,
-    GraphReuse,
-    How,
-    Node,
-    Place,
-    SilentFault,
-    Visit,
-)
-from analyzers.explain.pattern import (
-    SECOND_CHOICE,
-    Boundary,
-    Carrier,
-    Match,
-    Pattern,
-    Proposal,
-    patterns,
-)
-from analyzers.explain.reuse.story import story_of
-from analyzers.repair.cut.carried import cuts
-from analyzers.repair.forbidden import is_forbidden
-from analyzers.request.ranking import in_turns
-from analyzers.request.recalled import explained, is_vague, usual
-from analyzers.source.edits import EditConflict, apply, leave_python
+from analyzers.evidence import Engine, Evidence, How, Place
+from analyzers.explain.pattern import Boundary, Carrier
 from analyzers.source.project import Project
-
-MAX_CAUSES = 4
-MAX_CANDIDATES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,153 +70,6 @@ class Explained:
 
 def classify(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
     """The causes behind the evidence, the surest first."""
-    found = [matches_of(piece, project) for piece in evidence]
-    if project.recalled and not any(found):
-        found = [usual(piece) for piece in evidence]
-    turns = enumerate(in_turns(found))
-    ordered = [(turn, match) for turn, matches in turns for match in matches]
-    return [_explained(match, turn, project) for turn, match in ordered[:MAX_CAUSES]]
+    from analyzers.request.explaining import causes_of  # only where there is something to explain
 
-
-def matches_of(piece: Evidence, project: Project) -> list[Match]:
-    """Every pattern that recognises itself in a piece of evidence."""
-    found = (pattern.match(piece, project) for pattern in patterns().values())
-    return [match for match in found if match is not None]
-
-
-def _explained(match: Match, turn: int, project: Project) -> Explained:
-    evidence, pattern = match.evidence, patterns()[match.pattern]
-    created, freed, reached = _happenings(evidence, project)
-    if project.recalled:
-        return _recalled(match, pattern, project)
-    return Explained(
-        pattern=match.pattern,
-        family=pattern.FAMILY,
-        title=pattern.TITLE,
-        certainty=match.certainty,
-        basis="read" if evidence.how == "predicted" else "seen",
-        how=evidence.how,
-        engine=evidence.engine if isinstance(evidence, GraphReuse) else "torch",
-        location=match.location,
-        code=project.code(match.location.file, match.location.line),
-        carrier=match.carrier,
-        boundary=match.boundary,
-        created=created,
-        freed_by=freed,
-        reached_again_by=reached,
-        explanation=pattern.explain(match, project),
-        parameters=evidence.params if isinstance(evidence, SilentFault) else (),
-        candidates=_candidates(match, turn, project),
-    )
-
-
-def _recalled(match: Match, pattern: Pattern, project: Project) -> Explained:
-    """A cause that only a traceback speaks for: nothing can be patched, and little is sure."""
-    code = project.code(match.location.file, match.location.line)
-    return Explained(
-        pattern=match.pattern,
-        family=pattern.FAMILY,
-        title=pattern.TITLE,
-        certainty=Certainty.USUAL if is_vague(match) else match.certainty,
-        basis="told",
-        how=match.evidence.how,
-        engine=match.evidence.engine if isinstance(match.evidence, GraphReuse) else "torch",
-        location=match.location,
-        code=code,
-        carrier=match.carrier,
-        boundary=Boundary(),
-        created=None,
-        freed_by=None,
-        reached_again_by=None,
-        explanation=explained(pattern.TITLE, match.location, code),
-    )
-
-
-def _candidates(match: Match, turn: int, project: Project) -> list[Candidate]:
-    """The pattern's proposals as patched files; those that cannot be made are left out."""
-    found: list[Candidate] = []
-    for proposal in _proposals(match, patterns()[match.pattern], project):
-        if is_forbidden(proposal, match.evidence, project):
-            continue
-        files = patched(project, proposal)
-        if files and all(other.files != files for other in found):
-            found.append(
-                Candidate(
-                    match.pattern,
-                    proposal.strategy,
-                    proposal.title,
-                    files,
-                    proposal.tradeoff,
-                    proposal.rank,
-                    turn,
-                    proposal.last_resort,
-                )
-            )
-        if len(found) == MAX_CANDIDATES:
-            break
-    return sorted(found, key=lambda candidate: candidate.rank)
-
-
-def _proposals(match: Match, pattern: Pattern, project: Project) -> Iterator[Proposal]:
-    """The pattern's fixes up to one whose parts cannot be written down together; then cuts along
-    the path of the value, as the second choice of a pattern that has others; not of a loss
-    itself, of which nothing would be left."""
-    with suppress(EditConflict):
-        yield from pattern.fixes(match, project)
-    story = story_of(match.evidence, project)
-    if story is not None and not (story.reuse.same_root or story.sums_walked):
-        yield from cuts(story.reuse, project, SECOND_CHOICE + 1)
-
-
-def patched(project: Project, proposal: Proposal) -> dict[str, str]:
-    """The files that the proposal changes, changed; empty when its edits clash, change nothing
-    or do not leave Python behind."""
-    files: dict[str, str] = {}
-    for path in {edit.path for edit in proposal.edits}:
-        edits = [edit for edit in proposal.edits if edit.path == path]
-        module = project.module(path)
-        try:
-            text = apply(project.files[path], edits)
-        except EditConflict:
-            return {}
-        if module is None or not leave_python(module, edits, text):
-            return {}
-        if text != project.files[path]:
-            files[path] = text
-    return files
-
-
-def _happenings(
-    evidence: Evidence, project: Project
-) -> tuple[Happening | None, Happening | None, Happening | None]:
-    """Made, freed (or changed, or lost), reached again."""
-    if isinstance(evidence, GraphReuse):
-        join = next((j for j in evidence.joins if j.holders), next(iter(evidence.joins), None))
-        # Lines that ran again before the failing walk made the freed graph in the freeing pass.
-        when = evidence.freed.iteration if evidence.remade else None
-        made = _node(join.old, project, when) if join is not None else None
-        return made, _visit(evidence.freed, project), _visit(evidence.reached, project)
-    node = getattr(evidence, "node", None)
-    made = _node(node, project) if isinstance(node, Node) else None
-    changes = getattr(evidence, "changes", ())
-    changed = changes[-1] if changes else None
-    ended = changed.at if changed is not None else getattr(evidence, "ended_at", None)
-    op = changed.op if changed is not None else getattr(evidence, "lost_by", None)
-    freed = Happening(ended, project.code(ended.file, ended.line), None, op) if ended else None
-    reached = getattr(evidence, "reached", None) or getattr(evidence, "visit", None)
-    at = evidence.at
-    if isinstance(reached, Visit):
-        return made, freed, _visit(reached, project)
-    return made, freed, Happening(at, project.code(at.file, at.line)) if at else None
-
-
-def _node(node: Node, project: Project, iteration: int | None = None) -> Happening | None:
-    if node.at is None:
-        return None
-    code = project.code(node.at.file, node.at.line)
-    return Happening(node.at, code, iteration, node.op or None)
-
-
-def _visit(visit: Visit, project: Project) -> Happening:
-    code = project.code(visit.at.file, visit.at.line)
-    return Happening(visit.at, code, visit.iteration, visit.kind)
+    return causes_of(project, evidence)

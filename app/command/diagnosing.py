@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
+from pebble import CONSTS
 from rich.console import Console
 from rich.markup import escape
-from rich.status import Status
 
 from app.command.choosing import scripts_of
 from app.command.fixing import chosen, why_none, written
@@ -19,7 +19,7 @@ from app.command.showing import show, show_diff
 from app.diagnose import diagnose
 from app.present import wording
 from app.present.visible import visible
-from app.request.reader import Reader
+from app.request.reader import Reader, collect_rarely
 from app.schemas import Cause, Findings, Patch
 from sandbox.protocol import Sandbox
 
@@ -30,19 +30,19 @@ EXIT_CODES = {"healthy": HEALTHY, "confirmed": FOUND, "likely": FOUND}
 class ProgressLine:
     """Progress on one line of the terminal."""
 
-    def __init__(self, status: Status) -> None:
-        self._status = status
+    def __init__(self, update: Callable[[str], None]) -> None:
+        self._update = update
 
     async def stage(self, stage: str, done: int, total: int, message: str) -> None:
         counted = f" ({done}/{total})" if total > 1 else ""
-        self._status.update(escape(visible(f"{message}{counted} …")))
+        self._update(escape(visible(f"{message}{counted} …")))
 
     async def cause(self, cause: Cause) -> None:
-        self._status.update(escape(f"Found {cause.pattern}, line {cause.location.line} …"))
+        self._update(escape(f"Found {cause.pattern}, line {cause.location.line} …"))
 
     async def patch(self, patch: Patch) -> None:
         told = f"{wording.proof(patch).capitalize()}: {patch.title}. Looking for a better one …"
-        self._status.update(escape(visible(told)))
+        self._update(escape(visible(told)))
 
 
 async def diagnose_here(options: Options) -> int:
@@ -107,7 +107,8 @@ async def tools(options: Options) -> AsyncIterator[tuple[Sandbox | None, Reader]
         from app.settings import Settings
 
         sandbox = open_sandbox(Settings())
-    reader = Reader(workers=1, context="fork")
+    CONSTS.sleep_unit = 0.01  # seconds; the pool's end waits for so long
+    reader = Reader(workers=1, prepare=collect_rarely, context="fork")
     try:
         yield sandbox, reader
     finally:
@@ -118,5 +119,9 @@ async def tools(options: Options) -> AsyncIterator[tuple[Sandbox | None, Reader]
 
 @contextmanager
 def _progress(console: Console) -> Iterator[ProgressLine]:
+    """Progress where somebody watches; elsewhere what would draw it is not even imported."""
+    if not console.is_terminal:
+        yield ProgressLine(lambda told: None)
+        return
     with console.status("Starting …") as status:
-        yield ProgressLine(status)
+        yield ProgressLine(status.update)

@@ -22,10 +22,8 @@ def show(findings: Findings, console: Console) -> None:
     colour = STATE_STYLES[state.tone]
     console.print(f"[{colour}]{escape(state.words)}[/]  {escape(findings.summary)}")
     for cause in findings.causes[:1]:
-        from rich.markdown import Markdown  # its parser is only needed where there is a cause
-
         console.print(f"\n[bold]{cause.pattern}[/]  {escape(cause.title)}  {_where(cause)}")
-        console.print(Markdown(cause.explanation, inline_code_theme="default"))
+        console.print(_prose(cause.explanation))
     for cause in findings.causes[1:]:
         console.print(f"[dim]less likely:[/] {cause.pattern}  {_where(cause)}")
     for patch in findings.patches[:1]:
@@ -44,6 +42,12 @@ def show_diff(diff: str, console: Console) -> None:
     """A unified diff, in its usual colours."""
     for line in diff.splitlines():
         console.print(Text(line, style=DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
+
+
+def _prose(text: str) -> Text:
+    """An explanation: paragraphs with `code` in them, which is all the Markdown that it holds."""
+    parts = text.split("`")
+    return Text().join(Text(part, "bold cyan" * (n % 2)) for n, part in enumerate(parts))
 
 
 def _show_patch(patch: Patch, console: Console) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 if TYPE_CHECKING:
     from fastapi.responses import JSONResponse
@@ -16,6 +16,8 @@ MEDIA_TYPE = "application/problem+json"
 
 class ProblemDetails(BaseModel):
     """The body of an error. `detail` says what is wrong, where, and what to send instead."""
+
+    model_config = ConfigDict(defer_build=True)
 
     type: str
     title: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from analyzers.explain.pattern import told_by
 from analyzers.request.causes import Candidate, Explained, Happening
@@ -14,7 +14,6 @@ from app.present.next_steps import next_steps
 from app.present.snippets import snippet_of
 from app.present.world import assumptions, basis_of
 from app.repair.mend import Mended
-from app.repair.verify import Trial
 from app.request.case import Case
 from app.run.clock import Clock
 from app.run.outcome import len_backwards
@@ -36,6 +35,9 @@ from app.schemas import (
     Verification,
 )
 from sandbox.protocol import RunResult
+
+if TYPE_CHECKING:
+    from app.repair.verify import Trial
 
 MAX_PATCHES = 6
 MAX_FAILED = 3  # where no patch passed

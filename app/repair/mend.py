@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from analyzers.evidence import Evidence, GraphReuse
 from analyzers.request.causes import Candidate, Explained, classify
 from analyzers.request.reread import sound
 from analyzers.source.project import Project
-from app.repair.contest import try_out
-from app.repair.original import Original
-from app.repair.verify import Told, Trial
 from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
 from app.run.outcome import len_backwards
@@ -20,6 +18,10 @@ from app.run.reproduce import Observation, is_suspected, project_of
 from app.run.spent import Spent
 from app.run.witness import observed
 from sandbox.protocol import Session
+
+if TYPE_CHECKING:
+    from app.repair.original import Original
+    from app.repair.verify import Told, Trial
 
 MAX_ROUNDS = 3
 MAX_CANDIDATES = 8
@@ -52,6 +54,8 @@ async def mend(
     run = seen.run
     if session is None or run is None or not seen.from_run or not candidates:
         return Mended(causes, untried=await _read_again(candidates, case, seen, reader))
+    from app.repair.original import Original  # what only reads measures nothing
+
     await stage("verifying", 0, len(candidates), f"Trying {len(candidates)} patches")
     files, entry = case.project.files, case.project.entry
     original = Original(files, entry, run, session, case.time_limit_s, spent)
@@ -75,6 +79,8 @@ async def _in_rounds(
     told: Told | None,
 ) -> Mended:
     """Try the candidates; where none passes, those of the fault that stands behind the first."""
+    from app.repair.contest import try_out
+
     mended = Mended(causes)
     project = project_of(case, seen)
     evidence: Sequence[Evidence] = seen.evidence

@@ -15,7 +15,6 @@ from analyzers.tracebacks import ParsedTraceback
 from app.request.reader import Reader, ReadingLimit
 from app.request.uploads import texts_of
 from app.schemas import DiagnosisRequest
-from sandbox.collect import read_trace
 from sandbox.records import Trace
 
 READING_LIMIT_S = 10.0
@@ -64,6 +63,8 @@ async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
     trace = None
     try:
         if request.trace.strip():
+            from sandbox.collect import read_trace  # a command that only reads has no trace
+
             data = request.trace.encode()
             trace, _ = await reader.call(read_trace, data, timeout=READING_LIMIT_S)
         read: Examined = await reader.call(

@@ -159,12 +159,16 @@ def _answer(function: Callable[..., T], *args: object) -> T:
 
 
 def import_analyzers() -> None:
-    """Import what calls need, and let the collector leave it alone."""
+    """Import all that calls may need, for a worker that takes many."""
     import analyzers.explain.pattern
-    import analyzers.notebooks.notebook
-    import analyzers.reading
-    import analyzers.tracebacks
+    import analyzers.request.examine
+    import analyzers.request.explaining
 
     analyzers.explain.pattern.patterns()
+    collect_rarely()
+
+
+def collect_rarely() -> None:
+    """Let the collector leave alone what was imported."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)  # a reading makes many objects that live until its end

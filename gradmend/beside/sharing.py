@@ -7,7 +7,7 @@ import urllib.error
 import urllib.request
 
 from gradmend.beside.diagnosing import Seen
-from gradmend.beside.telling import note
+from gradmend.beside.saying import note
 
 TIMEOUT_S = 60.0
 

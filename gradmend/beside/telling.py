@@ -1,42 +1,16 @@
-"""What is said under the command's own output, on standard error: code first."""
+"""How a result is told under the command's own output: code first."""
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 from collections.abc import Iterator
 
 from app.present.visible import visible
 from app.present.wording import CHIPS, GRADIENTS, asked, calls, chip
 from app.schemas import Cause, Check, Findings, Patch
+from gradmend.beside.saying import Paint, say
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
-_COLOURS = {"+": "32", "-": "31", " ": "2", "bold": "1", "dim": "2", "good": "32", "bad": "33"}
-RULE = "── gradmend " + "─" * 56
-
-
-class Paint:
-    """Colours, where the terminal shows them."""
-
-    def __init__(self) -> None:
-        self._on = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-
-    def __call__(self, text: str, kind: str) -> str:
-        return f"\x1b[{_COLOURS[kind]}m{text}\x1b[0m" if self._on else text
-
-
-def say(text: str) -> None:
-    """A line on standard error; a terminal that is gone is none of the command's business."""
-    try:
-        print(visible(text) if "\x1b" not in text else text, file=sys.stderr, flush=True)
-    except OSError:
-        return
-
-
-def note(text: str) -> None:
-    """A line in Gradmend's name."""
-    say(f"gradmend: {text}")
 
 
 def cause_lines(cause: Cause, paint: Paint) -> Iterator[str]:

@@ -18,9 +18,6 @@ from tests.processes import COMMAND, Process, alive, children, eventually
 FAILING = strip(ROOT / "recurrent_state" / "char_lm.py")
 RERUN = strip(ROOT / "notebook_rerun" / "one_step_at_a_time.ipynb")
 HEALTHY = strip(ROOT / "recurrent_state" / "ok_detached_each_batch.py")
-READING_ONLY = """\
-import sys, app.cli, app.command.diagnosing
-SLOW = ("fastapi", "starlette", "uvicorn", "sqlalchemy", "structlog", "jinja2", "torch", "numpy")"""
 PROJECT = {
     "rows.csv": "0.5,0.25\n" * 8,
     "src/nets/__init__.py": "",
@@ -221,15 +218,6 @@ def test_sarif_is_sarif(tmp_path: Path) -> None:
         lines[region.start_line - 1 : region.end_line - 1] = [content.text or ""]
     compile("".join(lines), "train.py", "exec")
     assert "detach()" in "".join(lines)
-
-
-def test_nothing_of_the_service_is_imported_to_read_a_script() -> None:
-    told = subprocess.run(
-        [sys.executable, "-c", f"{READING_ONLY}\nprint(*(m for m in SLOW if m in sys.modules))"],
-        capture_output=True,
-        text=True,
-    )
-    assert (told.stdout.strip(), told.stderr) == ("", "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -1,0 +1,103 @@
+"""What is said of a command that has ended: the cause, the fix, and its check."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from app.present.visible import escaped_json, visible
+from app.schemas import Cause, Findings, Patch
+from gradmend.beside import last, telling, walled
+from gradmend.beside.again import Again
+from gradmend.beside.box import Process
+from gradmend.beside.diagnosing import Seen, findings_of, seen_in
+from gradmend.beside.saying import RULE, Paint, note, say
+from gradmend.beside.sharing import share
+from gradmend.beside.words import Words
+
+
+def look(words: Words, failed: list[Process], why_not: str) -> None:
+    """Tell the first of the processes that failed, if any did; else `why_not` is known."""
+    findings = (_diagnose(words, seen_in(failed[0])) if failed else None) or Findings()
+    findings.summary = findings.summary or why_not
+    if words.json:
+        # On a line of its own, whatever the command has written last.
+        print(f"\n{escaped_json(findings.model_dump_json())}", flush=True)
+
+
+def _diagnose(words: Words, seen: Seen) -> Findings | None:
+    """Cause, fix, check; told as they are found. None where it was stopped."""
+    paint = Paint()
+    say(RULE)
+    for name in seen.changed[:1]:
+        note(f"{name} was changed while the command ran: lines may be others")
+    why_not = _why_no_rerun(words)
+    again = None
+    if why_not is None:
+        again = Again(words.command, seen.process, seen.run, seen.sources, steps=words.steps)
+    progress = Telling(paint)
+    try:
+        findings = asyncio.run(findings_of(seen, again, progress))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        note("stopped; the cause stands, no fix was checked")
+        return None
+    progress.clear()
+    if not findings.causes:
+        note(findings.summary or "no cause was found")
+        return findings
+    progress.once(findings.causes[0])
+    telling.show(findings, paint)
+    if why_not is not None and words.rerun is None:
+        note(why_not)
+    places = {name: seen.process.files[name] for name in seen.sources}
+    if not last.keep(last.Last(findings, seen.sources, places, seen.entry)):
+        note("no folder takes the result, so `gradmend apply` will not know it")
+    if words.share:
+        share(words.share, seen)
+    return findings
+
+
+def _why_no_rerun(words: Words) -> str | None:
+    """Why nothing is run again, if so."""
+    if words.rerun is False:
+        return "it was not to be run again"
+    if words.rerun is None and not walled.available():
+        return (
+            "this kernel has no Landlock, so files that C code writes could not be kept apart: "
+            "nothing was run again; `gradmend run --rerun -- …` does"
+        )
+    return None
+
+
+class Telling:
+    """Says the cause as soon as it is known, and what is being done where somebody watches."""
+
+    def __init__(self, paint: Paint) -> None:
+        self._paint = paint
+        self._told = False
+        self._live = sys.stderr.isatty()
+
+    def once(self, cause: Cause) -> None:
+        """Say the cause, if it was not said."""
+        if not self._told:
+            self._told = True
+            for line in telling.cause_lines(cause, self._paint):
+                say(line)
+
+    def clear(self) -> None:
+        """Take the line of progress away."""
+        if self._live:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    async def stage(self, stage: str, done: int, total: int, message: str) -> None:
+        """A line of progress, on a terminal only."""
+        if self._live:
+            print(f"\r\x1b[K{visible(message)} …", end="", file=sys.stderr, flush=True)
+
+    async def cause(self, cause: Cause) -> None:
+        """A cause was found; the surest comes first."""
+        self.clear()
+        self.once(cause)
+
+    async def patch(self, patch: Patch) -> None:
+        """A fix was judged."""

@@ -1,0 +1,45 @@
+"""What a short command does without is not imported: most of its time would go there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.case_files import ROOT
+
+HEALTHY = ROOT / "recurrent_state" / "ok_detached_each_batch.py"
+FAILING = ROOT / "recurrent_state" / "char_lm.py"
+SERVICE = {"fastapi", "starlette", "uvicorn", "sqlalchemy", "structlog", "jinja2", "torch", "numpy"}
+RUNNING = {"sandbox.collect", "app.repair.contest", "app.repair.verify"}
+EXPLAINING = {"analyzers.explain.reuse", "analyzers.repair", "analyzers.request.explaining"}
+DRAWING = {"markdown_it", "pygments", "rich.markdown", "rich.live"}
+
+
+def imported(*words: str) -> set[str]:
+    """The modules that a command imports, its worker's too."""
+    ran = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "gradmend", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    lines = [line for line in ran.stderr.splitlines() if line.startswith("import time:")]
+    return {line.rpartition("|")[2].strip() for line in lines}
+
+
+def test_reading_a_healthy_script_explains_and_runs_nothing() -> None:
+    found = imported("diagnose", "--run", "never", str(HEALTHY))
+    assert "analyzers.reading.machine" in found
+    assert not (SERVICE | RUNNING | EXPLAINING | DRAWING) & found
+
+
+def test_reading_a_failing_script_runs_nothing() -> None:
+    found = imported("diagnose", "--run", "never", str(FAILING))
+    assert found >= EXPLAINING
+    assert not (SERVICE | RUNNING | DRAWING) & found
+
+
+def test_a_command_is_started_before_anything_is_imported_to_explain_it() -> None:
+    found = imported("run", "--", "true")
+    assert "gradmend.beside.words" in found
+    assert not any(name.partition(".")[0] in ("pydantic", "analyzers", "asyncio") for name in found)
