@@ -6,7 +6,7 @@ Told are the shares of right first causes, and of first fixes that passed when t
 command ran again with them, and that, applied, keep the plain command from raising the error; for
 each project, how long the command takes until it has failed under the tracer (by the clock, and in
 processor time, which a crowded machine changes less), and from there to the fix, all as multiples
-of the plain command's. The modules of both are compiled once, as they are where they were installed.
+of the plain command's. Modules are compiled before, as an installer does it.
 """
 
 from __future__ import annotations
