@@ -69,6 +69,8 @@ def read(
     fault = starving.starved(machines)
     if fault is not None and not suspecting:
         evidence["starved"] = fault
+    for machine in machines:
+        machine.release()
     lines = {(place.file, place.line): place for place in walks}
     return Reading(
         tuple(evidence.values())[:MAX_EVIDENCE],

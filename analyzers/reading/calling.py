@@ -41,7 +41,9 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 def make_function(machine: Machine, node: Definition, frame: Frame) -> Function:
     """The function that a definition makes, with its defaults evaluated now."""
     function = Function(node, frame)
-    frame.captured = True
+    if not frame.captured:
+        frame.captured = True
+        machine.captured.append(frame)
     function.owner = frame.owner
     arguments = node.args
     positional = [*arguments.posonlyargs, *arguments.args]

@@ -95,6 +95,7 @@ class Machine:
         self.compared: object = None
         self.counters: dict[tuple[int, str], dict[str, Value]] = {}
         self.modules: dict[str, Frame] = {}
+        self.captured: list[Frame] = []  # those that functions close over
         self.entered: set[int] = set()
         self.zeroings = 0
         self.optimizers: list[tuple[Optimizer, Frame]] = []
@@ -177,6 +178,14 @@ class Machine:
         if len(self.evidence) < MAX_FINDINGS:
             self.evidence.setdefault(key, found)
         self.writes.add(("found", key))
+
+    def release(self) -> None:
+        """Undo what refers to itself: frames and the functions in them, walks and the graphs that
+        they freed. What the run made goes at once then; the collector need not look through it."""
+        for frame in (*self.modules.values(), *self.captured):
+            frame.names.clear()
+        for walk in self.tape.walks:
+            walk.roots = ()
 
     # Making values
 

@@ -129,7 +129,7 @@ class Mapping(Value):
 class Class(Value):
     """A class of the script; `bases` are classes, library names or unknowns."""
 
-    __slots__ = ("_lineage", "attrs", "bases", "definition", "engine", "fields", "frame")
+    __slots__ = ("_inherited", "attrs", "bases", "definition", "engine", "fields", "frame")
 
     def __init__(self, definition: ast.ClassDef, bases: list[Value], frame: Frame) -> None:
         self.definition = definition
@@ -138,7 +138,7 @@ class Class(Value):
         self.attrs: dict[str, Value] = {}
         self.fields: list[str] | None = None
         self.engine = ""  # the method by which it walks a graph of its instances
-        self._lineage: list[Class] = []
+        self._inherited: list[Class] | None = None
 
     @property
     def name(self) -> str:
@@ -146,22 +146,25 @@ class Class(Value):
 
     def lineage(self) -> list[Class]:
         """The class and its bases within the script, in lookup order (depth first)."""
-        if self._lineage:
-            return self._lineage
-        found = self._lineage
-        todo: list[Value] = [self]
-        while todo and len(found) < 32:
-            current = todo.pop(0)
-            if isinstance(current, Class) and current not in found:
-                found.append(current)
-                todo = [*current.bases, *todo]
-        return found
+        return [self, *self._bases_of_script()]
+
+    def _bases_of_script(self) -> list[Class]:
+        if self._inherited is None:
+            self._inherited = found = []
+            todo = list(self.bases)
+            while todo and len(found) < 31:
+                current = todo.pop(0)
+                if isinstance(current, Class) and current is not self and current not in found:
+                    found.append(current)
+                    todo = [*current.bases, *todo]
+        return self._inherited
 
     def lookup(self, name: str) -> Value | None:
-        for owner in self.lineage():
+        found = self.attrs.get(name)
+        for owner in self._bases_of_script() if found is None else ():
             if name in owner.attrs:
                 return owner.attrs[name]
-        return None
+        return found
 
     def library_bases(self) -> list[str]:
         """Dotted names of bases from outside the script."""

@@ -21,7 +21,8 @@ T = TypeVar("T")
 
 def remembered(question: Callable[[N], T]) -> Callable[[N], T]:
     """A question about a node that is answered once; the answer is kept with the node, for all
-    who ask: it must not be changed."""
+    who ask: it must not be changed. Nor should it hold the node itself: a tree that refers to
+    itself has to wait for the collector, which looks at every node."""
     key = f"{question.__module__}.{question.__name__}"
 
     @wraps(question)
@@ -59,16 +60,16 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def walk(node: ast.AST) -> list[ast.AST]:
-    """The node and all below it, breadth first: outer nodes come before inner ones. Not to be
-    changed: for statements the list is kept."""
-    return _statement(node) if isinstance(node, ast.stmt | ast.mod) else _below(node)
+    """The node and all below it, breadth first: outer nodes come before inner ones."""
+    below = _kept_below if isinstance(node, ast.stmt | ast.mod) else _below
+    return [node, *below(node)]
 
 
 def _below(node: ast.AST) -> list[ast.AST]:
-    found = [node]
+    found = children(node)
     for outer in found:
         found += children(outer)
     return found
 
 
-_statement = remembered(_below)
+_kept_below = remembered(_below)
