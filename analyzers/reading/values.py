@@ -150,7 +150,8 @@ class Class(Value):
 
     def _bases_of_script(self) -> list[Class]:
         if self._inherited is None:
-            self._inherited = found = []
+            found: list[Class] = []
+            self._inherited = found
             todo = list(self.bases)
             while todo and len(found) < 31:
                 current = todo.pop(0)
