@@ -29,23 +29,26 @@ Look = Callable[[ast.AST, Module], str | None]
 class Entry:
     """`kinds`: of error within the family, where it must be one of them.
     `look` finds lines of the source, or `frames` a part of the path of a library's frame; `say` is
-    told about them, with `{name}` for what was found."""
+    told about them, with `{name}` for what was found. `blames`: whether such a line can be the
+    fault itself."""
 
     say: str
     look: Look | None = None
     kinds: frozenset[str] = frozenset()
     frames: str = ""
     kind: Literal["lines", "version"] = "lines"
+    blames: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """One thing to look at. `place` is None for what concerns the whole."""
+    """One thing to look at. `place` is None for what concerns the whole; `blames`: as in `Entry`."""
 
     kind: Literal["lines", "version"]
     text: str
     place: Place | None = None
     code: str = ""
+    blames: bool = True
 
 
 @cache
@@ -89,7 +92,7 @@ def _found(entry: Entry, project: Project, error: ParsedTraceback) -> Iterator[H
                 line = getattr(node, "lineno", 1)
                 place = Place(module.path, line)
                 text = entry.say.format(name=name)
-                yield Hint(entry.kind, text, place, module.code(line))
+                yield Hint(entry.kind, text, place, module.code(line), entry.blames)
 
 
 class _Nearness:

@@ -56,6 +56,7 @@ ENTRIES = (
         "before. Here this is right. In front of the loop, or for one of several states only, it "
         "is not enough: the next backward needs the graph of the pass before again.",
         look.renewed,
+        blames=False,
     ),
     Entry(
         "`{name}` adds up values with their graphs: reset it in each step, or add `.item()` where "

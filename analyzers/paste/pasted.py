@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from analyzers.source.linediff import opcodes
 
 _NUMBER = re.compile(r"(?:-{1,12}>[ \t]?)?(?<![\[\w])\d{1,6}(?![\]\w])[:|)]?")
+LOST_BODY = ": pass"  # what a header gets below which nothing stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,16 @@ class Pasted:
         for number, (read, sent) in enumerate(lines, 1):
             if read.strip() != sent.strip():
                 return number, sent.strip()
+        return None
+
+    @property
+    def first_without_body(self) -> tuple[int, str] | None:
+        """The first header below which nothing stood, though something must: its number from 1,
+        and its text."""
+        lines = zip(self.text.splitlines(), self.sent.splitlines(), strict=False)
+        for number, (read, sent) in enumerate(lines, 1):
+            if read.endswith(LOST_BODY) and not sent.rstrip().endswith(LOST_BODY.strip()):
+                return number, read.removesuffix(LOST_BODY).strip()
         return None
 
     def back(self, patched: str) -> str:

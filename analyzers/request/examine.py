@@ -155,7 +155,7 @@ def _told_by_hint(
     """The cause that a message without frames names by itself, at the line which is the likeliest
     to be behind it. One cause is all that a guess is worth, and no file beside the entry gets it:
     nothing says that its lines are come to."""
-    first = next((hint for hint in found if hint.place is not None), None)
+    first = next((hint for hint in found if hint.place is not None and hint.blames), None)
     alone = error.kind is not None or error.family == "engine"
     if not alone or first is None or first.place is None or project.recalled:
         return ()

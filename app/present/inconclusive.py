@@ -35,9 +35,14 @@ def look(case: Case) -> str:
 
 
 def _not_python(case: Case) -> str:
-    """The line at which what was sent stops being Python, where no error was given to explain: it
-    may be the fault itself."""
+    """The line below which something is missing; or at which what was sent stops being Python,
+    where no error was given to explain: it may be the fault itself."""
     pasted = case.pasted.get(case.project.entry)
+    lost = pasted.first_without_body if pasted is not None else None
+    if lost is not None and "`" not in lost[1]:
+        return (
+            f"Nothing stands below line {lost[0]} (`{lost[1][:80]}`): send what is missing there."
+        )
     changed = pasted.first_changed if pasted is not None and case.traceback is None else None
     if changed is None or "`" in changed[1]:
         return ""

@@ -37,9 +37,10 @@ def reproduced(run: RunResult, seen: Observation, case: Case) -> bool:
 def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
     """Which of the five words fits what was seen."""
     run = seen.run
-    if is_completed(seen):  # what was assumed may be what differs
-        return "likely" if causes else "inconclusive"
     given = case.traceback is not None and bool(case.traceback.exception)
+    if is_completed(seen):  # what was assumed may be what differs
+        clean = seen.plan is not None and seen.ran_clean
+        return "likely" if causes else "unreproduced" if given and clean else "inconclusive"
     if run is not None and seen.ran_clean:
         if run.tampered:
             return "inconclusive"
@@ -61,7 +62,7 @@ def summary(
     """One sentence: what is wrong, where, and whether a patch was run."""
     if decided == "healthy":
         return _why_healthy(case, seen)
-    if decided == "unreproduced":
+    if decided == "unreproduced" and seen.plan is None:
         script, source = "script", "in the traceback"
         if case.notebook is not None:
             script, source = "notebook", "that it holds or that was given"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from .emitter import Emitter
 from .frames import Json
@@ -82,7 +83,7 @@ class Parameters:
 
     def _admit(self, tensor: torch.Tensor, name: str) -> None:
         """Number a tensor, or let it take the place of one that had its name and shape."""
-        shape = [int(n) for n in tensor.shape][:16]
+        shape = [] if is_lazy(tensor) else [int(n) for n in tensor.shape][:16]
         for known in self.known if name else []:
             if known.name == name and known.shape == shape and known.optimizer is None:
                 known.tensor = weakref.ref(tensor)
@@ -125,6 +126,8 @@ class Parameters:
 
 def values_of(tensor: torch.Tensor) -> tuple[float, float]:
     """Sum and norm: what tells whether the values have moved."""
+    if is_lazy(tensor):  # no forward has come to its layer yet
+        return 0.0, 0.0
     values = tensor.detach().double()
     return float(values.sum()), float(torch.linalg.vector_norm(values))
 

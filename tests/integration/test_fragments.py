@@ -73,8 +73,9 @@ with open_archive("a") as archive:
 async def test_a_clean_world_is_not_called_healthy() -> None:
     requests = [DiagnosisRequest(script=text) for text in (CLEAN, LOSSES, UNRUNNABLE)]
     requests.append(DiagnosisRequest(script=CLEAN, traceback=REUSED))
-    for found in (await ask(requests, [RUNNING]))[RUNNING]:
-        assert found.verdict == "inconclusive"
+    answers = (await ask(requests, [RUNNING]))[RUNNING]
+    assert [found.verdict for found in answers] == ["inconclusive"] * 3 + ["unreproduced"]
+    for found in answers:
         assert found.causes == []
         assert "NameError" not in found.summary
         assert found.basis == "completed"
@@ -123,5 +124,7 @@ async def test_a_loop_that_cuts_its_state_is_not_said_to_carry_it() -> None:
     error = "Exception: a value of this chain was backpropagated already, not again"
     request = DiagnosisRequest(script=f"for{head}\n{inside}\n{body}", traceback=error)
     (found,) = (await ask([request], [RUNNING]))[RUNNING]
+    assert found.verdict == "unreproduced"
+    assert not found.causes
     assert not found.patches
     assert "Here this is right." in found.summary

@@ -325,3 +325,19 @@ def test_most_steps_on_earlier_gradients_are_told_between_cleared_ones(
     traced: Tracing, every: int, told: list[str]
 ) -> None:
     assert kinds(traced, PHASES.replace("EVERY", str(every))) == told
+
+
+UNSHAPED = """\
+net, aside = nn.Sequential(nn.Linear(3, 4), nn.LazyLinear(1)), nn.LazyLinear(2)
+optimizer = torch.optim.Adam([*net.parameters(), *aside.parameters()])
+for x in torch.randn(3, 5, 3):
+    optimizer.zero_grad()
+    net(x).square().mean().backward()
+    optimizer.step()
+"""
+
+
+def test_parameters_that_get_their_shape_in_a_forward_are_left_alone(traced: Tracing) -> None:
+    seen = traced(HEAD + UNSHAPED)
+    assert seen.code == 0
+    assert len(seen.trace.backwards) == 3

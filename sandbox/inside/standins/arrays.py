@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .finding import Report
-from .made_up import MadeUpBytes, asked_by_user, is_missing, made_up
+from .made_up import MadeUpBytes, asked_by_user, is_missing, made_up, name_of
 from .noise import COLUMNS, ROWS, noise
 
 
@@ -28,7 +28,7 @@ def _reading(original: Any, name: str) -> Any:
     @wraps(original)
     def reading(file: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(file, MadeUpBytes) or (is_missing(file) and asked_by_user()):
-            made_up(getattr(file, "name", file), "an array of noise")
+            made_up(name_of(file), "an array of noise")
             if name == "load" and str(file).endswith(".npz"):
                 return Arrays()
             flat = name == "fromfile"

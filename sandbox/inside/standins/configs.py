@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +14,8 @@ from .nothing import NothingModule
 
 PROVIDES = ("omegaconf", "easydict", "munch", "addict", "ml_collections", "yacs", "box", "dotmap")
 SAYS = "not installed here: configurations are dictionaries whose keys are attributes"
+_FLOAT = re.compile(r"[-+]?\d{1,20}(?:\.\d{0,20})?[eE][-+]?\d{1,3}")
+_REFERENCE = re.compile(r"\$\{([^${}]{1,200})\}")
 
 
 class Config(dict[str, Any]):
@@ -102,10 +106,39 @@ def read_value(text: Any) -> Any:
 
 
 def loaded(file: Any) -> Any:
-    """The configuration in a YAML file."""
+    """The configuration in a YAML file, as these packages read it: `3e-4` is a number, and
+    `${…}` stands for another entry or for what the environment has."""
     import yaml
 
-    return configured(yaml.safe_load(Path(file).read_text()) or {})
+    read = yaml.safe_load(Path(file).read_text()) or {}
+    return configured(_resolved(read, read))
+
+
+def _resolved(value: Any, root: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _resolved(one, root) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_resolved(one, root) for one in value]
+    if not isinstance(value, str):
+        return value
+    if _FLOAT.fullmatch(value):
+        return float(value)
+    whole = _REFERENCE.fullmatch(value)
+    if whole is not None:
+        return _meant(whole, root)
+    return _REFERENCE.sub(lambda found: str(_meant(found, root)), value)
+
+
+def _meant(reference: re.Match[str], root: Any) -> Any:
+    """What `${a.b}` or `${oc.env:NAME,default}` stands for; the name itself where nothing is."""
+    name, _, default = reference[1].partition(",")
+    if name.startswith("oc.env:"):
+        name = name.removeprefix("oc.env:").strip()
+        return os.environ.get(name, default.strip() or name.lower())
+    found = root
+    for part in name.strip().split("."):
+        found = found.get(part) if isinstance(found, dict) else None
+    return found if isinstance(found, int | float | bool | str) else reference[0]
 
 
 def overridden(words: list[str]) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import pictures
 from .finding import Report, when_imported
-from .made_up import MadeUp, MadeUpBytes, asked_by_user, is_missing, made_up
+from .made_up import MadeUp, MadeUpBytes, asked_by_user, is_missing, made_up, name_of
 from .noise import COLUMNS, ROWS
 from .nothing import NothingModule
 
@@ -89,7 +89,7 @@ def _pictures(pillow: Any) -> None:
     @wraps(original)
     def opening(file: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(file, MadeUpBytes) or (is_missing(file) and asked_by_user()):
-            name = getattr(file, "name", file)
+            name = name_of(file)
             made_up(name, "a picture of noise")
             return pillow.fromarray(pictures.noise(name, (pictures.SIDE, pictures.SIDE, 3)))
         return original(file, *args, **kwargs)

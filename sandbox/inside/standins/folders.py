@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import sys
-from functools import wraps
+from collections.abc import Iterator
+from functools import cache, wraps
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
+from ..frames import USER, owner
 from .finding import Report, insists
 from .made_up import asked_by_user, is_missing, made_up
 
-IMAGES = 8
+FILES = 64  # so that batches of usual sizes come out of them
+KINDS = 4  # directories, where a pattern has one level of them: as a rule one for each class
+MAX_READ = 1 << 18
+_SUFFIX = re.compile(r"""["']\*?(\.(?!py\b|zip\b|tar\b|gz\b|log\b|pth?\b)[a-z][a-z0-9]{1,4})["']""")
 
 
 def install(report: Report) -> None:
@@ -19,21 +27,38 @@ def install(report: Report) -> None:
     who ends the script if it is not."""
     os_: Any = os
     os_.listdir = _listing(os.listdir)
+    os_.walk = _walking(os.walk)
     glob.glob = _globbing(glob.glob)
     paths: Any = os.path
     for name in ("exists", "isfile", "isdir"):
         paths.__dict__[name] = _insisted(getattr(paths, name), name)
+    path: Any = Path
+    for name in ("glob", "rglob"):
+        setattr(path, name, _matched(getattr(path, name), "**/" if name == "rglob" else ""))
+    for name in ("exists", "is_file", "is_dir"):
+        setattr(path, name, _insisted(getattr(path, name), name.replace("_", "")))
 
 
 def _listing(original: Any) -> Any:
     @wraps(original)
     def listing(path: Any = ".") -> Any:
         if is_missing(path) and asked_by_user():
-            made_up(path, "a directory of some images")
-            return [f"{n}.png" for n in range(IMAGES)]
+            made_up(path, "a directory of some files", folder=path)
+            return _names()
         return original(path)
 
     return listing
+
+
+def _walking(original: Any) -> Any:
+    @wraps(original)
+    def walking(top: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_missing(top) and asked_by_user():
+            made_up(top, "a directory of some files", folder=top)
+            return iter([(str(top), [], _names())])
+        return original(top, *args, **kwargs)
+
+    return walking
 
 
 def _globbing(original: Any) -> Any:
@@ -43,21 +68,74 @@ def _globbing(original: Any) -> Any:
         missing = not os.path.exists(os.path.dirname(str(pattern).partition("*")[0]) or ".")
         if found or not missing or "*" not in str(pattern) or not asked_by_user():
             return found
-        made_up(pattern, "some files of that name")
-        return [_matching(str(pattern), n) for n in range(IMAGES)]
+        _tell(str(pattern))
+        return _matching(str(pattern))
 
     return globbing
 
 
-def _matching(pattern: str, number: int) -> str:
-    """A path that a pattern fits."""
-    return pattern.replace("**/", "").replace("*.*", f"{number}.png").replace("*", str(number))
+def _matched(original: Any, before: str) -> Any:
+    @wraps(original)
+    def matched(self: Path, pattern: Any, *args: Any, **kwargs: Any) -> Iterator[Path]:
+        if not is_missing(self) or not asked_by_user():
+            found: Iterator[Path] = original(self, pattern, *args, **kwargs)
+            return found
+        wanted = f"{self}/{before}{pattern}"
+        _tell(wanted)
+        return iter([Path(one) for one in _matching(wanted)])
+
+    return matched
+
+
+def _matching(pattern: str) -> list[str]:
+    """Paths that a pattern fits: its last part names each file, the parts before it a few
+    directories."""
+    *folders, last = pattern.replace("**/", "").split("/")
+    last = last.replace("*.*", f"*{_suffix()}") if "*" in last else last
+    last = f"*{_suffix()}" if last == "*" else last
+    return [
+        "/".join([*(_named(folder, n % KINDS) for folder in folders), _named(last, n)])
+        for n in range(FILES if "*" in last or "?" in last else KINDS)
+    ]
+
+
+def _tell(pattern: str) -> None:
+    made_up(pattern, "some files of that name", folder=os.path.dirname(pattern.partition("*")[0]))
+
+
+def _named(part: str, number: int) -> str:
+    """A name that a part of a pattern fits."""
+    part = re.sub(r"\[!?([^\]])[^\]]*\]", r"\1", part)
+    return re.sub(r"\*+", str(number), part).replace("?", "0")
+
+
+def _names() -> list[str]:
+    return [f"{n}{_suffix()}" for n in range(FILES)]
+
+
+def _suffix() -> str:
+    """How the names of files end which the asking file of the script speaks of; else pictures."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and owner(frame.f_code) != USER:
+        frame = frame.f_back
+    return _spoken_of(frame.f_code.co_filename) if frame is not None else ".png"
+
+
+@cache
+def _spoken_of(filename: str) -> str:
+    try:
+        with open(filename, "rb") as file:
+            text = file.read(MAX_READ).decode("utf-8", "replace")
+    except OSError:
+        return ".png"
+    found = _SUFFIX.search(text)
+    return found[1] if found is not None else ".png"
 
 
 def _insisted(original: Any, name: str) -> Any:
     @wraps(original)
-    def asked(path: Any) -> bool:
-        found = bool(original(path))
+    def asked(path: Any, *args: Any, **kwargs: Any) -> bool:
+        found = bool(original(path, *args, **kwargs))
         if found or not insists(sys._getframe(1)):
             return found
         what = "a directory" if name == "isdir" else "what its reader wants"

@@ -14,12 +14,21 @@ from .finding import Report
 
 _OPENERS = ("codecs", "gzip", "pathlib", "torch.serialization")
 _report: Report | None = None
+_folders: set[str] = set()
 
 
-def made_up(name: Any, what: str) -> None:
-    """Tell that a file was made up."""
-    if _report is not None:
-        _report(str(name), f"`{name}` was not sent: {what} was made up.", "file")
+def made_up(name: Any, what: str, *, folder: Any = None) -> None:
+    """Tell that a file was made up; `folder`: with all that is in it, which is not told again."""
+    if _report is None or not _folders.isdisjoint(map(str, Path(str(name)).parents)):
+        return
+    if folder is not None:
+        _folders.add(str(Path(str(folder))))
+    _report(str(name), f"`{name}` was not sent: {what} was made up.", "file")
+
+
+def name_of(file: Any) -> str:
+    """The name of a file, or of an open one."""
+    return str(file if isinstance(file, str | Path) else getattr(file, "name", file))
 
 
 def install(report: Report) -> None:

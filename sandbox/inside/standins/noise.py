@@ -4,11 +4,16 @@ the project's own layers take."""
 from __future__ import annotations
 
 import re
+import sys
+import zlib
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
+
+from ..frames import USER, owner
 
 ROWS, COLUMNS, CLASSES = 64, 16, 10
 MOST = 4096  # columns
@@ -28,11 +33,13 @@ _CONVOLUTION = re.compile(r"\bConv([123])d\(\s*(?:in_channels\s*=\s*)?(\d{1,3})\
 
 def noise(name: str, shape: tuple[int, ...] | None = None, kind: Any = None) -> Any:
     """Numbers that fit a name, in a shape that is asked for, or else in that of data."""
-    random = np.random.default_rng(0)
+    item = shape is None and _for_one_item()
+    random = np.random.default_rng(zlib.crc32(name.encode()) if item else 0)
     whole = kind is not None and np.dtype(kind).kind in "iu"
-    shape = shape or shape_of_data()
+    data = shape or shape_of_data()
+    shape = data[1:] if item else data
     if whole or is_label(name):
-        labels = random.integers(0, CLASSES, shape if whole else shape[:1])
+        labels = random.integers(0, CLASSES, shape if whole else shape[: len(shape) and not item])
         return labels.astype(kind or np.int64)
     return random.standard_normal(shape).astype(kind or np.float32)
 
@@ -40,6 +47,16 @@ def noise(name: str, shape: tuple[int, ...] | None = None, kind: Any = None) -> 
 def is_label(name: str) -> bool:
     """Whether what has this name counts or names something."""
     return not _LABELS.isdisjoint(re.findall(r"[a-z]+", name.lower()))
+
+
+def _for_one_item() -> bool:
+    """Whether a data set of the script's asks, for one of its items: that is no batch."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "__getitem__" and owner(frame.f_code) == USER:
+            return True
+        frame = frame.f_back
+    return False
 
 
 @cache

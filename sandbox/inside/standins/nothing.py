@@ -46,12 +46,15 @@ class Nothing(metaclass=_Kind):
     """Any attribute, item or call of it is another; it is false, empty, zero, and a context."""
 
     _package = ""
+    _name = ""
     _given: tuple[Any, ...] = ()
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         parameters = _parameters(args[0] if args else kwargs.get("params"))
         if parameters is not None:  # an optimizer: any that steps shows what a step does
             return torch.optim.SGD(parameters, lr=1e-3)
+        if (read := _read(cls.__name__, args)) is not None:
+            return read
         made = super().__new__(cls)
         made._given = tuple(map(_kept, args))
         return made
@@ -64,13 +67,15 @@ class Nothing(metaclass=_Kind):
             raise AttributeError(name)
         if name in _TRAINED and self._package:
             return getattr(self._module(), name)
-        return self._another()
+        return nothing(self._package, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and isinstance(args[0], FunctionType | type):
             return args[0]  # a decorator
         if args and isinstance(args[0], torch.Tensor) and self._has_module():
             return self._module()(*args, **kwargs)
+        if (read := _read(self._name, args)) is not None:
+            return read
         return kind_of(self._package)(*args, **kwargs)
 
     def __getitem__(self, key: Any) -> Any:
@@ -172,10 +177,17 @@ def kind_of(package: str, name: str = "Nothing") -> type[Nothing]:
     return made  # type: ignore[no-any-return]
 
 
-def nothing(package: str) -> Nothing:
-    """A nothing that knows which package it stands in for."""
+def nothing(package: str, name: str = "") -> Nothing:
+    """A nothing that knows which package it stands in for, and the name that was asked for."""
     made: Nothing = object.__new__(kind_of(package))
+    made._name = name
     return made
+
+
+def _read(function: str, args: tuple[Any, ...]) -> Any:
+    """What a function of this name, or a class, gives for a file that was not sent; else None."""
+    readers = importlib.import_module(f"{__package__}.readers")  # which builds on this module
+    return readers.read(function, args)
 
 
 def _kept(given: Any) -> Any:
@@ -213,7 +225,7 @@ class NothingModule(ModuleType):
         if name in self._parts:
             return importlib.import_module(f"{self.__name__}.{name}")
         package = self.__name__.partition(".")[0]
-        return kind_of(package, name) if name[:1].isupper() else nothing(package)
+        return kind_of(package, name) if name[:1].isupper() else nothing(package, name)
 
 
 def module(name: str) -> ModuleType:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
 from collections.abc import Iterator
 from functools import wraps
 from pathlib import Path
@@ -12,9 +13,10 @@ from typing import Any
 import torch
 
 from .arguments import value_for
+from .asking import unpacked
 from .configs import Config
 from .finding import Report, when_imported
-from .made_up import MadeUp, MadeUpBytes, asked_by_user, is_missing, made_up
+from .made_up import MadeUp, MadeUpBytes, asked_by_user, is_missing, made_up, name_of
 from .noise import noise
 
 
@@ -58,7 +60,7 @@ def install(report: Report) -> None:
     @wraps(load)
     def loading(file: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(file, MadeUpBytes) or (is_missing(file) and asked_by_user()):
-            name = str(getattr(file, "name", file))
+            name = name_of(file)
             made_up(name, "noise, as a tensor or as a state,")
             return State(name=Path(name).name)
         return load(file, *args, **kwargs)
@@ -93,13 +95,11 @@ class State(Answers):
     """A checkpoint that was made up: what is loaded from it changes nothing. What is asked of it
     as of a tensor it answers as one."""
 
-    def __init__(self, name: str = "") -> None:
+    def __init__(self, name: str = "", beside: int | None = None) -> None:
         super().__init__()
-        self.__dict__.update(_name=name, _tensor=None)
+        self.__dict__.update(_name=name, _tensor=None, _beside=beside)
 
     def __missing__(self, key: Any) -> Any:
-        if not isinstance(key, str):
-            return self._as_tensor()[key]
         whole = {"epoch": 0, "step": 0, "iteration": 0, "global_step": 0, "start_epoch": 0}
         self[key] = whole[key.lower()] if key.lower() in whole else State(key)
         return self[key]
@@ -109,7 +109,12 @@ class State(Answers):
             return getattr(self._as_tensor(), name)
         return super().__getattr__(name)
 
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(key) if isinstance(key, str) else self._as_tensor()[key]
+
     def __iter__(self) -> Iterator[Any]:
+        if self._beside is not None and (asked := unpacked(sys._getframe(1))) is not None:
+            return iter([State(self._name), *[self._beside] * (asked - 1)])
         return super().__iter__() if self else iter(self._as_tensor())
 
     def __len__(self) -> int:
@@ -123,6 +128,9 @@ class State(Answers):
             self.__dict__["_tensor"] = torch.from_numpy(noise(self._name))
         made: torch.Tensor = self._tensor
         return made
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._as_tensor().numpy()
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

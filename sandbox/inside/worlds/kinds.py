@@ -29,6 +29,7 @@ _COMPLAINTS: tuple[
     tuple[str, str], ...
 ] = (  # the first group is the type, of a tensor's without one; then the kind wanted
     (r"'(\w+)' object is not (?:iterable|an iterator|reversible)", "batches"),
+    (r"can only concatenate list \(not \"(\w+)\"\) to list", "batches"),
     (r"'(\w+)' object is not callable", "function"),
     (r"must be Tensor, not (\w+)", "tensor"),
     (r"'(\w+)' object is not subscriptable", "tensor"),

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from .elided import CARRIED
+from .engines import FLAGS
 from .here import Here
 from .world import World
 
@@ -82,7 +83,7 @@ class Everything(dict[str, Any]):
     def _usual(self, name: str) -> Any:
         """What is usually imported under the name, if the text uses it so."""
         place, _, part = USUAL.get(name, "").partition(":")
-        if not place or (self._world.engine is not None and name in OF_ENGINES):
+        if not place or (name in OF_ENGINES and self._of_an_engine(name)):
             return None
         try:
             found: Any = importlib.import_module(place)
@@ -95,6 +96,12 @@ class Everything(dict[str, Any]):
             return None
         self._world.telling.imported(name, place, part)
         return found
+
+    def _of_an_engine(self, name: str) -> bool:
+        """Whether a class is not torch's, although it is called as one of torch's."""
+        calls = self._world.use(name).called
+        given = {keyword.arg for call in calls for keyword in call.keywords}
+        return self._world.engine is not None or bool(given & FLAGS - {"requires_grad"})
 
 
 class Above:

@@ -75,11 +75,15 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
             if not tensor.is_floating_point():
                 yield path, list(tensor.shape)
     if found := re.search(
-        r"index (\d+) is out of bounds for dimension (\d+) with size (\d+)", message
+        r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)", message
     ):
         for path, tensor in made:
             if not tensor.is_floating_point():
                 yield path, int(found[3])
+            elif tensor.dim() > int(found[2]):
+                longer = list(map(int, tensor.shape))
+                longer[int(found[2])] = abs(int(found[1])) + 1
+                yield path, longer
     if found := re.search(r"expand\(.*size=\[([\d, ]*)\]", message):
         for path, _ in reversed(made):
             yield path, [int(n) for n in found[1].split(",") if n.strip()]

@@ -143,6 +143,9 @@ class Thing:
     def __exit__(self, *error: object) -> None:
         return None
 
+    def __neg__(self) -> Any:
+        return self._with(-1, operator.mul, False)
+
     def __contains__(self, item: Any) -> bool:
         return False
 

@@ -1,0 +1,115 @@
+"""Data that were not sent are never empty where training goes through them."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.schemas import DiagnosisRequest, Findings
+from benchmarks.asking import RUNNING, ask
+
+TILES = """\
+from pathlib import Path
+import torch
+from PIL import Image
+from torchvision.transforms.functional import to_tensor
+
+class Slides(torch.utils.data.Dataset):
+    def __init__(self, folder):
+        self.paths = sorted(Path(folder).glob("*/*.tif"))
+        self.kinds = sorted({path.parent.name for path in self.paths})
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, at):
+        path = self.paths[at]
+        return to_tensor(Image.open(path).resize((8, 8))), self.kinds.index(path.parent.name)
+
+slides = torch.utils.data.DataLoader(Slides("biopsies"), 32, shuffle=True, drop_last=True)
+stain = torch.nn.Conv2d(3, 4, 3)
+scale = torch.sigmoid(stain.bias).mean()
+descent = torch.optim.SGD(stain.parameters(), lr=0.1)
+for epoch in range(3):
+    for images, kinds in slides:
+        scores = stain(images).mean((2, 3)) * scale
+        loss = torch.nn.functional.cross_entropy(scores, kinds)
+        descent.zero_grad()
+        loss.backward()
+        descent.step()
+"""
+RECORDINGS = """\
+import os
+import birdsounds
+import torch
+from torch import nn
+
+class Calls(torch.utils.data.Dataset):
+    def __init__(self, root):
+        self.files = [
+            os.path.join(where, name)
+            for where, _, names in os.walk(root) for name in names if name.endswith(".flac")
+        ]
+
+    def __len__(self):
+        return len(self.files)
+
+    def __getitem__(self, at):
+        wave, rate = birdsounds.read_wave(self.files[at])
+        assert rate > 0
+        return nn.functional.pad(wave[:1, :400], (0, max(0, 400 - wave.size(1))))
+
+listener = nn.Sequential(nn.Conv1d(1, 4, 9, stride=4), nn.ReLU(), nn.Flatten(), nn.LazyLinear(1))
+descent = torch.optim.Adam(listener.parameters())
+for wave in torch.utils.data.DataLoader(Calls("/recordings/spring"), 8):
+    loss = listener(wave).square().mean()
+    descent.zero_grad()
+    loss.backward()
+    loss.backward()
+    descent.step()
+"""
+SETTINGS = """\
+import torch
+from omegaconf import OmegaConf
+
+settings = OmegaConf.load("run.yaml")
+assert settings.store == "scratch/deep/7"
+net = torch.nn.Linear(settings.width, 1)
+descent = torch.optim.SGD(net.parameters(), lr=settings.rate)
+state = torch.zeros(2, settings.width)
+for step in range(3):
+    state = torch.tanh(net.weight * state + 1)
+    descent.zero_grad()
+    state.sum().backward()
+    descent.step()
+"""
+RUN = "width: 3\nrate: 5e-2\nroot: ${oc.env:SCRATCH_OF_NOBODY,scratch}\nrun: {name: deep, id: 7}\n"
+RUN += "store: ${oc.env:SCRATCH_OF_NOBODY,scratch}/${run.name}/${run.id}\n"
+
+
+async def asked(script: str, **more: object) -> Findings:
+    request = DiagnosisRequest.model_validate({"script": script, **more})
+    (found,) = (await ask([request], [RUNNING]))[RUNNING]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("script", "pattern", "assumed"),
+    [
+        (TILES, "derived-outside-loop", "biopsies/*/*.tif"),
+        (RECORDINGS, "duplicate-backward", "/recordings/spring"),
+    ],
+)
+async def test_folders_of_files_that_were_not_sent_fill_a_loader(
+    script: str, pattern: str, assumed: str
+) -> None:
+    found = await asked(script)
+    assert found.causes[0].pattern == pattern, found.summary
+    assert found.patches[0].verification.status == "passed"
+    files = [a.name for a in found.world if a.kind == "file"]
+    assert files == [assumed]  # what is in it is not told again
+
+
+async def test_settings_are_read_as_their_packages_read_them() -> None:
+    found = await asked(SETTINGS, files=[{"path": "run.yaml", "content": RUN}])
+    assert found.causes[0].pattern == "recurrent-state", found.summary
+    assert found.patches[0].verification.status == "passed"
