@@ -42,7 +42,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """One thing to look at. `place` is None for what concerns the whole; `blames`: as in `Entry`."""
+    """One thing to look at. `place` is None for what concerns the whole; `blames` as in `Entry`."""
 
     kind: Literal["lines", "version"]
     text: str
