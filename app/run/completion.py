@@ -10,6 +10,7 @@ from sandbox.protocol import Job, RunResult, Session, Wanted, World
 from sandbox.records import Plan
 
 CALLS = 20  # backward calls after which a completed run has shown what it can
+_UNKNOWN = "its calls do nothing"  # as `sandbox.inside.standins.nothing` says
 _INCOMPLETE = ("NameError", "ImportError", "ModuleNotFoundError")
 
 
@@ -26,16 +27,23 @@ class InWorld:
 
 
 def is_partial(case: Case, run: RunResult) -> bool:
-    """Whether what was sent is a part of a program: it lacks a name, or calls nothing of what it
-    defines. A script that walks a graph as it was sent is never completed."""
+    """Whether what was sent is a part of a program: it lacks a name, gets no data for want of a
+    package, or calls nothing of what it defines. A script that walks a graph as it was sent is
+    never completed."""
     if case.notebook is not None or len_backwards(run):
         return False
     if case.traceback is not None and case.traceback.family == "other":
         if case.traceback.exception:
             return False
     if run.status == "raised":
-        return run.raised is not None and run.raised.type in _INCOMPLETE
-    return run.status == "finished" and not run.tampered and _defines(case)
+        return run.raised is not None and (run.raised.type in _INCOMPLETE or _lacks(run))
+    return run.status == "finished" and not run.tampered and (_defines(case) or _lacks(run))
+
+
+def _lacks(run: RunResult) -> bool:
+    """Whether the run had to do with packages of which nothing is known here."""
+    stand_ins = run.trace.stand_ins if run.trace is not None else []
+    return any(stand_in.detail.endswith(_UNKNOWN) for stand_in in stand_ins)
 
 
 def _defines(case: Case) -> bool:
@@ -47,7 +55,7 @@ def _defines(case: Case) -> bool:
 def wanted(case: Case) -> World:
     """The world to look for: one that raises the error of the traceback at a line it names."""
     given = case.traceback
-    if given is None:
+    if given is None or given.family == "other":  # a complaint in words names no error
         return World()
     entry = case.project.entry
     own = [f for f in given.frames if not f.is_library and f.file == entry]

@@ -44,6 +44,11 @@ def _package_of(module: str, path: str) -> str:
     return module if os.path.basename(path) == "__main__.py" else module.rpartition(".")[0]
 
 
+def folders(path: str) -> list[str]:
+    """Where a script finds the modules of its project."""
+    return _paths(path, None, alone=False)
+
+
 def _paths(path: str, module: str | None, *, alone: bool) -> list[str]:
     """Where the project's modules are found, as Python looks first: the script's own folder, or
     the project's root for a module. Behind that, as a project is when it is installed or started

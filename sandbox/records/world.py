@@ -61,6 +61,7 @@ class Plan(Record):
     skip: list[Text] = Field([], max_length=64)
     engine: Annotated[str, Field(max_length=4000)] = ""
     carried: bool = False
+    absent: bool = False
 
 
 class Planned(Plan):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from . import roles
 from .plan import Plan
@@ -65,6 +65,15 @@ def _wishes(plan: Plan, uses: Uses, lines: tuple[int, int], said: str) -> Iterat
             continue
         made_as = _MADE_AS.get(found[1] or "Tensor", set())
         for line in range(lines[0], min(lines[1], lines[0] + 20) + 1):
-            for path in uses.at.get(line, ()):
+            for path in _with_items(uses.at.get(line, ()), uses, plan):
                 if roles.role(path, uses, plan) in made_as and kind not in made_as:
                     yield path, kind
+
+
+def _with_items(paths: Sequence[str], uses: Uses, plan: Plan) -> Iterator[str]:
+    """The paths, and those of the items of batches among them: what is handed to another file is
+    taken apart there."""
+    for path in paths:
+        yield path
+        if roles.role(path, uses, plan) == "batches":
+            yield f"{path}[]"

@@ -61,11 +61,13 @@ OF_ENGINES = frozenset({"Tensor", "Variable", "Parameter", "Function"})  # own o
 
 
 class Everything(dict[str, Any]):
-    """A `__builtins__` in which every name is found: imported if it is usual, else made up."""
+    """A `__builtins__` in which every name is found: imported if it is usual, else made up, as are
+    those `left_out` of the text."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, left_out: frozenset[str] = frozenset()) -> None:
         super().__init__(vars(builtins))
         self._world = world
+        self._left_out = left_out
         self["super"] = _above
         self[CARRIED] = world.carried
         if not world.use("input").called and "input" in world.uses.of:
@@ -74,7 +76,7 @@ class Everything(dict[str, Any]):
     def __missing__(self, name: str) -> Any:
         if name.startswith("__"):
             raise KeyError(name)
-        found = self._usual(name)
+        found = self._usual(name) if name not in self._left_out else None
         if found is not None:
             self[name] = found
             return found

@@ -21,7 +21,8 @@ class Plan:
     with `repeats`, it asks a closure more than once; with `longer`, what is counted is more.
     `skip` names functions that are not called. `engine` is the error of an engine written by hand
     (`Exception: Cannot …`): what the text does not define is then of such an engine, not torch's.
-    With `carried`, a `…` in a loop makes anew what the loop's names hold.
+    With `carried`, a `…` in a loop makes anew what the loop's names hold. With `absent`, what is
+    imported from packages that are not here is made up by its use, like what is not defined.
     """
 
     kinds: dict[str, str] = field(default_factory=dict)
@@ -36,6 +37,7 @@ class Plan:
     skip: tuple[str, ...] = ()
     engine: str = ""
     carried: bool = False
+    absent: bool = False
 
     def with_kind(self, path: str, kind: str) -> Plan:
         return replace(self, kinds={**self.kinds, path: kind})

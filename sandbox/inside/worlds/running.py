@@ -10,7 +10,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from functools import wraps
-from types import CodeType, ModuleType
+from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 import torch
@@ -18,16 +18,29 @@ import torch
 from .. import entry as scripts
 from .. import failure, holders
 from ..emitter import Emitter
+from .absent import names_left_out, without_absent
 from .driving import Driver
 from .elided import filled_in, handed_on
 from .entries import walks
 from .names import Everything
 from .plan import Json, Plan
 from .reading import Uses
-from .scout import Enough, Scout, Trial, Wanted, Watch
+from .scout import Choices, Enough, Scout, Trial, Wanted, Watch
 from .shapes import Failure
 from .things import Wish
 from .world import World
+
+
+class Text:
+    """A text as it was sent, as Python of today, and what it does with what it does not define;
+    `left_out` are names that it imports, and that are made up all the same."""
+
+    def __init__(
+        self, tree: ast.Module, modern: ast.Module, left_out: frozenset[str] = frozenset()
+    ) -> None:
+        self.modern = modern
+        self.uses = Uses(tree)
+        self.left_out = left_out
 
 
 class Completed:
@@ -37,23 +50,27 @@ class Completed:
         self._path = os.path.abspath(entry)
         with open(self._path, "rb") as file:
             source = file.read()
+        folders = scripts.folders(self._path)
         self._tree = ast.parse(source, self._path)
         modern = scripts.read_as(source, self._path)
         self._modern = ast.parse(modern) if isinstance(modern, bytes | str) else modern
-        self._uses = Uses(self._tree)
+        self._texts = {False: Text(self._tree, self._modern)}
+        if (rest := without_absent(self._tree, folders)) is not None:
+            modern_rest = without_absent(self._modern, folders) or self._modern
+            self._texts[True] = Text(rest, modern_rest, names_left_out(self._tree, rest))
         self._emitter = emitter
         self._asked = asked
         _take_tensors_for_arrays()
         sys.argv = scripts.arguments([entry, *argv])
-        sys.path[0:0] = [os.path.dirname(self._path)]
+        sys.path[0:0] = folders
 
     def plan(self) -> Plan:
         """The plan that was given; else the best that a scout finds, which is told."""
         if self._asked.get("plan"):
             return Plan.from_json(self._asked["plan"])
         wanted = Wanted.from_json(self._asked.get("wanted") or {})
-        elided = bool(handed_on(self._tree))
-        plan, shows = Scout(self._scouted, self._uses, wanted, elided).best()
+        choices = Choices(bool(handed_on(self._tree)), True in self._texts)
+        plan, shows = Scout(self._scouted, self._uses_of, wanted, choices).best()
         self._emitter.emit({"t": "world", "shows": shows, **plan.to_json()})
         return plan
 
@@ -66,20 +83,29 @@ class Completed:
                 told.add(name)
                 self._emitter.emit({"t": "assumed", "kind": kind, "name": name, "text": text})
 
-        world = World(self._tree, self._uses, plan, tell)
+        world = World(self._tree, self._uses_of(plan), plan, tell)
         holders.BEYOND.append(world.values)
         self._live(world, lambda name, call: call())
 
     def _live(self, world: World, attempt: Callable[[str, Any], None]) -> None:
+        left_out = self._text_of(world.plan).left_out
         module = ModuleType("__main__")
-        module.__dict__.update(__file__=self._path, __builtins__=Everything(world), __cached__=None)
+        module.__dict__.update(
+            __file__=self._path, __builtins__=Everything(world, left_out), __cached__=None
+        )
         sys.modules["__main__"] = module
         exec(self._code(world), module.__dict__)
         if not any(walks(node) for node in self._tree.body if not _defines(node)):
             Driver(world, self._tree, self._path, attempt).drive()
 
+    def _uses_of(self, plan: Plan) -> Uses:
+        return self._text_of(plan).uses
+
+    def _text_of(self, plan: Plan) -> Text:
+        return self._texts[plan.absent and True in self._texts]
+
     def _code(self, world: World) -> CodeType:
-        tree = self._modern
+        tree = self._text_of(world.plan).modern
         if world.plan.carried and (names := handed_on(self._tree)):
             tree = filled_in(copy.deepcopy(tree), names)
             told = ", ".join(f"`{name}`" for name in names)
@@ -88,7 +114,7 @@ class Completed:
 
     def _scouted(self, plan: Plan, trial: Trial) -> None:
         """One run for the scout: nothing is told, and every ending is noted."""
-        world = World(self._tree, self._uses, plan, lambda *_: None, scouting=True)
+        world = World(self._tree, self._uses_of(plan), plan, lambda *_: None, scouting=True)
         seed()
 
         def attempt(name: str, call: Any) -> None:
@@ -112,7 +138,7 @@ class Completed:
     def _note(self, error: BaseException, trial: Trial) -> None:
         if trial.failure is None or trial.failure.error is not error:
             trial.failure = Failure(error)
-        user = failure.user_entries(error)
+        user = [e for e in failure.user_entries(error) if _file_of(e) == self._path]
         line = user[-1].tb_lineno if user else 0
         trial.lines = _statement_at(self._tree, line)
 
@@ -127,6 +153,10 @@ def _take_tensors_for_arrays() -> None:
         return array if isinstance(array, torch.Tensor) else from_numpy(array)
 
     patched.from_numpy = taken
+
+
+def _file_of(entry: TracebackType) -> str:
+    return entry.tb_frame.f_code.co_filename
 
 
 def _defines(node: ast.stmt) -> bool:

@@ -11,7 +11,7 @@ import os
 import select
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -103,16 +103,32 @@ class Watch(TorchFunctionMode):
             raise
 
 
+@dataclass(frozen=True)
+class Choices:
+    """What else a text leaves open: `elided`, something in a loop; `absent`, what it imports from
+    packages that are not here."""
+
+    elided: bool = False
+    absent: bool = False
+
+
 class Scout:
     """`run(plan, trial)` runs the text once in the world of a plan, and fills in the trial;
-    `elided`: the text leaves something out of a loop."""
+    `uses(plan)` are those of the text that the plan takes."""
 
     _until = 0.0
-    _walked_once = False  # in the last trial: a fault may need a second pass
+    _walks = 0  # in the last trial
+    _walked_once = False  # in it: a fault may need a second pass
 
-    def __init__(self, run: Any, uses: Uses, wanted: Wanted, elided: bool = False) -> None:
+    def __init__(
+        self,
+        run: Any,
+        uses: Callable[[Plan], Uses],
+        wanted: Wanted,
+        choices: Choices = Choices(),  # noqa: B008 (it cannot be changed)
+    ) -> None:
         self._run = run
-        self._elided = elided
+        self._choices = choices
         self._uses = uses
         self._wanted = wanted
         self._tries = 0
@@ -159,9 +175,12 @@ class Scout:
         """The plain world, and those that differ in what use does not decide."""
         self._base = Plan(engine=self._wanted.message if self._of_engine() else "")
         yield self._base
+        if self._choices.absent and not self._walks:
+            self._base = replace(self._base, absent=True, skip=())
+            yield self._base
         if not self._wanted.family:
             return
-        if self._elided:
+        if self._choices.elided:
             yield replace(self._base, carried=True)
         kind, _ = kind_of(self._wanted.message)
         first = {"leaf": ["leaf"], "view": ["leaf", "graph"], "reuse": ["graph"]}.get(
@@ -184,7 +203,7 @@ class Scout:
     def _of_engine(self) -> bool:
         """Whether the error is that of an engine of which the text does not show the class."""
         return self._wanted.family == "engine" and not any(
-            name.endswith(".backward") for name in self._uses.functions
+            name.endswith(".backward") for name in self._uses(Plan()).functions
         )
 
     def _settled(self, plan: Plan) -> Outcome:
@@ -199,6 +218,7 @@ class Scout:
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
             outcome = self._judged(plan, trial)
+            self._walks = trial.walks
             self._walked_once = trial.walks == 1 and trial.failure is None
             if outcome is not None:
                 return outcome
@@ -239,7 +259,7 @@ class Scout:
         said = str(trial.failure.error)
         guesses = chain(
             shapes.mended(plan, trial.failure),
-            kinds.of_another_kind(plan, self._uses, trial.lines, said),
+            kinds.of_another_kind(plan, self._uses(plan), trial.lines, said),
         )
         mended = next(filter(self._is_new, guesses), None)
         if mended is None and trial.driven and trial.driven not in plan.skip:

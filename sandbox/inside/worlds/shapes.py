@@ -67,8 +67,8 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         r"|used as indices",
         message,
     ):
-        for path, tensor in reversed(made):
-            if tensor.is_floating_point():
+        for tensor in reversed(list(_flat(failure.args))):
+            if (path := origin(tensor) or came_of(tensor)) and tensor.is_floating_point():
                 yield path, 2
     if re.search(r"not implemented for '(?:Long|Int)'|floating point|dtype.*Long", message):
         for path, tensor in made:
@@ -100,6 +100,12 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         for path, tensor in made:
             if not tensor.dim():
                 yield path, [8]
+    if found := re.search(r"too many values to unpack \(expected (\d+)", message):
+        for path, tensor in _held(failure.error.__traceback__):
+            if tensor.dim() and tensor.shape[0] > int(found[1]):
+                yield path, [int(found[1]), *map(int, tensor.shape[1:])]
+    if "same number of dimensions" in message:
+        yield from _of_fewer(failure)
     yield from _of_ranks(failure, message, made)
     yield from _of_partners(failure, made)
 
@@ -151,7 +157,7 @@ def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]
         weight, indices = (
             (first, second) if first.is_floating_point() and first.dim() == 2 else (second, first)
         )
-        if path := made_for(indices):
+        if path := origin(indices):
             yield path, int(weight.shape[0])
     if name.endswith("_cell") and isinstance(first, torch.Tensor):
         state = second[0] if isinstance(second, tuple | list) else second
@@ -172,7 +178,7 @@ def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]
         and isinstance(first, torch.Tensor)
         and isinstance(second, torch.Tensor)
     ):
-        if path := made_for(second) or getattr(second, "_flat_of", None):
+        if path := origin(second):
             classes = int(first.shape[1 if first.dim() > 1 else 0])
             labels = [int(first.shape[0]), *map(int, first.shape[2:])]
             if list(second.shape) != labels:
@@ -211,6 +217,17 @@ def _of_ranks(
     candidates = made or list(_held(failure.error.__traceback__))
     for path, tensor in candidates:
         yield path, [*map(int, tensor.shape), *[8] * more]
+
+
+def _of_fewer(failure: Failure) -> Iterator[tuple[str, Wished]]:
+    """Of tensors that are put together, what those with more dimensions came of has too many."""
+    given = list(_flat(failure.args))
+    least = min((t.dim() for t in given), default=0)
+    for tensor in given:
+        path = made_for(tensor) or came_of(tensor)
+        shape = Here.world.shape_of(path) if path else []
+        if path and least < tensor.dim() <= least + len(shape):
+            yield path, shape[tensor.dim() - least :]
 
 
 def _of_partners(
@@ -265,6 +282,17 @@ def made_for(value: Any) -> str | None:
     return getattr(value, "_made_for", None) if isinstance(value, torch.Tensor) else None
 
 
+def origin(value: torch.Tensor) -> str | None:
+    """The same; of a tensor that has its numbers in another shape, too."""
+    return made_for(value) or getattr(value, "_flat_of", None)
+
+
+def came_of(value: torch.Tensor) -> str | None:
+    """The path of an invented tensor that something was computed of."""
+    found: str | None = getattr(value, "_came_of", None)
+    return found
+
+
 def remembered(result: Any, args: Any) -> Any:
     """The result of a function, known by what it was made from where it has the same shape."""
     if isinstance(result, torch.Tensor) and made_for(result) is None:
@@ -276,6 +304,15 @@ def remembered(result: Any, args: Any) -> Any:
                 break
             if path and tensor.numel() == result.numel():
                 result._flat_of = path  # type: ignore[attr-defined]
+            if first := path or came_of(tensor):
+                result._came_of = first  # type: ignore[attr-defined]
+    elif isinstance(result, tuple) or type(result).__name__ == "tuple_iterator":  # its parts
+        parts = tuple(result)
+        first = next(filter(None, (made_for(t) or came_of(t) for t in _flat(args))), None)
+        for part in parts:
+            if isinstance(part, torch.Tensor) and first:
+                part._came_of = first  # type: ignore[attr-defined]
+        return result if isinstance(result, tuple) else iter(parts)
     return result
 
 

@@ -87,8 +87,10 @@ class World:
             if (own := self.building.own(path)) is not None:
                 self.telling.own(path, own)
                 return own
-        parts = self.use(path).count
-        if kind not in ("tensor", "batches") and path not in self.plan.kinds and 1 < parts <= 8:
+        use = self.use(path)
+        parts = use.count
+        whole = kind == "tensor" or (kind == "batches" and (use.iterated or not use.parts))
+        if not whole and path not in self.plan.kinds and 1 < parts <= 8:
             return tuple(self.make(f"{path}[{n}]") for n in range(parts))
         made: Any = getattr(self, f"_{kind}")(path)
         self.telling.note(path, "values" if isinstance(made, type) else kind, made)
@@ -230,7 +232,7 @@ class World:
         """A tensor without history, in the planned shape."""
         shape = self.plan.shapes.get(path)
         if shape is None:
-            shape = _shape(self.use(path))
+            shape = self.shape_of(path)
             if self.plan.longer and self.use(path).indexed and len(shape) > 1:
                 shape = [shape[0] * LONGER, *shape[1:]]
         if path in self.plan.whole:
@@ -238,6 +240,10 @@ class World:
                 torch.arange(_size(shape)).remainder(self.plan.whole[path]).view(shape), path
             )
         return self.marked(torch.rand(shape) * 0.8 + 0.1, path)
+
+    def shape_of(self, path: str) -> list[int]:
+        """The shape that a tensor of this path has, as far as it is decided."""
+        return self.plan.shapes.get(path) or _shape(self.use(path))
 
     def output(
         self, path: str, source: torch.Tensor, given: Sequence[Any] = (), weight: str = ""

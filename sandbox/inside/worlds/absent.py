@@ -1,0 +1,94 @@
+"""Imports of packages that are not there, left out of a text: the names are then made up by their
+use, like all others that it does not define."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from .uses import names_of
+
+MAX_READ = 1 << 18
+_OWN = ("nn.Module", "backward(", "autograd")  # a module of the project that has these is not data
+
+
+def without_absent(tree: ast.Module, folders: list[str]) -> ast.Module | None:
+    """The text without imports of packages that are neither here nor in these folders, and of
+    modules in them that read data by such packages; None where it has none."""
+    absent = [node for node in _imports(tree) if any(_is_absent(n, folders) for n in _names(node))]
+    if not absent:
+        return None
+    lines = {node.lineno for node in absent}
+    made = copy.deepcopy(tree)
+    for node in ast.walk(made):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                block[:] = [_passed(s) if _is_one(s, lines) else s for s in block]
+    return made
+
+
+def names_left_out(tree: ast.Module, rest: ast.Module) -> frozenset[str]:
+    """The names that a text imports and the rest of it does not."""
+    return frozenset(_bound(tree)) - frozenset(_bound(rest))
+
+
+def _bound(tree: ast.Module) -> Iterator[str]:
+    return (name for node in _imports(tree) for name in names_of(node))
+
+
+def _is_one(node: ast.stmt, lines: set[int]) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom) and node.lineno in lines
+
+
+def _passed(node: ast.stmt) -> ast.stmt:
+    return ast.copy_location(ast.Pass(), node)
+
+
+def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    return (n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom))
+
+
+def _names(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """The modules that an import names; relative ones are the project's own."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module] if node.module and not node.level else []
+
+
+def _is_absent(name: str, folders: list[str], depth: int = 2) -> bool:
+    path = _file_of(name, folders)
+    if path is None:
+        return not _is_here(name.partition(".")[0])
+    text = path.read_bytes()[:MAX_READ].decode("utf-8", "replace")
+    if not depth or any(mark in text for mark in _OWN):
+        return False
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return any(_is_absent(n, folders, depth - 1) for node in _imports(tree) for n in _names(node))
+
+
+def _is_here(top: str) -> bool:
+    if top in sys.stdlib_module_names or top in sys.modules:
+        return True
+    try:
+        return importlib.util.find_spec(top) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _file_of(name: str, folders: list[str]) -> Path | None:
+    """The project's file of a module."""
+    place = name.replace(".", os.sep)
+    for folder in folders:
+        for end in (".py", f"{os.sep}__init__.py"):
+            if (path := Path(folder) / f"{place}{end}").is_file():
+                return path
+    return None
