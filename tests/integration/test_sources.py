@@ -82,6 +82,36 @@ for step in range(3):
     state.sum().backward()
     descent.step()
 """
+REEFS = """\
+import torch
+from reefgraphs import Batcher, Reefs
+from survey.head import Head
+
+head = Head(12, 5)
+descent = torch.optim.SGD(head.parameters(), lr=0.1)
+for reef in Batcher(Reefs("corals"), size=16):
+    loss = torch.nn.functional.cross_entropy(head(reef.species, reef.links), reef.health)
+    descent.zero_grad()
+    loss.backward()
+    descent.step()
+"""
+HEAD = """\
+import torch
+from torch import nn
+
+class Head(nn.Module):
+    def __init__(self, species, states):
+        super().__init__()
+        self.kinds, self.out = nn.Embedding(species, 8), nn.Linear(8, states)
+        self.usual = torch.zeros(8)
+
+    def forward(self, species, links):
+        here = self.kinds(species)
+        source, target = links
+        here = here + torch.zeros_like(here).index_add(0, target, here[source])
+        self.usual = 0.9 * self.usual + 0.1 * here.mean(0)
+        return self.out(here - self.usual)
+"""
 RUN = "width: 3\nrate: 5e-2\nroot: ${oc.env:SCRATCH_OF_NOBODY,scratch}\nrun: {name: deep, id: 7}\n"
 RUN += "store: ${oc.env:SCRATCH_OF_NOBODY,scratch}/${run.name}/${run.id}\n"
 
@@ -113,3 +143,13 @@ async def test_settings_are_read_as_their_packages_read_them() -> None:
     found = await asked(SETTINGS, files=[{"path": "run.yaml", "content": RUN}])
     assert found.causes[0].pattern == "recurrent-state", found.summary
     assert found.patches[0].verification.status == "passed"
+
+
+async def test_what_an_unknown_package_gives_is_made_up_by_its_use_in_every_file() -> None:
+    files = [{"path": "survey/__init__.py"}, {"path": "survey/head.py", "content": HEAD}]
+    found = await asked(REEFS, files=[{"content": "", **file} for file in files])
+    first, patch = found.causes[0], found.patches[0]
+    assert (first.pattern, first.location.file) == ("stored-graph", "survey/head.py"), found.summary
+    assert patch.verification.status == "passed"
+    assert found.basis == "completed"
+    assert any("`Batcher` comes from what is not here" in a.text for a in found.world)

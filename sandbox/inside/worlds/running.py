@@ -88,7 +88,7 @@ class Completed:
         self._live(world, lambda name, call: call())
 
     def _live(self, world: World, attempt: Callable[[str, Any], None]) -> None:
-        left_out = self._text_of(world.plan).left_out
+        left_out = world.telling.left_out = self._text_of(world.plan).left_out
         module = ModuleType("__main__")
         module.__dict__.update(
             __file__=self._path, __builtins__=Everything(world, left_out), __cached__=None

@@ -32,7 +32,10 @@ _WORDS = {
 
 
 class Telling:
-    """`tell(kind, name, text)` is told; `functions` are those of the text."""
+    """`tell(kind, name, text)` is told; `functions` are those of the text, `left_out` names that it
+    imports from what is not here."""
+
+    left_out: Container[str] = ()
 
     def __init__(self, tell: Tell, functions: Container[str]) -> None:
         self._tell = tell
@@ -72,7 +75,8 @@ class Telling:
             self._tell("name", name, f"`{name}` of `{function}` is not given in the text: {said}.")
         else:
             name = spelling(path)
-            self._tell("name", name, f"`{name}` is not in the text: {said}.")
+            why = "comes from what is not here" if name in self.left_out else "is not in the text"
+            self._tell("name", name, f"`{name}` {why}: {said}.")
 
     def _is_told(self, path: str) -> bool:
         home = path.rpartition(".")[0]
