@@ -125,7 +125,7 @@ class Scout:
         run: Any,
         uses: Callable[[Plan], Uses],
         wanted: Wanted,
-        choices: Choices = Choices(),  # noqa: B008 (it cannot be changed)
+        choices: Choices = Choices(),
     ) -> None:
         self._run = run
         self._choices = choices
