@@ -61,13 +61,14 @@ class Comparison:
 class Measured:
     """What comparing showed. `whole_story`: the reference goes past the original's failure.
     `too_early`: it fails, too, before it has any gradient. `doubted`: the original's run showed its
-    own gradients to be wrong."""
+    own gradients to be wrong. `completed`: the backward calls that it got through."""
 
     kept: Comparison = field(default_factory=lambda: Comparison("kept"))
     truncated: Comparison | None = None
     whole_story: bool = True
     too_early: bool = False
     doubted: bool = False
+    completed: int = 0
 
     @property
     def gradients(self) -> Gradients:
@@ -82,13 +83,23 @@ class Measured:
 
     @property
     def rank(self) -> int:
-        """Better effects first: same, truncated, either from the second pass on, unknown, other.
-        To leave gradients as they were comes last where they are the fault."""
+        """Better effects first: same, truncated, either from the second pass on, unknown, other,
+        other already where the original did not fail yet. To leave gradients as they were comes
+        last where they are the fault."""
         if self.doubted and self.gradients == "same":
-            return 4
+            return 5
         if self.gradients != "changed":
             return {"same": 0, "truncated": 1, "unknown": 2}[self.gradients]
-        return 2 if self.nearest.settled else 3
+        if self.nearest.settled:
+            return 2
+        return 4 if self.early else 3
+
+    @property
+    def early(self) -> bool:
+        """Whether gradients are others already in a step that the original took before it failed:
+        there both references hold what the script was seen to train."""
+        taken = [gap for step, gap in self.nearest.differences if step.after <= self.completed]
+        return not self.doubted and any(gap > TOLERANCE for gap in taken)
 
     @property
     def nearest(self) -> Comparison:
@@ -123,11 +134,12 @@ class Measured:
                 f"Gradients equal {_REFERENCE[nearest.against]} from the second step on; the first "
                 "differs."
             )
+        early = ", and already before it fails" if self.early else ""
         if not nearest.equal:
-            return f"Gradients differ from the original's in {number} compared."
+            return f"Gradients differ from the original's in {number} compared{early}."
         return (
             f"Gradients equal {_REFERENCE[nearest.against]} in {nearest.equal} of "
-            f"{_steps(compared)} compared."
+            f"{_steps(compared)} compared{', and differ already before it fails' if early else ''}."
         )
 
 

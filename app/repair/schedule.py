@@ -6,19 +6,17 @@ its patch. So the calls that fed a step can be told apart by what they walked, w
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
+from app.repair.covering import LOOKED_AT, near, with_totals
 from app.repair.effects import by_optimizer
 from app.schemas import Check
 from sandbox.records import Step, Trace
 
 Word = Literal["same", "moved", "fewer", "more", "unknown"]
-NEAR = 1e-4  # between two values of one loss, as a share of it
-LOOKED_AT = 64  # calls and steps of each optimizer
 
 
 @dataclass(frozen=True)
@@ -116,8 +114,8 @@ def _departure(
         given = _meal(candidate, step)
         if wanted.calls and not step.fed:
             return Schedule("more", f"step {n + 1} finds gradients that nothing fed")
-        if _near(given.loss, wanted.loss) or (
-            n and _near(given.loss, _meal(original, ours[n], ours[n - 1].fed).loss)
+        if near(given.loss, wanted.loss) or (
+            n and near(given.loss, _meal(original, ours[n], ours[n - 1].fed).loss)
         ):
             continue
         if _spans(given.loss, whole[n:]):
@@ -158,7 +156,7 @@ def _spans(loss: float | None, meals: Sequence[_Meal]) -> bool:
         return False
     sums = list(accumulate(value for value in known if value is not None))
     return any(
-        _near(loss, total) or _near(loss, total / n) for n, total in enumerate(sums, 1) if n > 1
+        near(loss, total) or near(loss, total / n) for n, total in enumerate(sums, 1) if n > 1
     )
 
 
@@ -167,7 +165,7 @@ def _is_part(loss: float | None, trace: Trace, step: Step) -> bool:
     fed = set(step.fed)
     losses = [r.loss for r in trace.backwards if r.visit.n in fed and r.loss is not None]
     parts = [*accumulate(losses), *accumulate(reversed(losses)), *losses]
-    return any(_near(loss, part) for part in parts)
+    return any(near(loss, part) for part in parts)
 
 
 def _are_walked(original: Trace, step: Step, candidate: Trace, calls: range) -> bool:
@@ -176,14 +174,8 @@ def _are_walked(original: Trace, step: Step, candidate: Trace, calls: range) -> 
     walked = [r.loss for r in candidate.backwards if r.visit.n in calls]
     wanted = [r.loss for r in original.backwards if r.visit.n in set(step.fed)]
     known = [loss for loss in wanted if loss is not None]
-    found = [any(_near(loss, other) for other in walked) for loss in known]
-    return len(known) == len(wanted) and all(_with_totals(known, found))
-
-
-def _near(one: float | None, other: float | None) -> bool:
-    if one is None or other is None:
-        return False
-    return abs(one - other) <= NEAR * max(abs(one), abs(other), 1e-6)
+    found = [any(near(loss, other) for other in walked) for loss in known]
+    return len(known) == len(wanted) and all(with_totals(known, found))
 
 
 def _rhythm(trace: Trace) -> list[tuple[int, int]]:
@@ -206,77 +198,3 @@ def rewalked(candidate: Trace) -> str:
     return (
         f"line {again[0].visit.at.line} goes through a graph that was used before" if again else ""
     )
-
-
-def strays(original: Trace, candidate: Trace) -> bool:
-    """Whether losses of the original have another value in the patch, or are in no sum of it."""
-    ours = [loss for _, loss in _new_losses(original)][:LOOKED_AT]
-    theirs = [loss for _, loss in _new_losses(candidate)]
-    if len(theirs) < len(ours):
-        ours = ours[: max(len(theirs), 1)]
-    return not all(_walked(ours, theirs)[0])
-
-
-def covered(original: Trace, candidate: Trace) -> Check:
-    """Every loss that the original walks is walked, alone or as part of a sum or a mean.
-
-    A loss counts as left out only where all that the candidate walks is accounted for.
-    """
-    ours = _new_losses(original)[:LOOKED_AT]
-    theirs = [loss for _, loss in _new_losses(candidate)]
-    if not ours or not theirs:
-        return Check(name="covered", status="not_run", detail="no loss is a number")
-    walked, explained = _walked([loss for _, loss in ours], theirs)
-    walked = _with_totals([loss for _, loss in ours], walked)
-    lines = {line for line, _ in ours}
-    lost = sorted(lines - {line for (line, _), found in zip(ours, walked, strict=True) if found})
-    if lost and explained:
-        detail = f"the loss of line {lost[0]} gets no backward any more"
-        return Check(name="covered", status="failed", detail=detail)
-    if lost:
-        detail = f"no backward call was seen with the value of line {lost[0]}'s loss"
-        return Check(name="covered", status="not_run", detail=detail)
-    many = "1 loss gets" if len(lines) == 1 else f"{len(lines)} losses get"
-    return Check(name="covered", status="passed", detail=f"{many} a backward")
-
-
-def _new_losses(trace: Trace) -> list[tuple[int, float]]:
-    """The line and the loss of each call that walks something new."""
-    return [
-        (r.visit.at.line, r.loss)
-        for r in trace.backwards
-        if r.outcome == "ok" and r.loss is not None and not r.again
-    ]
-
-
-def _walked(ours: Sequence[float], theirs: Sequence[float]) -> tuple[list[bool], bool]:
-    """For each of our losses whether they walk it; and whether all that they walk is ours."""
-    known = sorted(theirs)
-    found = [False] * len(ours)
-    matched: list[float] = []
-    for start in range(len(ours)):
-        total = 0.0
-        for end in range(start, len(ours)):
-            total += ours[end]
-            for value in {total, total / (end - start + 1)}:
-                if _holds(known, value):
-                    matched.append(value)
-                    found[start : end + 1] = [True] * (end - start + 1)
-    matched.sort()
-    return found, all(_holds(matched, value) for value in known)
-
-
-def _with_totals(losses: Sequence[float], walked: Sequence[bool]) -> list[bool]:
-    """The same, where a loss counts as walked, too, if it is the sum of several that are."""
-    found = list(walked)
-    for n, loss in enumerate(losses):
-        sums = list(accumulate(reversed(losses[:n])))[1:]
-        parts = (walked[n - k : n] for k in range(2, n + 1))
-        found[n] |= any(all(part) and _near(loss, s) for part, s in zip(parts, sums, strict=True))
-    return found
-
-
-def _holds(known: Sequence[float], value: float) -> bool:
-    """Whether the value, or one near it, is among these, which are sorted."""
-    at = bisect_left(known, value)
-    return any(_near(one, value) for one in known[max(at - 1, 0) : at + 1])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from analyzers.explain.pattern import SECOND_CHOICE
 from analyzers.request.causes import Candidate
-from app.repair import checks, schedule
+from app.repair import checks, covering, schedule
 from app.repair.effects import Comparison, Measured, compare, renumbered
 from app.repair.learning import learns, starved
 from app.repair.original import PATIENCE_S, Mathematics, Original
@@ -155,7 +155,9 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
     trial.nodes = _nodes(trace or trial.run.trace)
     trial.retains = _retains(trial.run) > _retains(original.run)
     doubted = not outcome.silent_kinds(original.run).isdisjoint(OF_GRADIENTS)
-    trial.measured = replace(await _measured(original, own, trace), doubted=doubted)
+    completed = original.failing_call if original.run.status == "raised" else 0
+    measured = await _measured(original, own, trace)
+    trial.measured = replace(measured, doubted=doubted, completed=completed)
     if reference is None and trace is not None:
         trial.unsteady = schedule.idle(trace)
     if reference is not None and trace is not None:
@@ -164,27 +166,32 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
         trial.unsteady = (
             starved(reference, trace) or schedule.rewalked(trace) or checks.hoards(trace)
         )
-        trial.strays = schedule.strays(reference, trace)
+        trial.strays = covering.strays(reference, trace)
     if trial.run.trace is not None:
         trial.schedule = schedule.piled(trial.run.trace) or trial.schedule
     return [
         learns(reference, trace or trial.run.trace, original.run.trace, trial.run.trace),
         _same_gradient(trial.measured),
         trial.schedule.check,
-        _covered(trial, reference, trace),
+        _covered(trial, held.trace, reference, trace),
     ]
 
 
-def _covered(trial: Trial, reference: Trace | None, trace: Trace | None) -> Check:
+def _covered(
+    trial: Trial, kept: Trace | None, reference: Trace | None, trace: Trace | None
+) -> Check:
     """Equal gradients hold the share of every loss; others do not tell which losses made them."""
     if trial.gradients == "same":
         steps = len(trial.measured.kept.differences)
         detail = f"equal gradients in {steps} steps hold every loss"
         return Check(name="covered", status="passed", detail=detail)
+    if kept is not None and trace is not None:
+        if lost := covering.lost_terms(kept, trace, trial.measured.completed):
+            return Check(name="covered", status="failed", detail=lost)
     if reference is None or trace is None:
         detail = "the original cannot be followed past its failure"
         return Check(name="covered", status="not_run", detail=detail)
-    return schedule.covered(reference, trace)
+    return covering.covered(reference, trace)
 
 
 async def _measured(original: Original, own: Mathematics, trace: Trace | None) -> Measured:

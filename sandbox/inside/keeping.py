@@ -6,7 +6,7 @@ import gc
 
 import torch
 
-from .graph import walk
+from .graph import Walk, walk
 
 PASSES = range(2, 10)  # of one line, at which it is measured
 LOOKS = 64  # in all
@@ -17,13 +17,14 @@ def kept_nodes(iteration: int, before: int) -> int:
     """The number of autograd nodes behind all tensors that are alive. Where there are more than
     `before` when the line has been seen often enough to call that growth, cycles that only hold
     themselves are let go of first: once, as this takes its time."""
-    kept = _alive()
+    kept = len(alive().nodes)
     if kept > before and iteration == PASSES[ENOUGH - 1]:
         gc.collect()
-        kept = _alive()
+        kept = len(alive().nodes)
     return kept
 
 
-def _alive() -> int:
-    alive = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.Tensor)]
-    return len(walk([(t.grad_fn, 0) for t in alive if t.grad_fn is not None]).nodes)
+def alive() -> Walk:
+    """The graph behind all tensors that are alive."""
+    tensors = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.Tensor)]
+    return walk([(t.grad_fn, 0) for t in tensors if t.grad_fn is not None])

@@ -22,6 +22,7 @@ from .feeding import Feeding
 from .frames import Json
 from .gradients import fingerprint
 from .parameters import Known, Parameters
+from .perturbing import perturb
 from .sampling import sampled
 from .stamps import Clock, next_number
 
@@ -77,9 +78,16 @@ class StepWatch:
                     return watch._frozen_step(optimizer, closure)
 
                 vars(optimizer)["step"] = MethodType(step, optimizer)
+        owned = _owned(optimizer)
+        if self.frozen:
+            perturb([p for p in owned if not self._is_owned(p)])
         frame = frames.user_frame(sys._getframe(2))
-        self._parameters.meet(_owned(optimizer), frame, self._numbers[optimizer])
+        self._parameters.meet(owned, frame, self._numbers[optimizer])
         self._parameters.tell()
+
+    def _is_owned(self, parameter: torch.Tensor) -> bool:
+        known = self._parameters.find(parameter)
+        return known is not None and known.optimizer is not None
 
     def optimizers(self) -> list[Optimizer]:
         """Those that are alive."""

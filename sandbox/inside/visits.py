@@ -15,6 +15,7 @@ from .keeping import LOOKS, PASSES, kept_nodes
 from .parameters import Parameters
 from .sampling import sampled
 from .stamps import Clock, Stamps
+from .terms import terms_of
 
 WALKED = "walked"  # metadata: an earlier backward walked this node, behind so many steps and one
 _SCALING = ("MulBackward", "DivBackward", "NegBackward")
@@ -88,6 +89,7 @@ class VisitWatch(Observer):
                 "loss": self._loss,
                 "again": self._again,
                 "kept": self._kept,
+                "terms": terms_of(call.roots) if self._values else 0,
             }
         )
 

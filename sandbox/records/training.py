@@ -39,8 +39,9 @@ class Backward(Record):
     """`nodes`: autograd nodes reached. `reach`: how many earlier visits lie between now and the
     making of the oldest node reached (0: made since the last visit); a growing graph grows it.
     `received`: ids of parameters that got a gradient. In runs that read gradients, `loss` is the
-    number whose gradient the call computes, and `again` says that an earlier backward walked its
-    roots, or since the last step what they are multiples of."""
+    number whose gradient the call computes, `terms` how many with a graph it is the sum of, and
+    `again` says that an earlier backward walked its roots, or since the last step what they are
+    multiples of."""
 
     t: Literal["backward"]
     visit: Visit
@@ -50,6 +51,7 @@ class Backward(Record):
     received: list[Count] = Field([], max_length=4096)
     stale: list[Stale] = Field([], max_length=16)
     loss: Number | None = None
+    terms: Count = 0
     again: bool = False
     kept: Count | None = Field(None, description="nodes that live tensors keep, as it begins")
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 
 from app.repair.contest import judge
-from app.repair.verify import Trial
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, RunResult, Session
+from tests.judging import check, given, judged
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -21,21 +21,6 @@ async def session() -> AsyncIterator[Session]:
     async with sandbox.session() as session:
         yield session
     await sandbox.close()
-
-
-async def judged(session: Session, script: str, *repairs: tuple[str, str]) -> list[Trial]:
-    """Each repair replaces some text of the script; the trials come best first."""
-    texts = [script.replace(old, new) for old, new in repairs]
-    assert all(text != script for text in texts)
-    return await judge({"train.py": script}, "train.py", [{"train.py": t} for t in texts], session)
-
-
-def given(trials: Sequence[Trial]) -> list[int]:
-    return [int(trial.candidate.strategy.split()[1]) for trial in trials]
-
-
-def check(trial: Trial, name: str) -> str:
-    return next(check.status for check in trial.checks if check.name == name)
 
 
 GAN = """\

@@ -137,3 +137,32 @@ def test_a_loss_is_told_and_whether_it_was_walked_before(traced: Tracing) -> Non
     records = traced(script, reference="kept").trace.backwards
     assert [r.loss for r in records] == [6.0, 1.5, 6.0]
     assert [r.again for r in records] == [False, False, True]
+
+
+def test_parameters_are_held_a_little_off_where_they_begin(traced: Tracing) -> None:
+    """Those that a graph leads to already stay as they were when it was made."""
+    script = """\
+        import torch
+        net, late = torch.nn.Linear(2, 2), torch.zeros(3, requires_grad=True)
+        torch.nn.init.zeros_(net.weight)
+        shift = 2 * late
+        optimizer = torch.optim.SGD([*net.parameters(), late], lr=0.1)
+        for _ in range(2):
+            optimizer.zero_grad()
+            (net.weight.square().sum() + late.square().sum() + shift.sum()).backward(
+                retain_graph=True
+            )
+            optimizer.step()
+        """
+    (plain, *_), (held, *_), (reference, *_) = (
+        norms(traced(script, **job))
+        for job in (
+            {"gradients": True},
+            {"gradients": True, "frozen_steps": True},
+            {"reference": "kept"},
+        )
+    )
+    weight, _, late = held
+    assert held == reference
+    assert plain == [0.0, 0.0, late]
+    assert 0 < weight < 1

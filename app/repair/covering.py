@@ -1,0 +1,113 @@
+"""Which losses a patch walks, beside those of the original: alone, in sums, or not at all.
+
+At fixed parameters and with common random numbers a loss has the same value in both.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+
+from app.schemas import Check
+from sandbox.records import Trace
+
+NEAR = 1e-4  # between two values of one loss, as a share of it
+LOOKED_AT = 64  # calls and steps of each optimizer
+
+
+def near(one: float | None, other: float | None) -> bool:
+    """Whether two values are those of one loss."""
+    if one is None or other is None:
+        return False
+    return abs(one - other) <= NEAR * max(abs(one), abs(other), 1e-6)
+
+
+def lost_terms(original: Trace, candidate: Trace, completed: int) -> str:
+    """What to say of a loss that the original walked whole before it failed, after so many calls
+    `completed`, and of which the patch leaves terms as numbers; empty if of none."""
+    for record in original.backwards:
+        if record.visit.n > completed or record.again or record.terms < 2:
+            continue
+        same = [r.terms for r in candidate.backwards if not r.again and near(r.loss, record.loss)]
+        if same and max(same) < record.terms:
+            return (
+                f"of {record.terms} terms of line {record.visit.at.line}'s loss, "
+                f"{record.terms - max(same)} got a gradient before the original failed, and get "
+                "none any more"
+            )
+    return ""
+
+
+def strays(original: Trace, candidate: Trace) -> bool:
+    """Whether losses of the original have another value in the patch, or are in no sum of it."""
+    ours = [loss for _, loss in _new_losses(original)][:LOOKED_AT]
+    theirs = [loss for _, loss in _new_losses(candidate)]
+    if len(theirs) < len(ours):
+        ours = ours[: max(len(theirs), 1)]
+    return not all(_walked(ours, theirs)[0])
+
+
+def covered(original: Trace, candidate: Trace) -> Check:
+    """Every loss that the original walks is walked, alone or as part of a sum or a mean.
+
+    A loss counts as left out only where all that the candidate walks is accounted for.
+    """
+    ours = _new_losses(original)[:LOOKED_AT]
+    theirs = [loss for _, loss in _new_losses(candidate)]
+    if not ours or not theirs:
+        return Check(name="covered", status="not_run", detail="no loss is a number")
+    walked, explained = _walked([loss for _, loss in ours], theirs)
+    walked = with_totals([loss for _, loss in ours], walked)
+    lines = {line for line, _ in ours}
+    lost = sorted(lines - {line for (line, _), found in zip(ours, walked, strict=True) if found})
+    if lost and explained:
+        detail = f"the loss of line {lost[0]} gets no backward any more"
+        return Check(name="covered", status="failed", detail=detail)
+    if lost:
+        detail = f"no backward call was seen with the value of line {lost[0]}'s loss"
+        return Check(name="covered", status="not_run", detail=detail)
+    many = "1 loss gets" if len(lines) == 1 else f"{len(lines)} losses get"
+    return Check(name="covered", status="passed", detail=f"{many} a backward")
+
+
+def _new_losses(trace: Trace) -> list[tuple[int, float]]:
+    """The line and the loss of each call that walks something new."""
+    return [
+        (r.visit.at.line, r.loss)
+        for r in trace.backwards
+        if r.outcome == "ok" and r.loss is not None and not r.again
+    ]
+
+
+def _walked(ours: Sequence[float], theirs: Sequence[float]) -> tuple[list[bool], bool]:
+    """For each of our losses whether they walk it; and whether all that they walk is ours."""
+    known = sorted(theirs)
+    found = [False] * len(ours)
+    matched: list[float] = []
+    for start in range(len(ours)):
+        total = 0.0
+        for end in range(start, len(ours)):
+            total += ours[end]
+            for value in {total, total / (end - start + 1)}:
+                if _holds(known, value):
+                    matched.append(value)
+                    found[start : end + 1] = [True] * (end - start + 1)
+    matched.sort()
+    return found, all(_holds(matched, value) for value in known)
+
+
+def with_totals(losses: Sequence[float], walked: Sequence[bool]) -> list[bool]:
+    """The same, where a loss counts as walked, too, if it is the sum of several that are."""
+    found = list(walked)
+    for n, loss in enumerate(losses):
+        sums = list(accumulate(reversed(losses[:n])))[1:]
+        parts = (walked[n - k : n] for k in range(2, n + 1))
+        found[n] |= any(all(part) and near(loss, s) for part, s in zip(parts, sums, strict=True))
+    return found
+
+
+def _holds(known: Sequence[float], value: float) -> bool:
+    """Whether the value, or one near it, is among these, which are sorted."""
+    at = bisect_left(known, value)
+    return any(near(one, value) for one in known[max(at - 1, 0) : at + 1])

@@ -1,0 +1,37 @@
+"""Where parameters are held still: a little off the point at which a script begins.
+
+At that point the gradient of a term may happen to vanish (a penalty of weights that begin as
+zeros, a distance to where they were), so that a patch which lets go of the term would go unnoticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from .gradients import signs
+from .keeping import alive
+from .stamps import Clock, next_number
+
+SHARE = 0.05  # of a value; of the parameter's typical one, where it is zero
+
+
+def perturb(parameters: Sequence[torch.Tensor]) -> None:
+    """Move what an optimizer takes, in every run by the same amounts: signs stay as they are, and
+    zeros become positive. What a graph leads to already stays where it was made."""
+    made = next_number() > Clock.first_node
+    used = {id(at.variable) for _, at in alive().leaves} if made else set()
+    for place, parameter in enumerate(parameters):
+        dense = parameter.layout is torch.strided and parameter.is_floating_point()
+        if dense and parameter.numel() and id(parameter) not in used:
+            _move(parameter.data, place)
+
+
+def _move(values: torch.Tensor, place: int) -> None:
+    one, two, three = signs(values.numel()).double()
+    rough = ((4 * one + 2 * two + three) / 7).roll(place).reshape(values.shape).to(values)
+    typical = values.square().mean().sqrt()
+    typical = torch.where(typical > 0, typical, torch.ones_like(typical))
+    zeros, others = typical * SHARE * (1 + rough / 2), values * (1 + SHARE * rough)
+    values.copy_(torch.where(values == 0, zeros, others))

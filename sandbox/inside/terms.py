@@ -1,0 +1,43 @@
+"""The terms that a loss adds up, as far as its graph tells: those with a gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from .graph import Node, Root
+
+LIMIT = 256
+_ADDING = ("Add", "Sub", "Neg", "Squeeze", "Unsqueeze", "View")
+_SCALING = ("Mul", "Div")  # by a constant
+_COLLECTING = ("Sum", "Mean")
+_COLLECTED = ("Stack", "Cat")
+
+
+def terms_of(roots: Sequence[Root]) -> int:
+    """How many numbers that have a graph are added up; one that a constant scales is one."""
+    count, pending = 0, [node for node, _ in roots]
+    while pending and count < LIMIT:
+        parts = _parts(pending.pop())
+        pending += parts
+        count += not parts
+    return count
+
+
+def _parts(node: Node) -> list[Node]:
+    """What a number is the sum of, or a multiple; nothing where it is a term of its own."""
+    below = [child for child, _ in node.next_functions if child is not None]
+    name = node.name()
+    if name.startswith(_COLLECTING) and len(below) == 1 and below[0].name().startswith(_COLLECTED):
+        return [n for n, _ in below[0].next_functions if n is not None and _is_number(n)]
+    if not _is_number(node):
+        return []
+    if name.startswith(_ADDING) or (name.startswith(_SCALING) and len(below) == 1):
+        return [child for child in below if _is_number(child)]
+    return []
+
+
+def _is_number(node: Any) -> bool:
+    shapes = [metadata.shape for metadata in getattr(node, "_input_metadata", ())]
+    return len(shapes) == 1 and prod(shapes[0]) == 1
