@@ -181,13 +181,13 @@ def _covered(
     trial: Trial, kept: Trace | None, reference: Trace | None, trace: Trace | None
 ) -> Check:
     """Equal gradients hold the share of every loss; others do not tell which losses made them."""
+    if kept is not None and trace is not None:
+        if lost := covering.lost_terms(kept, trace, trial.measured.completed):
+            return Check(name="covered", status="failed", detail=lost)
     if trial.gradients == "same":
         steps = len(trial.measured.kept.differences)
         detail = f"equal gradients in {steps} steps hold every loss"
         return Check(name="covered", status="passed", detail=detail)
-    if kept is not None and trace is not None:
-        if lost := covering.lost_terms(kept, trace, trial.measured.completed):
-            return Check(name="covered", status="failed", detail=lost)
     if reference is None or trace is None:
         detail = "the original cannot be followed past its failure"
         return Check(name="covered", status="not_run", detail=detail)

@@ -19,6 +19,7 @@ class Feeding(Observer):
     def __init__(self, parameters: Parameters) -> None:
         self._parameters = parameters
         self._fed: dict[int, list[int]] = {}
+        self._parts: dict[int, object] = {}  # the tensor that played each parameter's part
 
     def before(self, call: Call) -> None:
         """Forget what has been cleared."""
@@ -27,8 +28,11 @@ class Feeding(Observer):
                 del self._fed[number]
 
     def after(self, call: Call) -> None:
-        """Note who was fed."""
+        """Note who was fed. What takes the place of another tensor begins without a gradient."""
         for known in call.received if call.kind == "backward" else ():
+            if self._parts.setdefault(known.id, known.tensor) is not known.tensor:
+                self._parts[known.id] = known.tensor
+                self._fed.pop(known.id, None)
             self._fed.setdefault(known.id, []).append(call.n)
 
     def behind(self, owned: list[Known]) -> list[int]:

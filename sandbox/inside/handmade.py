@@ -12,8 +12,9 @@ from .engine import Call, Observer
 from .frames import Json
 from .gradients import fingerprint
 from .graph import storage_of
-from .parameters import Known, Parameters
+from .parameters import Known, Parameters, values_of
 from .steps import StepWatch
+from .updates import HeldUpdates
 
 CALLS = 512  # at which gradients are read
 MOVED = "parameters were replaced by hand: gradients are not all at the same parameters"
@@ -23,18 +24,18 @@ _Mode: Any = TorchDispatchMode  # untyped in torch
 
 class HeldStill(_Mode):  # type: ignore[misc]
     """Leaves out every operation that would write into the memory of some tensors, and keeps in
-    `spared` which memory that was."""
+    `spared` which memory that was. It holds on to that memory, so that no other takes its name."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.storages: set[int] = set()
+        self.storages: dict[int, torch.UntypedStorage] = {}
         self.spared: set[int] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if func._schema.is_mutable:
             targets = list(written(func._schema, args, kwargs))
-            held = self.storages.intersection(map(storage_of, targets))
+            held = {s for s in map(storage_of, targets) if s is not None and s in self.storages}
             if held:
                 self.spared |= held
                 return targets[0] if func._schema.returns else None
@@ -45,20 +46,29 @@ class HandSteps(Observer):
     """Tells the gradients that a script without optimizers has gathered when it clears them.
 
     With `frozen`, leaves that have received a gradient are no longer written to; told is how many
-    would have been, or have given way to others.
+    would have been, or have given way to others. With `renew`, these are leaves, too.
     """
 
     def __init__(
-        self, steps: StepWatch, parameters: Parameters, notes: list[str], *, frozen: bool
+        self,
+        steps: StepWatch,
+        parameters: Parameters,
+        notes: list[str],
+        *,
+        frozen: bool,
+        renew: bool,
     ) -> None:
         self._steps = steps
         self._parameters = parameters
         self._notes = notes
         self._still = HeldStill() if frozen else None
+        self._renew = renew
         self._memory: dict[int, int | None] = {}
+        self._values: dict[int, tuple[float, float]] = {}
         self._replaced: set[int] = set()
         self._gathered: tuple[Json, list[Json], list[int]] | None = None
         self._marks: dict[int, object] = {}
+        self._parts: dict[int, object] = {}  # the tensor that played each parameter's part
 
     def before(self, call: Call) -> None:
         """Tell what was gathered, if it has been cleared since."""
@@ -73,11 +83,14 @@ class HandSteps(Observer):
         received = self._parameters.meet(list(leaves.values()), call.frame)
         if self._still is not None:
             self._hold(received)
+        known = self._parameters.known
+        if any(self._parts.get(k.id, k.tensor) is not k.tensor for k in received):
+            self._tell()
+        self._parts |= {k.id: k.tensor for k in received}
         at: Json = call.record()["at"]
         if call.kind == "backward":
-            known = self._parameters.known
             self._gathered = at, self._steps.read(known), self._steps.feeding.behind(known)
-            self._marks = {known.id: _mark(known) for known in self._parameters.known}
+            self._marks = {k.id: _mark(k) for k in known}
         elif returned := self._returned(call):
             self._gathered = at, returned, []
             self._tell()
@@ -86,8 +99,9 @@ class HandSteps(Observer):
         """Tell what was gathered last, if it is gone by the end; and what is left."""
         if self._gathered is not None and self._cleared():
             self._tell()
-        left = self._steps.read(self._parameters.known)
-        self._steps.emit_step(-1, None, left, self._changed())
+        known = self._parameters.known
+        fed = self._steps.feeding.behind(known) if self._gathered is not None else []
+        self._steps.emit_step(-1, None, self._steps.read(known), self._changed(), fed)
 
     def _returned(self, call: Call) -> list[Json]:
         found = []
@@ -124,15 +138,21 @@ class HandSteps(Observer):
         assert self._still is not None
         if not self._memory:
             self._still.__enter__()
+            updates: Any = HeldUpdates(self._still.storages, renew=self._renew)
+            updates.__enter__()
         for known in received:
             tensor = known.tensor()
-            storage = storage_of(tensor) if tensor is not None else None
+            if tensor is None:
+                continue
+            storage = storage_of(tensor)
+            if storage is not None:
+                self._still.storages[storage] = tensor.untyped_storage()
             if self._memory.setdefault(known.id, storage) != storage:
                 self._memory[known.id] = storage
                 self._replaced.add(known.id)
-                if MOVED not in self._notes:
-                    self._notes.append(MOVED)
-        self._still.storages |= {s for s in self._memory.values() if s is not None}
+            values = values_of(tensor)
+            if self._values.setdefault(known.id, values) != values and MOVED not in self._notes:
+                self._notes.append(MOVED)
 
 
 def _mark(known: Known) -> object:

@@ -172,7 +172,13 @@ class Session:
             observers.append(self.path)
         notes: list[str] = []
         if self.steps.gradients:
-            self.hand = HandSteps(self.steps, self.parameters, notes, frozen=self.steps.frozen)
+            self.hand = HandSteps(
+                self.steps,
+                self.parameters,
+                notes,
+                frozen=self.steps.frozen,
+                renew=bool(reference),
+            )
             observers += [self.steps.feeding, self.hand]
         if reference == "truncated":
             observers.append(Truncation())

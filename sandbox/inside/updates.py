@@ -1,0 +1,73 @@
+"""Updates that a script writes out and binds anew (`w = w - lr * w.grad`), made of size zero."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from .graph import storage_of
+
+_GRADIENT: Any = vars(torch._C.TensorBase)["grad"]  # the attribute of every tensor
+_ADDING = ("add", "sub", "rsub", "addcmul", "addcdiv", "lerp")
+
+
+class HeldUpdates(TorchFunctionMode):
+    """What is made of gradients counts as zero where it is added to a leaf or to what a leaf led to.
+
+    `memory` is that of the leaves. With `renew`, the result is what the script means it to be: a
+    leaf, which the next pass trains.
+    """
+
+    def __init__(self, memory: Collection[int | None], *, renew: bool) -> None:
+        super().__init__()
+        self._memory = memory
+        self._renew = renew
+        self._steps: dict[int, weakref.ref[torch.Tensor]] = {}
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        given = [a for a in _flat((*args, *kwargs.values())) if isinstance(a, torch.Tensor)]
+        if getattr(func, "__self__", None) is _GRADIENT:
+            return self._noted(func(*args, **kwargs))
+        steps = [tensor for tensor in given if self._is_step(tensor)]
+        if not steps:
+            return func(*args, **kwargs)
+        trained = [t for t in given if t.requires_grad or storage_of(t) in self._memory]
+        if not trained:
+            return self._noted(func(*args, **kwargs))
+        if str(func.__name__).strip("_").removeprefix("i") not in _ADDING:
+            return func(*args, **kwargs)
+        return self._held(func, trained[0], args, kwargs)
+
+    def _held(self, func: Callable[..., Any], leaf: torch.Tensor, args: Any, kwargs: Any) -> Any:
+        result = func(
+            *(self._as_zeros(a) for a in args), **{k: self._as_zeros(v) for k, v in kwargs.items()}
+        )
+        if self._renew and leaf.is_leaf and leaf.requires_grad and result is not leaf:
+            return result.detach().requires_grad_()
+        return result
+
+    def _as_zeros(self, value: Any) -> Any:
+        known = isinstance(value, torch.Tensor) and self._is_step(value)
+        return torch.zeros_like(value) if known else value
+
+    def _noted(self, result: Any) -> Any:
+        if isinstance(result, torch.Tensor) and storage_of(result) not in self._memory:
+            self._steps[id(result)] = weakref.ref(result)
+        return result
+
+    def _is_step(self, tensor: torch.Tensor) -> bool:
+        known = self._steps.get(id(tensor))
+        return known is not None and known() is tensor
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, list | tuple):
+            yield from value
+        else:
+            yield value
