@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.repair.effects import compare
 from tests.tracing import Traced, Tracing
 
 CARRIED = """\
@@ -166,3 +167,31 @@ def test_parameters_are_held_a_little_off_where_they_begin(traced: Tracing) -> N
     assert held == reference
     assert plain == [0.0, 0.0, late]
     assert 0 < weight < 1
+
+
+def test_a_parameter_that_is_bound_anew_is_a_leaf_of_the_same_value(traced: Tracing) -> None:
+    """Only in the reference: a patch has to make it one itself."""
+    script = """\
+        import torch
+        w, velocity = torch.full((3,), 2.0, requires_grad=True), 0.0
+        for _ in range(4):
+            (w * w).sum().backward()
+            velocity = 0.9 * velocity + w.grad
+            UPDATE
+        """
+    bound = "w = w - 0.1 * velocity"
+    renewed = "w = (w - 0.1 * velocity).detach().requires_grad_()"
+    written = "w.data -= 0.1 * velocity; w.grad = None"
+    reference = traced(script.replace("UPDATE", bound), reference="kept").trace
+    for update in (renewed, written):
+        job = {"gradients": True, "frozen_steps": True}
+        patched = traced(script.replace("UPDATE", update), **job).trace
+        assert compare("kept", reference, patched).equal >= 3
+        assert compare("kept", reference, patched).whole
+    skipping = bound + " if w.grad is not None else w"
+    skipped = traced(
+        script.replace("0.9 * velocity + w.grad", "w.grad").replace("UPDATE", skipping),
+        gradients=True,
+        frozen_steps=True,
+    )
+    assert not compare("kept", reference, skipped.trace).whole
