@@ -30,8 +30,9 @@ class Schedule:
 
     @property
     def check(self) -> Check:
-        """As a check of the patch: one that trains nothing has failed. Another schedule may be
-        what is wanted, so it does not fail a patch, and is never held to be the original's."""
+        """As a check of the patch: one that trains nothing, or in fewer steps, has failed. Another
+        schedule may be what is wanted, so it does not fail a patch, and is never held to be the
+        original's."""
         if self.failed:
             return Check(name="schedule", status="failed", detail=self.problem)
         if self.problem:
@@ -75,9 +76,11 @@ def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
         other = theirs.get(optimizer, [])
         if found := _departure(original, steps, candidate, other):
             return found
-        if ended and len(steps) != len(other):
-            word: Word = "fewer" if len(other) < len(steps) else "more"
-            return Schedule(word, f"{len(other)} steps, where the original takes {len(steps)}")
+        taken, wanted = _count(other), _count(steps)
+        if ended and taken != wanted:
+            word: Word = "fewer" if taken < wanted else "more"
+            problem = f"{taken} steps, where the original takes {wanted}"
+            return Schedule(word, problem, failed=taken < wanted)
     same = _rhythm(original) == _rhythm(candidate)[: len(_rhythm(original))]
     return Schedule("same" if same or _alike(original, candidate) else "moved")
 
@@ -105,6 +108,11 @@ def _updates(trace: Trace) -> bool:
     return any(step.changed for step in trace.steps)
 
 
+def _count(steps: Sequence[Step]) -> int:
+    """How many there are, without a script's end at which no gradient is left."""
+    return sum(step.optimizer >= 0 or step.at is not None or bool(step.fed) for step in steps)
+
+
 def _departure(
     original: Trace, ours: Sequence[Step], candidate: Trace, theirs: Sequence[Step]
 ) -> Schedule | None:
@@ -119,7 +127,8 @@ def _departure(
         ):
             continue
         if _spans(given.loss, whole[n:]):
-            return Schedule("fewer", "one step is fed what feeds several steps of the original")
+            problem = "one step is fed what feeds several steps of the original"
+            return Schedule("fewer", problem, failed=True)
         if given.calls > len(ours[n].fed):
             return Schedule(
                 "fewer",

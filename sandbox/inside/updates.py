@@ -16,7 +16,7 @@ _ADDING = ("add", "sub", "rsub", "addcmul", "addcdiv", "lerp")
 
 
 class HeldUpdates(TorchFunctionMode):
-    """What is made of gradients counts as zero where it is added to a leaf or to what a leaf led to.
+    """What is made of gradients counts as zero where it is added to what a leaf is or led to.
 
     `memory` is that of the leaves. With `renew`, the result is what the script means it to be: a
     leaf, which the next pass trains.

@@ -117,6 +117,7 @@ async def test_a_step_for_all_passes_comes_behind_a_step_for_each(session: Sessi
     )
     assert given(trials) == [2, 1]
     assert trials[1].effect.schedule == "fewer"
+    assert check(trials[1], "schedule") == "failed"
 
 
 SHARED = """\

@@ -76,7 +76,28 @@ def test_a_patch_that_steps_on_nothing_has_failed() -> None:
 def test_steps_are_counted_where_both_ended() -> None:
     original, patched = trace(*each(1.0, 2.0, 3.0)), trace(*each(1.0, 2.0))
     assert schedule.beside(original, patched, ended=False).word == "same"
-    assert schedule.beside(original, patched, ended=True).word == "fewer"
+    fewer = schedule.beside(original, patched, ended=True)
+    assert (fewer.word, fewer.check.status) == ("fewer", "failed")
+    more = schedule.beside(patched, original, ended=True)
+    assert (more.word, more.check.status) == ("more", "not_run")
+
+
+def test_an_end_at_which_no_gradient_is_left_is_no_step() -> None:
+    original, patched = (trace(*each(1.0, 2.0)) for _ in range(2))
+    by_hand = [
+        found.model_copy(
+            update={"steps": [s.model_copy(update={"optimizer": -1}) for s in found.steps]}
+        )
+        for found in (original, patched)
+    ]
+    by_hand[1].steps.append(Step(t="step", n=3))
+    assert schedule.beside(*by_hand, ended=True).word == "same"
+
+
+def test_a_patch_that_steps_once_for_several_steps_has_failed() -> None:
+    once = trace((5, A), (5, B), (5, C), "step 0")
+    found = schedule.beside(trace(*each(A, B, C)), once, ended=False)
+    assert (found.word, found.check.status) == ("fewer", "failed")
 
 
 def test_a_gradient_that_the_original_never_clears_may_be_cleared() -> None:
