@@ -43,6 +43,7 @@ from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.combine.combining import one_backward, retain_on_first, sum_behind_loop
+from analyzers.repair.combine.deferring import walk_once_both_are_made
 from analyzers.repair.combine.returning import return_losses
 from analyzers.source.project import Project
 
@@ -77,6 +78,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """One backward of the sum; all backwards before all steps; at last, keep the first graph."""
     story = story_in(match)
     yield from one_backward(story, project)
+    yield from walk_once_both_are_made(story)
     yield from return_losses(story, project)
     yield from sum_behind_loop(story, project)
     yield from retain_on_first(story, project)
