@@ -44,6 +44,7 @@ from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.remake.closures import forward_into_closure
+from analyzers.repair.remake.recomputing import recompute_where_used
 from analyzers.source.project import Project
 
 NAME = "lbfgs-closure"
@@ -70,5 +71,6 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Move the forward into the closure."""
+    """Move the forward into the closure; or compute what an object keeps where it is read."""
     yield from forward_into_closure(story_in(match), project)
+    yield from recompute_where_used(story_in(match), project)

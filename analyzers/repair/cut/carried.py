@@ -39,6 +39,7 @@ def cuts(
 
 
 def _cuts(cutting: Cutting, rank: int, stored_first: bool) -> Iterator[Proposal]:
+    yield from within.where_asked(cutting, rank)
     if stored_first:
         yield from within.where_stored(cutting, rank)
         rank += 1

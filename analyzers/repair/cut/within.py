@@ -6,14 +6,16 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from analyzers.evidence import Hop
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import indentation
 from analyzers.repair.cut.cutting import Cutting
 from analyzers.repair.cut.kinds import carried
 from analyzers.repair.rewrite import head_of
-from analyzers.repair.sites.scopes import guarded, is_parameter, is_seen
+from analyzers.repair.sites.scopes import guarded, is_parameter, is_seen, wants_gradient
 from analyzers.repair.sites.statements import read_in, spellings, stores
 from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import bindings, part_for
 
 TRIED = 2  # stores that are each cut alone
 
@@ -44,6 +46,26 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
         yield _stored(cutting, [store], rank)
     if found:
         yield _stored(cutting, list(found.values()), rank + bool(single))
+
+
+def where_asked(cutting: Cutting, rank: int) -> Iterator[Proposal]:
+    """Where a name by which a gradient is asked gets its value: history ends in what is asked."""
+    edits: list[Edit] = []
+    asked: list[Hop] = []
+    for hop in cutting.reuse.path:
+        module = cutting.project.module(hop.at.file)
+        statement = module.statement_at(hop.at.line) if module is not None else None
+        if module is None or hop.how != "bound" or not isinstance(statement, ast.Assign):
+            continue
+        value = part_for(statement, hop.name.__eq__)
+        scope = module.scope_of(statement)
+        if value is not None and wants_gradient(scope, hop.name) and "." not in hop.name:
+            if hop.name in bindings(statement) and isinstance(value, ast.Name | ast.Subscript):
+                edits += cutting.replaced(module, value, hop.kind, hop.name)
+                asked.append(hop)
+    if edits and cutting.covering(asked):
+        names = " and ".join(dict.fromkeys(f"`{hop.name}`" for hop in asked))
+        yield cutting.together("detach-when-taken", f"Make {names} a leaf", edits, rank)
 
 
 @dataclass

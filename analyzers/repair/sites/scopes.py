@@ -148,7 +148,7 @@ def _asked_for(scope: ast.AST) -> set[str]:
     found: set[str] = set()
     for node in walk_scope(scope):
         match node:
-            case ast.Attribute(attr="grad", value=owner):
+            case ast.Attribute(attr="grad" | "retain_grad", value=owner):
                 found.add(spelled(owner))
             case ast.Call(args=[_, asked, *_]) if called_name(node) == "grad":
                 each = asked.elts if isinstance(asked, ast.Tuple | ast.List) else [asked]
