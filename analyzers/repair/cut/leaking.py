@@ -8,38 +8,51 @@ from dataclasses import dataclass
 
 from analyzers.evidence import Place, SilentFault
 from analyzers.explain.pattern import Carrier, Proposal
-from analyzers.explain.spots import Spot, assignments_to, names_held, spot
+from analyzers.explain.spots import Spot, assignments_to, names_held, root_of, spot
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.copy.outofplace import without_keyword
 from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
 from analyzers.repair.reschedule.stepping import root_names
 from analyzers.repair.rewrite import head_of
+from analyzers.repair.sites.names import quote_of
 from analyzers.source.edits import Edit
 from analyzers.source.flow import call_on_line
-from analyzers.source.project import Project, spelled
+from analyzers.source.project import Module, Project, spelled
 
 
 @dataclass(frozen=True)
 class Carried:
-    """What goes from pass to pass: the statement in front of which it can be cut."""
+    """What goes from pass to pass: the statement in front of which it can be cut. `items`: what
+    was seen in it to hold an old graph, as the script spells it."""
 
     carrier: Carrier
     where: Spot
     before: ast.stmt
     place: Place
     scope: ast.AST
+    items: tuple[str, ...] = ()
+
+    def cuts(self) -> Iterator[list[str]]:
+        """Statements that cut it: what was seen alone, or all of it."""
+        if self.items:
+            yield [f"{item} = {item}.detach()" for item in self.items]
+        yield from cut_lines(self.scope, self.carrier.name, indentation(self.where.module))
 
 
 def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
-    """The loop's own names first, then attributes that hold an old graph."""
+    """The loop's own names first, of these the ones that were seen to hold an old graph; then
+    attributes that hold one."""
     where = spot(project, fault.visit.at if fault.visit is not None else fault.at)
     if where is None:
         return
     for loop in where.module.loops_around(where.statement)[:1] if fault.visit is not None else []:
         assert fault.visit is not None
         place = Place(where.module.path, loop.lineno)
-        for name in carried_names(loop, root_names(fault.visit, where)):
-            yield Carried(Carrier(name, where.place), where, head_of(loop), place, where.scope)
+        seen = {root_of(holder.path) for holder in fault.holders}
+        names = carried_names(loop, root_names(fault.visit, where))
+        for name in sorted(names, key=lambda name: name not in seen):
+            carrier, items = Carrier(name, where.place), _items(name, fault, where.module)
+            yield Carried(carrier, where, head_of(loop), place, where.scope, items)
     for name in names_held(fault.holders):
         if "." not in name:
             continue
@@ -51,11 +64,23 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
                     yield Carried(carrier, binder, first, binder.place, module.tree)
 
 
+def _items(name: str, fault: SilentFault, module: Module) -> tuple[str, ...]:
+    """The entries of a list or dictionary that were seen to hold an old graph."""
+    quote = quote_of(module)
+    held = [
+        holder.path.replace("'", quote)
+        for holder in fault.holders
+        if root_of(holder.path) == name and holder.path.endswith("]")
+        if holder.container in ("dict", "OrderedDict", "list") and holder.path.count("[") == 1
+    ]
+    return tuple(path for path in dict.fromkeys(held) if "…" not in path)
+
+
 def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     """Each carried name detached where the next pass begins, and the graph freed again."""
     rank = 0
     for one in carried(fault, project):
-        for lines in cut_lines(one.scope, one.carrier.name, indentation(one.where.module)):
+        for lines in one.cuts():
             edits = [one.where.editor.insert_before(one.before, *lines)]
             yield Proposal(
                 "detach-and-release",
