@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Iterator
 from math import isclose
 
 from analyzers.source.flow import (
     bindings,
     called_name,
+    definitions,
     names_read,
     own_expressions,
     value_of,
@@ -23,12 +25,12 @@ _KEEPING_CALLS = frozenset(
 _KEEPING_METHODS = frozenset({"index_copy", "scatter", "index_put", "lerp", "roll", "clone", "mul"})
 
 
-def adds_up(statement: ast.stmt, is_carrier: Callable[[str], bool]) -> bool:
+def adds_up(statement: ast.stmt, is_carrier: Callable[[str], bool], scope: Scope) -> bool:
     """Whether the statement adds to the carrier: `x += y`, `x = x + y`, or a running average."""
     if isinstance(statement, ast.AugAssign):
         return isinstance(statement.op, ast.Add | ast.Sub)
     value = value_of(statement)
-    return value is not None and any(_adds_up_value(arm, is_carrier) for arm in arms(value))
+    return value is not None and any(_adds_up_value(arm, is_carrier, scope) for arm in arms(value))
 
 
 def arms(value: ast.expr) -> tuple[ast.expr, ...]:
@@ -36,8 +38,8 @@ def arms(value: ast.expr) -> tuple[ast.expr, ...]:
     return (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
 
 
-def _adds_up_value(value: ast.expr, is_carrier: Callable[[str], bool]) -> bool:
-    if is_average(value, is_carrier):
+def _adds_up_value(value: ast.expr, is_carrier: Callable[[str], bool], scope: Scope) -> bool:
+    if is_average(value, is_carrier, scope):
         return True
     if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add | ast.Sub):
         return False
@@ -87,10 +89,10 @@ def _may_hold(factor: ast.expr) -> bool:
     )
 
 
-def fresh_names(value: ast.AST, is_carrier: Callable[[str], bool]) -> set[str]:
+def fresh_names(value: ast.AST, is_carrier: Callable[[str], bool], scope: Scope) -> set[str]:
     """Names read by a carrier's new value, without those places that only keep the old one:
     `cat([old, new])`, `old.index_copy(0, i, new)`, `m * old + (1 - m) * new`."""
-    kept = {id(node) for node in _kept_operands(value, is_carrier)}
+    kept = {id(node) for node in _kept_operands(value, is_carrier, scope)}
     found: set[str] = set()
 
     def visit(node: ast.AST) -> None:
@@ -105,7 +107,9 @@ def fresh_names(value: ast.AST, is_carrier: Callable[[str], bool]) -> set[str]:
     return found
 
 
-def _kept_operands(value: ast.AST, is_carrier: Callable[[str], bool]) -> Iterator[ast.AST]:
+def _kept_operands(
+    value: ast.AST, is_carrier: Callable[[str], bool], scope: Scope
+) -> Iterator[ast.AST]:
     for node in walk(value):
         if isinstance(node, ast.Call) and called_name(node) in _KEEPING_CALLS:
             for argument in node.args:
@@ -118,7 +122,7 @@ def _kept_operands(value: ast.AST, is_carrier: Callable[[str], bool]) -> Iterato
                 spelled(_unsliced(node.func.value))
             ):
                 yield node.func.value
-        if is_average(node, is_carrier) and isinstance(node, ast.BinOp):
+        if is_average(node, is_carrier, scope) and isinstance(node, ast.BinOp):
             for side in (node.left, node.right):
                 yield from (n for n in walk(side) if is_carrier(spelled(n)))
 
@@ -141,16 +145,17 @@ def taken_from(scope: Scope) -> dict[str, list[tuple[str, list[str]]]]:
     return found
 
 
-def queued(value: ast.expr, is_carrier: Callable[[str], bool]) -> bool:
+def queued(value: ast.expr, is_carrier: Callable[[str], bool], scope: Scope) -> bool:
     """Whether the value is the old one with something put on: a queue made of tensors."""
     return any(
         isinstance(node, ast.Call) and called_name(node) in ("cat", "concat", "stack", "roll")
         for node in walk(value)
-    ) and any(True for _ in _kept_operands(value, is_carrier))
+    ) and any(True for _ in _kept_operands(value, is_carrier, scope))
 
 
-def is_average(value: ast.AST, is_carrier: Callable[[str], bool]) -> bool:
-    """`a * x + (1 - a) * y` with plain `a`, or `x + (y - x) / t`, where x is one of the names."""
+def is_average(value: ast.AST, is_carrier: Callable[[str], bool], scope: Scope) -> bool:
+    """`a * x + (1 - a) * y` with plain `a`, or `x + (y - x) / t`, where x is one of the names. With
+    an `a` that the scope computes (`a = torch.sigmoid(…)`) it is a gate, and no average."""
     if not (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)):
         return False
     if _moves_towards(value, is_carrier):
@@ -166,7 +171,21 @@ def is_average(value: ast.AST, is_carrier: Callable[[str], bool]) -> bool:
         pair = (first.value, second.value)
         return all(isinstance(v, float | int) for v in pair) and isclose(sum(pair), 1)  # type: ignore[arg-type]
     texts = {spelled(first), spelled(second)}
-    return any(f"1 - {t}" in texts or f"1.0 - {t}" in texts for t in texts)
+    return any(
+        (f"1 - {t}" in texts or f"1.0 - {t}" in texts) and not _is_gate(t, scope) for t in texts
+    )
+
+
+def _is_gate(name: str, scope: Scope) -> bool:
+    """Whether the scope gives a name what a function of tensors, or a model, computes."""
+    calls = [
+        node
+        for statement in definitions(scope, name)
+        for node in walk(value_of(statement) or ast.Pass())
+        if isinstance(node, ast.Call)
+    ]
+    plain = {"math", "np", "numpy", *dir(builtins)}
+    return any(spelled(call.func).partition(".")[0] not in plain for call in calls)
 
 
 def _moves_towards(value: ast.BinOp, is_carrier: Callable[[str], bool]) -> bool:

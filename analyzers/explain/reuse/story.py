@@ -156,7 +156,9 @@ class Story(Walks):
 
     def _called_in_front(self, scope: Scope) -> bool:
         """Whether every call of a function stands outside the loop, in its function or in those
-        that called it, and none of them is on the way to the walk."""
+        that called it, and none of them is on the way to the walk. A generator goes on later."""
+        if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk_scope(scope)):
+            return False
         around = [frame.scope for frame in self.above]
         running = [self.loop, *(frame.statement for frame in self.above)]
         calls = [
@@ -209,7 +211,7 @@ class Story(Walks):
         if value is None:
             return False
         old = self._with_parts(scope)
-        fresh = fresh_names(value, old)
+        fresh = fresh_names(value, old, scope)
         return any(self._is_carrier(name) for name in sources(scope, statement, fresh))
 
     def _with_parts(self, scope: Scope) -> Callable[[str], bool]:
@@ -259,7 +261,7 @@ class Story(Walks):
     def averaged(self) -> bool:
         """Whether the carrier is a running average with plain coefficients (an EMA)."""
         return any(
-            is_average(arm, self._with_parts(scope))
+            is_average(arm, self._with_parts(scope), scope)
             for _, scope, statement in self.binders
             if (value := value_of(statement)) is not None
             for arm in arms(value)
@@ -275,7 +277,7 @@ class Story(Walks):
             or any("[" in spelled(t) for t in getattr(statement, "targets", []))
             or (
                 (value := value_of(statement)) is not None
-                and queued(value, self._with_parts(scope))
+                and queued(value, self._with_parts(scope), scope)
             )
             for _, scope, statement in self.binders
         )
@@ -283,7 +285,7 @@ class Story(Walks):
     def _puts_on(self, scope: Scope, statement: ast.stmt) -> bool:
         """Whether a statement makes the carrier of its old value and something put on."""
         value = value_of(statement)
-        return value is not None and queued(value, self._with_parts(scope))
+        return value is not None and queued(value, self._with_parts(scope), scope)
 
     @cached_property
     def summed(self) -> bool:
@@ -298,8 +300,8 @@ class Story(Walks):
             sums(value, self.name) for value in self._root_values
         )
         return (new.startswith(SUMMING) and is_root) or any(
-            adds_up(statement, self._is_carrier) and (is_root or not self.averaged)
-            for _, _, statement in self.binders
+            adds_up(statement, self._is_carrier, scope) and (is_root or not self.averaged)
+            for _, scope, statement in self.binders
         )
 
     @cached_property
