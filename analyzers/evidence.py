@@ -6,7 +6,7 @@ reading alone, `observed` in a run, `confirmed` by both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from analyzers.certainty import Basis
@@ -17,12 +17,15 @@ Engine = Literal["torch", "custom"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of the user's code. `frame` tells activations of one function apart (0: unknown)."""
+    """A line of the user's code. `frame` tells activations of one function apart (0: unknown).
+    `column`: where on the line what ran begins, in bytes (-1: unknown); places of one line are the
+    same place all the same."""
 
     file: str
     line: int
     function: str = ""
     frame: int = 0
+    column: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

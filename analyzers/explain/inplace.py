@@ -128,7 +128,7 @@ class Stale:
         for module in self.project.modules.values() if name in parameters else ():
             for call in calls_in(module.tree).get(function.name, ()):
                 given = argument_for(call, parameters, name)
-                statement = module.statement_at(call.lineno)
+                statement = module.statement_at(call.lineno, call.col_offset)
                 if given is not None and statement is not None:
                     place = Place(module.path, statement.lineno)
                     yield Spot(module, statement, place), spelled(given)

@@ -41,7 +41,7 @@ def spot(project: Project, place: Place | None) -> Spot | None:
     module = project.module(place.file) if place is not None else None
     if module is None or place is None:
         return None
-    statement = module.statement_at(place.line)
+    statement = module.statement_at(place.line, place.column)
     return Spot(module, statement, place) if statement is not None else None
 
 

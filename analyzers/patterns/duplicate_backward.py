@@ -99,7 +99,11 @@ def _is_wanted(story: Story, visit: Visit, other: Visit) -> bool:
     if other.at.frame == frame != visit.at.frame:
         return True
     module = story.project.module(visit.at.file)
-    call = call_on_line(module, visit.at.line, "backward") if module is not None else None
+    call = (
+        call_on_line(module, visit.at.line, "backward", column=visit.at.column)
+        if module is not None
+        else None
+    )
     root = walked(call) if call is not None else None
     if module is None or call is None or not isinstance(root, ast.Name):
         return False
@@ -133,7 +137,7 @@ def _anew(story: Story) -> Iterator[Proposal]:
 def _without(visit: Visit, project: Project) -> tuple[Edit, ...] | None:
     """The edit that takes out the statement of a call; None where it is part of a larger one."""
     module = project.module(visit.at.file)
-    statement = module.statement_at(visit.at.line) if module else None
+    statement = module.statement_at(visit.at.line, visit.at.column) if module else None
     if module is None or statement is None or not backward_calls(statement):
         return None
     return (Editor(module).delete(statement),)

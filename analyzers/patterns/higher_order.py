@@ -75,7 +75,7 @@ def _through_gradients(story: Story) -> bool:
 def _near_inner_update(story: Story, place: Place) -> bool:
     """Whether the line lies behind a call that makes a graph of gradients, in its function."""
     module = story.project.module(place.file)
-    statement = module.statement_at(place.line) if module else None
+    statement = module.statement_at(place.line, place.column) if module else None
     if module is None or statement is None:
         return False
     scope = module.scope_of(statement)
@@ -90,9 +90,14 @@ def _near_inner_update(story: Story, place: Place) -> bool:
         )
     ]
     if "grad" not in (story.reuse.freed.kind, story.reuse.reached.kind):
-        inner = [call for call in inner if not _handed_back(module.statement_at(call.lineno))]
+        inner = [
+            call
+            for call in inner
+            if not _handed_back(module.statement_at(call.lineno, call.col_offset))
+        ]
     return any(
-        call.lineno <= place.line and _leads_on(scope, module.statement_at(call.lineno), statement)
+        call.lineno <= place.line
+        and _leads_on(scope, module.statement_at(call.lineno, call.col_offset), statement)
         for call in inner
     )
 

@@ -91,7 +91,7 @@ def _walking_scopes(story: Story) -> list[Scope]:
     found: list[Scope] = []
     for visit in (story.reuse.reached, story.reuse.freed):
         module = story.project.module(visit.at.file)
-        statement = module.statement_at(visit.at.line) if module else None
+        statement = module.statement_at(visit.at.line, visit.at.column) if module else None
         if module is not None and statement is not None:
             found.append(module.scope_of(statement))
     return found

@@ -20,6 +20,7 @@ class Frame:
     caller: Frame | None = None
     module: Frame | None = None
     line: int = 1
+    column: int = -1
     names: dict[str, Value] = field(default_factory=dict)
     logs: dict[str, list[int]] = field(default_factory=dict)
     elsewhere: dict[str, Frame] = field(default_factory=dict)
@@ -27,14 +28,15 @@ class Frame:
     returned: Value | None = None
     owner: Class | None = None
     captured: bool = False
-    places: dict[int, Place] = field(default_factory=dict)
+    places: dict[tuple[int, int], Place] = field(default_factory=dict)
 
     def place(self) -> Place:
         """The line being executed."""
-        line = self.line
-        place = self.places.get(line)
+        key = line, column = self.line, self.column
+        place = self.places.get(key)
         if place is None:
-            place = self.places[line] = Place(self.file, line, self.function, self.serial)
+            place = Place(self.file, line, self.function, self.serial, column)
+            self.places[key] = place
         return place
 
     def stack(self) -> tuple[Place, ...]:

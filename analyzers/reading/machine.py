@@ -130,7 +130,7 @@ class Machine:
             handler = STATEMENTS.get(type(statement))
             if handler is None:
                 continue
-            frame.line = statement.lineno
+            frame.line, frame.column = statement.lineno, statement.col_offset
             signal = handler(self, statement, frame)
             if signal is not None:
                 return signal

@@ -179,7 +179,11 @@ def _told_by_hint(
 def _whole(hint: Hint, project: Project) -> str:
     """The simple statement that the hint's line is a part of, in one line."""
     module = project.module(hint.place.file) if hint.place is not None else None
-    node = module.statement_at(hint.place.line) if module is not None and hint.place else None
+    node = (
+        module.statement_at(hint.place.line, hint.place.column)
+        if module is not None and hint.place
+        else None
+    )
     return ast.unparse(node) if isinstance(node, ast.Assign | ast.Expr) else hint.code
 
 

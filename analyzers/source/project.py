@@ -71,9 +71,24 @@ class Module:
         """The text of a line without its indentation; empty when there is none."""
         return self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""
 
-    def statement_at(self, line: int) -> ast.stmt | None:
-        """The innermost statement that covers a line."""
+    def statement_at(self, line: int, column: int = -1) -> ast.stmt | None:
+        """The innermost statement that covers a line; of several that begin there, the one in
+        which the column lies, else the last."""
+        if column >= 0:
+            for statement in reversed(self._sharing.get(line, ())):
+                end = (statement.end_lineno or line, statement.end_col_offset or 0)
+                if statement.col_offset <= column and (line, column) < end:
+                    return statement
         return self._statements.get(line)
+
+    @cached_property
+    def _sharing(self) -> dict[int, list[ast.stmt]]:
+        """The statements that begin on each line, outer ones first."""
+        found: dict[int, list[ast.stmt]] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.stmt):
+                found.setdefault(node.lineno, []).append(node)
+        return found
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """The node's parents, innermost first."""

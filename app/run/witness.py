@@ -48,7 +48,7 @@ def _line(piece: ev.Evidence) -> int | None:
 
 
 def _place(place: rec.Place) -> ev.Place:
-    return ev.Place(place.file, place.line, place.function, place.frame)
+    return ev.Place(place.file, place.line, place.function, place.frame, place.column)
 
 
 def _maybe(place: rec.Place | None) -> ev.Place | None:

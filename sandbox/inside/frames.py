@@ -12,6 +12,7 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
@@ -179,7 +180,24 @@ def place(frame: FrameType) -> Json:
         "line": frame.f_lineno or 0,
         "function": function_name(code),
         "frame": activation(frame).number,
+        "column": column_at(code, frame.f_lasti),
     }
+
+
+COLUMNS = 65_536  # kept at most
+_columns: dict[tuple[int, int], tuple[CodeType, int]] = {}
+
+
+def column_at(code: CodeType, instruction: int) -> int:
+    """Where on its line begins what an instruction belongs to, in bytes; -1 where it has none."""
+    key = id(code), instruction
+    known = _columns.get(key)
+    if known is None:
+        if len(_columns) >= COLUMNS:
+            _columns.clear()
+        positions = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
+        known = _columns[key] = code, -1 if positions[2] is None else positions[2]
+    return known[1]
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:

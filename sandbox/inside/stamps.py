@@ -27,6 +27,7 @@ from .frames import (
     Json,
     Mark,
     activation,
+    column_at,
     file_name,
     function_name,
     library_name,
@@ -71,7 +72,12 @@ class Site:
         self.shown = ['  File "<unknown>", line 0, in ?\n']
         if frame is not None:
             name, function = file_name(frame.f_code.co_filename), function_name(frame.f_code)
-            self.at = {"file": name, "line": frame.f_lineno or 0, "function": function}
+            self.at = {
+                "file": name,
+                "line": frame.f_lineno or 0,
+                "function": function,
+                "column": column_at(frame.f_code, frame.f_lasti),
+            }
             self.shown = [f'  File "{name}", line {self.at["line"]}, in {function}\n']
 
 

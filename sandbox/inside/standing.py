@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import CodeType, FrameType
 
-from .frames import OWNERS, USER, Json, activation, file_name, function_name, works
+from .frames import OWNERS, USER, Json, activation, column_at, file_name, function_name, works
 
 STACK, LIBRARIES = 40, 12
 
@@ -30,6 +30,7 @@ class Standing:
                 "line": line_at(code, instruction),
                 "function": function_name(code),
                 "frame": number,
+                "column": column_at(code, instruction),
             }
             for code, instruction, number in self._users[:STACK][::-1]
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -10,12 +10,14 @@ from sandbox.records.base import Count, Record, Text
 
 
 class Place(Record):
-    """A line of the user's code; `frame` tells activations of one function apart."""
+    """A line of the user's code; `frame` tells activations of one function apart. `column`: where
+    on the line what ran begins, in bytes; -1 where it is not known."""
 
     file: Text
     line: Count
     function: Text = ""
     frame: Count = 0
+    column: Annotated[int, Field(ge=-1, le=2**53)] = -1
 
 
 class Visit(Record):

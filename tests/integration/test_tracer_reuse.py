@@ -72,6 +72,25 @@ def test_same_tensor_walked_twice(traced: Tracing) -> None:
     assert [holder.path for holder in reuse.joins[0].holders][:1] == ["loss"]
 
 
+def test_statements_of_one_line_are_told_apart_by_their_columns(traced: Tracing) -> None:
+    script = """\
+import torch
+w = torch.ones(3, requires_grad=True)
+def walk(x): x = x; x.backward()
+loss = w.exp(); é = loss.sum(); walk(é); s = loss.norm(); s.backward()
+"""
+    reuse = traced(script).trace.reuse
+    assert reuse is not None
+    at = {place.line: place.column for place in (*reuse.freed.stack, *reuse.reached.stack)}
+    lines = script.encode().splitlines()
+    assert [place.line for place in reuse.freed.stack] == [4, 3]
+    assert lines[3][reuse.freed.stack[0].column :].startswith("walk(é)".encode())
+    assert lines[2][at[3] :] == b"x.backward()"
+    assert lines[3][reuse.reached.at.column :] == b"s.backward()"
+    assert reuse.joins[0].old.at is not None
+    assert lines[3][reuse.joins[0].old.at.column :].startswith(b"w.exp()")
+
+
 def test_a_gradient_that_was_only_looked_at_is_no_walk_too_many(traced: Tracing) -> None:
     script = RECURRENT.replace(
         "        loss.backward()\n",

@@ -122,3 +122,26 @@ def test_diffs_apply_with_git(tmp_path: Path, end: str) -> None:
         check=True,
     )
     assert (tmp_path / "train.py").read_text() == after
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "told"),
+    [
+        (1, 0, "a()"),
+        (1, 5, "é = b()"),
+        (1, 9, "é = b()"),
+        (1, 15, "c(\n  d)"),
+        (1, -1, "c(\n  d)"),
+        (1, 99, "c(\n  d)"),
+        (2, 2, "c(\n  d)"),
+        (3, 6, "e()"),
+        (3, 3, "if f: e()"),
+        (9, 0, None),
+    ],
+)
+def test_of_several_statements_on_a_line_the_column_tells_which(
+    line: int, column: int, told: str | None
+) -> None:
+    editor = editor_of("a(); é = b(); c(\n  d)\nif f: e()\n")
+    statement = editor.module.statement_at(line, column)
+    assert (editor.text_of(statement) if statement is not None else None) == told

@@ -86,7 +86,11 @@ class Lifetime(SharedFrame):
 
     def _statement(self, place: Place | None) -> ast.stmt | None:
         module = self.project.module(place.file) if place is not None else None
-        return module.statement_at(place.line) if module is not None and place is not None else None
+        return (
+            module.statement_at(place.line, place.column)
+            if module is not None and place is not None
+            else None
+        )
 
     @cached_property
     def handed(self) -> dict[str, Handing]:

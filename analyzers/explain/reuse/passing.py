@@ -29,7 +29,7 @@ def frames(project: Project, visit: Visit) -> list[Frame]:
     found: list[Frame] = []
     for place in visit.stack or (visit.at,):
         module = project.module(place.file)
-        statement = module.statement_at(place.line) if module is not None else None
+        statement = module.statement_at(place.line, place.column) if module is not None else None
         if module is not None and statement is not None:
             found.append(Frame(module, module.scope_of(statement), statement, place))
     return found

@@ -15,7 +15,8 @@ from analyzers.source.project import Loop, Module, Project, Scope
 
 @dataclass(frozen=True)
 class Shared:
-    """The innermost activation that both calls have in common, and the line of each in it."""
+    """The innermost activation that both calls have in common, and the line of each in it, with the
+    column where that is known."""
 
     module: Module
     scope: Scope
@@ -23,16 +24,17 @@ class Shared:
     reached_line: int
     frame: int
     function: str
+    columns: tuple[int, int] = (-1, -1)
 
     @cached_property
     def freed(self) -> ast.stmt | None:
         """The statement of this frame that led to the freeing call."""
-        return self.module.statement_at(self.freed_line)
+        return self.module.statement_at(self.freed_line, self.columns[0])
 
     @cached_property
     def reached(self) -> ast.stmt | None:
         """The statement of this frame that led to the failing call."""
-        return self.module.statement_at(self.reached_line)
+        return self.module.statement_at(self.reached_line, self.columns[1])
 
     @cached_property
     def loops(self) -> list[Loop]:
@@ -58,7 +60,7 @@ class SharedFrame:
             module = self.project.module(reached.file)
             if module is None:
                 continue
-            statement = module.statement_at(reached.line)
+            statement = module.statement_at(reached.line, reached.column)
             if statement is None:
                 continue
             return Shared(
@@ -68,6 +70,7 @@ class SharedFrame:
                 reached.line,
                 reached.frame,
                 reached.function,
+                (freed.column, reached.column),
             )
         return None
 
@@ -86,8 +89,9 @@ class SharedFrame:
 
     @cached_property
     def same_line(self) -> bool:
-        """Whether one and the same line of the shared frame led to both calls."""
-        return self.shared is not None and self.shared.freed_line == self.shared.reached_line
+        """Whether one and the same statement of the shared frame led to both calls."""
+        shared = self.shared
+        return shared is not None and shared.freed is shared.reached
 
     @cached_property
     def same_pass(self) -> bool:
@@ -97,7 +101,10 @@ class SharedFrame:
             return False
         if self.same_line:
             return self._two_calls
-        in_order = shared.freed_line < shared.reached_line
+        (first, freed), (second, reached) = zip(
+            (shared.freed_line, shared.reached_line), shared.columns, strict=True
+        )
+        in_order = (first, freed) < (second, reached)
         return not shared.loops or (in_order and self.reuse.freed.later == 0)
 
     @cached_property

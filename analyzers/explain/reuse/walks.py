@@ -41,12 +41,12 @@ class Walks(Lifetime):
     @cached_property
     def root_call(self) -> ast.Call | None:
         """The failing `backward` or `grad` call in the source."""
-        module = self.project.module(self.reuse.reached.at.file)
+        at = self.reuse.reached.at
+        module = self.project.module(at.file)
         if module is None:
             return None
-        return call_on_line(
-            module, self.reuse.reached.at.line, "backward", "grad", "manual_backward"
-        )
+        names = ("backward", "grad", "manual_backward")
+        return call_on_line(module, at.line, *names, column=at.column)
 
     @cached_property
     def root_names(self) -> set[str]:

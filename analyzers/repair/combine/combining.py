@@ -159,7 +159,9 @@ def sum_behind_loop(story: Story, project: Project) -> Iterator[Proposal]:
     loop = shared.loops[0]
     if statement is None or not _direct(story.reuse.reached, shared):
         return
-    call = call_on_line(shared.module, shared.reached_line, "backward", "manual_backward")
+    call = call_on_line(
+        shared.module, shared.reached_line, "backward", "manual_backward", column=shared.columns[1]
+    )
     if call is None:
         return
     if steps(loop):

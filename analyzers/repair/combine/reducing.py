@@ -16,7 +16,14 @@ from analyzers.source.trees import walk
 
 def reduced(where: Spot) -> Iterator[Proposal]:
     """For a loss: its mean, its sum. For a derivative: the sum, which is exact, or ones."""
-    call = call_on_line(where.module, where.place.line, "backward", "grad", "manual_backward")
+    call = call_on_line(
+        where.module,
+        where.place.line,
+        "backward",
+        "grad",
+        "manual_backward",
+        column=where.place.column,
+    )
     tensor = walked(call) if call is not None else None
     if call is None or tensor is None:
         return

@@ -164,7 +164,7 @@ def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:
     if not first and story.name.startswith("self."):  # named in the method that walks it
         at = story.reuse.reached.at
         module = story.project.module(at.file) or module
-        walk = module.statement_at(at.line) or walk
+        walk = module.statement_at(at.line, at.column) or walk
     editor = Editor(module)
     block = module.block_of(walk)
     later = block[block.index(walk) :]
@@ -192,7 +192,9 @@ def backward_behind_loop(story: Story, project: Project) -> Iterator[Proposal]:
     shared = story.shared
     if shared is None or story.loop is None or shared.reached is None or steps(story.loop):
         return
-    call = call_on_line(shared.module, shared.reached_line, "backward", "manual_backward")
+    call = call_on_line(
+        shared.module, shared.reached_line, "backward", "manual_backward", column=shared.columns[1]
+    )
     statement = shared.reached
     if call is None or not isinstance(statement, ast.Expr) or statement.value is not call:
         return

@@ -77,7 +77,7 @@ def _steps_between(story: Story) -> bool:
     module = story.project.module(story.reuse.freed.at.file)
     if module is None or story.reuse.freed.at.line == shared.freed_line:
         return False
-    statement = module.statement_at(story.reuse.freed.at.line)
+    statement = module.statement_at(story.reuse.freed.at.line, story.reuse.freed.at.column)
     if statement is None:
         return False
     helper = module.scope_of(statement)

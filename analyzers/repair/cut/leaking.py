@@ -95,7 +95,11 @@ def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposa
 
 def _released(fault: SilentFault, project: Project) -> Iterator[Edit]:
     where = spot(project, fault.visit.at if fault.visit is not None else fault.at)
-    call = call_on_line(where.module, where.place.line, "backward") if where is not None else None
+    call = (
+        call_on_line(where.module, where.place.line, "backward", column=where.place.column)
+        if where is not None
+        else None
+    )
     for keyword in call.keywords if call is not None else []:
         if keyword.arg == "retain_graph" and spelled(keyword.value) == "True":
             assert where is not None

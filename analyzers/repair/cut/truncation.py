@@ -152,7 +152,7 @@ def _detach_where_walked(story: Story, project: Project, rank: int) -> Iterator[
     (a closure's `nonlocal`, a global, an attribute of its own object)."""
     place = story.reuse.freed.at
     module = project.module(place.file)
-    walk = module.statement_at(place.line) if module is not None else None
+    walk = module.statement_at(place.line, place.column) if module is not None else None
     if module is None or walk is None or place.line != story.reuse.reached.at.line:
         return
     scope = module.scope_of(walk)

@@ -77,7 +77,7 @@ def emptied(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
     that are emptied there."""
     place = story.reuse.freed.at
     module = project.module(place.file)
-    walk = module.statement_at(place.line) if module is not None else None
+    walk = module.statement_at(place.line, place.column) if module is not None else None
     holder = story.holder
     if module is None or walk is None or holder is None or not holder.container.startswith("list"):
         return

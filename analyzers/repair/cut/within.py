@@ -26,7 +26,7 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     found: dict[ast.stmt, _Store] = {}
     for hop in cutting.reuse.path:
         module = cutting.project.module(hop.at.file)
-        statement = module.statement_at(hop.at.line) if module is not None else None
+        statement = module.statement_at(hop.at.line, hop.at.column) if module is not None else None
         if module is None or statement is None or hop.how != "bound":
             continue
         for value, kind, whole in stores(statement, hop):
@@ -54,7 +54,7 @@ def where_asked(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     asked: list[Hop] = []
     for hop in cutting.reuse.path:
         module = cutting.project.module(hop.at.file)
-        statement = module.statement_at(hop.at.line) if module is not None else None
+        statement = module.statement_at(hop.at.line, hop.at.column) if module is not None else None
         if module is None or hop.how != "bound" or not isinstance(statement, ast.Assign):
             continue
         value = part_for(statement, hop.name.__eq__)
@@ -89,7 +89,7 @@ def where_read(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     edits: list[Edit] = []
     for at in dict.fromkeys(j.new.at for j in cutting.reuse.joins if j.new and j.new.at):
         module = cutting.project.module(at.file)
-        statement = module.statement_at(at.line) if module is not None else None
+        statement = module.statement_at(at.line, at.column) if module is not None else None
         if module is None or statement is None:
             continue
         known = {
@@ -123,7 +123,7 @@ def where_returned(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """In the tuple that a function returns: `return out, h.detach()`."""
     for hop in cutting.reuse.path:
         module = cutting.project.module(hop.at.file)
-        statement = module.statement_at(hop.at.line) if module is not None else None
+        statement = module.statement_at(hop.at.line, hop.at.column) if module is not None else None
         if hop.how != "returned" or module is None or not isinstance(statement, ast.Return):
             continue
         value, below = statement.value, carried(hop.kind, hop.paths)

@@ -41,7 +41,11 @@ class Question:
 def question_of(evidence: MissingGraph, project: Project) -> Question | None:
     """None where the source does not show how the outputs come about."""
     where, names = spot(project, evidence.at), names_held(evidence.holders)
-    call = call_on_line(where.module, where.place.line, "grad") if where is not None else None
+    call = (
+        call_on_line(where.module, where.place.line, "grad", column=where.place.column)
+        if where is not None
+        else None
+    )
     outputs = walked(call) if call is not None else None
     if where is None or outputs is None or not names:
         return None

@@ -25,7 +25,11 @@ def zeros_for_unused(evidence: MissingGraph, project: Project, rank: int = 2) ->
     if inputs and not (question is not None and is_derivative(question)):
         return
     where = spot(project, evidence.at)
-    call = call_on_line(where.module, where.place.line, "grad") if where is not None else None
+    call = (
+        call_on_line(where.module, where.place.line, "grad", column=where.place.column)
+        if where is not None
+        else None
+    )
     if where is None or call is None:
         return
     edit = with_keyword(where.editor, call, "materialize_grads")

@@ -138,7 +138,7 @@ def _without_decorator(story: Story, project: Project) -> Iterator[Proposal]:
             if node is None or node.at is None:
                 continue
             module = project.module(node.at.file)
-            statement = module.statement_at(node.at.line) if module else None
+            statement = module.statement_at(node.at.line, node.at.column) if module else None
             if module is None or statement is None:
                 continue
             scope = module.scope_of(statement)

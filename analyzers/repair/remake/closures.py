@@ -32,7 +32,7 @@ def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
     if module is None or call is None:
         return
     closure = module.scope_of(call)
-    statement = module.statement_at(call.lineno)
+    statement = module.statement_at(call.lineno, call.col_offset)
     if not isinstance(closure, ast.FunctionDef | ast.AsyncFunctionDef) or statement is None:
         return
     yield from _call_maker(story, module, closure)
@@ -82,7 +82,7 @@ def _into_method(
     """Where the closure is a method, the statements in front of the step go into it, if they need
     nothing but `self`."""
     calling = story.reuse.reached.stack[-2:-1]
-    step = module.statement_at(calling[0].line) if calling else None
+    step = module.statement_at(calling[0].line, calling[0].column) if calling else None
     if module.class_of(closure) is None or step is None or not story.attribute:
         return
     scope = module.scope_of(step)
@@ -131,7 +131,7 @@ def _lambda_for_partial(
                 continue
             if spelled(call.args[0]) != closure.name:
                 continue
-            statement = module.statement_at(call.lineno)
+            statement = module.statement_at(call.lineno, call.col_offset)
             editor = Editor(module)
             for argument in (*call.args[1:], *(keyword.value for keyword in call.keywords)):
                 made = _only_definition(module, statement, argument)

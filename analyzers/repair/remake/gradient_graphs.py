@@ -84,6 +84,6 @@ def _callers(project: Project, name: str) -> Iterator[tuple[Module, ast.stmt]]:
     for module in project.modules.values():
         for node in module.nodes:
             if isinstance(node, ast.Call) and called_name(node) == name:
-                statement = module.statement_at(node.lineno)
+                statement = module.statement_at(node.lineno, node.col_offset)
                 if statement is not None:
                     yield module, statement

@@ -32,7 +32,11 @@ def _out_of_partial(story: Story, project: Project) -> Iterator[Proposal]:
     places = {join.old.at for join in story.reuse.joins if join.old.at is not None}
     for place in sorted(places, key=lambda place: (place.file, place.line)):
         module = project.module(place.file)
-        call = call_on_line(module, place.line, "partial") if module is not None else None
+        call = (
+            call_on_line(module, place.line, "partial", column=place.column)
+            if module is not None
+            else None
+        )
         if module is None or call is None or not call.args:
             continue
         editor = Editor(module)

@@ -80,7 +80,14 @@ def _blocks_around(where: Spot) -> Iterator[tuple[ast.stmt, list[ast.stmt]]]:
 
 def root_names(visit: Visit, where: Spot) -> set[str]:
     """Names of the tensor that the failing call walked, in the frame of a statement."""
-    call = call_on_line(where.module, where.place.line, "backward", "grad", "manual_backward")
+    call = call_on_line(
+        where.module,
+        where.place.line,
+        "backward",
+        "grad",
+        "manual_backward",
+        column=where.place.column,
+    )
     tensor = walked(call) if call is not None else None
     if tensor is not None:
         return names_read(tensor)
@@ -236,7 +243,11 @@ def _cut(name: str, edits: Sequence[Edit], rank: int) -> Proposal:
 def released(project: Project, evidence: InplaceChange) -> Iterator[Edit]:
     """The failing walk without `retain_graph=True`."""
     where = spot(project, evidence.reached.at if evidence.reached is not None else None)
-    call = call_on_line(where.module, where.place.line, "backward") if where is not None else None
+    call = (
+        call_on_line(where.module, where.place.line, "backward", column=where.place.column)
+        if where is not None
+        else None
+    )
     if where is None or call is None:
         return
     for keyword in call.keywords:

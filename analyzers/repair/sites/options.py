@@ -42,8 +42,14 @@ class OptionSite:
 def option_site(project: Project, visit: Visit, option: str) -> OptionSite | None:
     """Where an option of this walk is decided; None where the source is not at hand."""
     module = project.module(visit.at.file)
-    call = call_on_line(module, visit.at.line, *_WALKS) if module is not None else None
-    statement = module.statement_at(call.lineno) if module is not None and call else None
+    call = (
+        call_on_line(module, visit.at.line, *_WALKS, column=visit.at.column)
+        if module is not None
+        else None
+    )
+    statement = (
+        module.statement_at(call.lineno, call.col_offset) if module is not None and call else None
+    )
     if module is None or call is None or statement is None:
         return None
     site = OptionSite(module, statement, call, option, visit.at)

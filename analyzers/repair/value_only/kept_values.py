@@ -51,7 +51,9 @@ def _among_entries(story: Story) -> bool:
     for join in story.reuse.joins:
         place = join.new.at if join.new is not None else None
         module = story.project.module(place.file) if place is not None else None
-        reader = module.statement_at(place.line) if module is not None and place else None
+        reader = (
+            module.statement_at(place.line, place.column) if module is not None and place else None
+        )
         entries = {
             spelled(node.slice)
             for node in walk(reader or ast.Pass())
