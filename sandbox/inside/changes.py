@@ -31,6 +31,8 @@ class ChangeLog(_Mode):  # type: ignore[misc]
             lambda: deque(maxlen=KEPT)
         )
 
+        self._shapes: dict[int, list[int]] = {}
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if func._schema.is_mutable:
@@ -52,6 +54,7 @@ class ChangeLog(_Mode):  # type: ignore[misc]
             "version": tensor._version + 1,  # counted when the operation is done
             "after": Clock.visits,
         }
+        self._shapes[storage] = [*tensor.shape]
         self._changes[storage].append((change, names))
 
     def of(self, storage: int, since: int) -> tuple[list[Json], list[Json]]:
@@ -65,6 +68,13 @@ class ChangeLog(_Mode):  # type: ignore[misc]
                 changes.append(change)
                 names += [name for name in held if name not in names]
         return changes[:16], names[:16]
+
+    def last_like(self, shape: list[int], version: int) -> int | None:
+        """The memory that was brought to this version, of a tensor of this shape; the latest."""
+        for storage, log in reversed(self._changes.items()):
+            if log[-1][0]["version"] == version and self._shapes[storage] == shape:
+                return storage
+        return None
 
 
 def written(schema: Any, args: Any, kwargs: Any) -> Iterator[torch.Tensor]:

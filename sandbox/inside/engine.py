@@ -21,6 +21,7 @@ from .standing import standing
 from .visit import Visit
 
 _autograd: Any = torch.autograd  # its entry to the engine is private
+ONE_ENTRY = hasattr(_autograd.graph, "_engine_run_backward")  # since torch 2.3
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,9 +92,14 @@ class Engine:
             inherited = getattr(Observer, what)
             hearing = [o for o in self.observers if getattr(type(o), what) is not inherited]
             self._listeners[what] = [getattr(observer, what) for observer in hearing]
-        self._original = _autograd.graph._engine_run_backward
-        _autograd.graph._engine_run_backward = self.run
-        _autograd._engine_run_backward = self.run
+        if ONE_ENTRY:
+            self._original = _autograd.graph._engine_run_backward
+            _autograd.graph._engine_run_backward = self.run
+            _autograd._engine_run_backward = self.run
+        else:
+            engine = _autograd.Variable._execution_engine
+            self._original = engine.run_backward
+            _autograd.Variable._execution_engine = Entered(engine, self.run)
 
     def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """Run the engine as asked. Calls within a call (checkpoints) are part of it."""
@@ -158,6 +164,17 @@ class Engine:
                 note = f"{listener.__qualname__}: {type(error).__name__}: {error}"
                 if len(self.notes) < 8 and note not in self.notes:
                     self.notes.append(note)
+
+
+@dataclass
+class Entered:
+    """The engine, whose `run_backward` is entered by way of `run_backward`."""
+
+    engine: Any
+    run_backward: Callable[..., Any]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.engine, name)
 
 
 _transform = torch._C._functorch.peek_interpreter_stack

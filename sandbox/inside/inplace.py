@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import torch
@@ -48,20 +49,26 @@ class InplaceWatch(Observer):
                 "saved_version": expected,
                 "found_version": found,
             }
-            stale = max(
-                _stale(call.walk.nodes, error), key=lambda s: s[0]._sequence_nr(), default=None
-            )
+            found_stale = _stale(call.walk.nodes, error, call.frame)
+            stale = max(found_stale, key=lambda s: s[0]._sequence_nr(), default=None)
             if stale is not None:
-                told |= self._about(call, *stale, expected)
+                told |= self._about(call, *stale, error)
             self._emitter.emit(told)
 
-    def _about(self, call: Call, node: Node, data: torch.Tensor, expected: int) -> Json:
+    def _about(
+        self, call: Call, node: Node, data: torch.Tensor | None, error: BaseException
+    ) -> Json:
         stamp = self._stamps.of(node)
-        storage = storage_of(data)
+        found, expected = _versions(error)
+        shape = [int(n) for n in data.shape] if data is not None else _shape(error) or []
+        storage = storage_of(data) if data is not None else None
+        if storage is None and self._log is not None:
+            storage = self._log.last_like(shape, found)
         search = Search(
             lambda t: storage_of(t) == storage, budget=20_000, depth=5, deep=True, leaves=True
         )
-        holders = [name.record("now") for name, _ in search.around(call.frame)]
+        named = search.around(call.frame) if storage is not None else []
+        holders = [name.record("now") for name, _ in named]
         changes: list[Json] = []
         if self._log is not None and storage is not None:
             changes, names = self._log.of(storage, expected)
@@ -77,7 +84,7 @@ class InplaceWatch(Observer):
             "holders": holders[:32],
             "parameter": owner.name or None if owner is not None else None,
             "is_parameter": owner is not None,
-            "shape": [int(n) for n in data.shape][:16],
+            "shape": shape[:16],
             "changes": changes,
         }
 
@@ -129,27 +136,42 @@ def _versions(error: BaseException) -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def _stale(nodes: list[Node], error: BaseException) -> Iterator[tuple[Node, torch.Tensor]]:
-    """The nodes whose saved tensors were changed, with the tensor as it is now."""
+def _stale(
+    nodes: list[Node], error: BaseException, frame: FrameType | None
+) -> Iterator[tuple[Node, torch.Tensor | None]]:
+    """The nodes whose saved tensors were changed, with the tensor as it is now. A torch that does
+    not show what was saved (2.3) leaves a tensor of a name that the message fits, or none."""
     for node in nodes:
         for name in saved_names(node):
             saved: list[Any] = []
             try:
                 raw = getattr(node, "_raw_" + name.removeprefix("_"))
                 saved = list(raw) if isinstance(raw, list | tuple) else [raw]
-                if all(one.unpack_hook is None for one in saved):  # else the script's would run
-                    getattr(node, name)
+                if not any(getattr(one, "unpack_hook", None) for one in saved):
+                    getattr(node, name)  # the script's own hooks would run
             except RuntimeError as complaint:
                 if "inplace" in str(complaint):
-                    alike = [one.data for one in saved if _matches(one.data, complaint)]
+                    shown = [one.data for one in saved if hasattr(one, "data")]
+                    alike = [t for t in shown if _matches(t, complaint)]
+                    if not shown:
+                        alike = [*_named(complaint, frame), None]
                     yield from ((node, data) for data in alike[:1])
+
+
+def _named(complaint: BaseException, frame: FrameType | None) -> list[Any]:
+    """The tensors of names that the message fits."""
+    search = Search(lambda t: _matches(t, complaint), budget=20_000, depth=5, deep=True)
+    return [tensor for _, tensor in search.around(frame)]
 
 
 def _matches(data: Any, complaint: BaseException) -> bool:
     """Whether this is the tensor that the message is about."""
     if not isinstance(data, torch.Tensor):
         return False
-    text = str(complaint)
-    shape = _SHAPE.search(text)
-    same_shape = shape is None or [int(n) for n in re.findall(r"\d+", shape[1])] == [*data.shape]
-    return same_shape and data._version == _versions(complaint)[0]
+    return _shape(complaint) in (None, [*data.shape]) and data._version == _versions(complaint)[0]
+
+
+def _shape(error: BaseException) -> list[int] | None:
+    """The tensor's shape, from the message."""
+    found = _SHAPE.search(str(error))
+    return [int(n) for n in re.findall(r"\d+", found[1])] if found is not None else None

@@ -47,7 +47,7 @@ class Lenient(TorchFunctionMode, Observer):
         if self._walked is None or tensor.grad_fn is None:
             return None
         outputs, weights = self._walked
-        engine: Any = torch.autograd.Variable._execution_engine
+        engine: Any = torch._C._ImperativeEngine()  # itself, whoever watches
         asked = (weights, True, False, (tensor,), True)
         gradient: torch.Tensor | None
         (gradient,) = engine.run_backward(outputs, *asked, accumulate_grad=False)
@@ -102,7 +102,8 @@ def _of_the_sum(func: Function, outputs: Any, *args: Any, **kwargs: Any) -> Any:
     return func(outputs, *args, **kwargs)
 
 
-_GRADIENT: Any = vars(torch._C.TensorBase)["grad"]  # the attribute of every tensor
+_TENSOR: Any = torch.Tensor.__base__  # it has had several names
+_GRADIENT: Any = vars(_TENSOR)["grad"]  # the attribute of every tensor
 _TOGETHER = ("UnbindBackward0", "SplitBackward0", "SplitWithSizesBackward0")
 _MEANT: Mapping[str, Function] = {  # by what torch says
     "leaf Variable that requires grad": _unrecorded,

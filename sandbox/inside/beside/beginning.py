@@ -14,7 +14,7 @@ from typing import Any
 
 from ..frames import Json
 
-OLDEST = "2.3"  # its Python side of the engine has one entry
+OLDEST = "2.1"
 
 
 def begin(box: str) -> None:
