@@ -20,10 +20,14 @@ class Pasted:
 
     @property
     def first_changed(self) -> tuple[int, str] | None:
-        """The first line that was not Python as it stood: its number from 1, and its text."""
-        lines = zip(self.text.splitlines(), self.sent.splitlines(), strict=False)
-        for number, (read, sent) in enumerate(lines, 1):
-            if read.strip() != sent.strip():
+        """The first line that was not Python as it stood, between lines that are: its number from
+        1, and its text. Words around the code are none."""
+        read = self.text.splitlines()
+        for number, (line, sent) in enumerate(zip(read, self.sent.splitlines(), strict=False), 1):
+            around = [*read[max(number - 2, 0) : number - 1], *read[number : number + 1]]
+            if sent.lstrip().startswith("#"):
+                continue
+            if line.strip() != sent.strip() and (line.strip() or all(map(str.strip, around))):
                 return number, sent.strip()
         return None
 

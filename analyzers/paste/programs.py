@@ -55,11 +55,15 @@ def programs(pieces: Sequence[Piece]) -> list[Program]:
 
 def _program(piece: Piece) -> Program:
     program = Program([piece])
+    margin = min(code.column() for code in piece.code)
     for code in piece.code:
         node = statement(code.text)
         if node is not None:
             for kind, name in _names(node):
-                (program.defined if kind == "defined" else program.bound).add(name)
+                if kind == "bound":
+                    program.bound.add(name)
+                elif code.column() == margin:
+                    program.defined.add(name)
             program.used |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     return program
 

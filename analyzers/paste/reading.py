@@ -15,6 +15,7 @@ from analyzers.paste.pasted import Pasted
 from analyzers.paste.regions import Region, regions, without_prompts
 from analyzers.paste.repairs import repaired
 
+_LEFT_OUT = frozenset({"...", "…", "[...]", "[…]"})
 MAX_LINES = 12_000
 MAX_JUDGED = 4_000_000  # characters parsed for one paste, line by line
 PER_LINE = 100  # what judging a line costs besides, in characters
@@ -63,6 +64,8 @@ class _Reader:
                 at += 1
                 continue
             found, idle = self._code(at, region, body if code else 0)
+            if line.strip() in _LEFT_OUT and not region.marked:  # what follows is from elsewhere
+                found, idle = None, False
             if found is None and not (idle or region.marked) and code and not line[:1].isspace():
                 yield Piece(tuple(code))
                 code = []

@@ -26,6 +26,7 @@ TIMES_CLEAN = 2  # after as many clean walks from a line, what reading says of i
 FOLLOWED = 10  # backward calls: graphs and steps are looked at up to the seventh
 SHORT = 0.2  # of the time limit: training that does not end is followed for so long
 LONGER = 0.5  # where an error was given that it did not show
+_UNCLEARED = "uncleared-gradients"
 LONG = 0.4  # of the time limit: a run that took longer is not made again to follow a value
 
 
@@ -114,16 +115,21 @@ async def _completed(case: Case, session: Session) -> Observation:
 
 def _silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
     """What the run did silently, and what was made up had no part in: reading says the same of
-    the line or the name, or the line names nothing that was made up."""
+    the line or the name, or the line names nothing that was made up. Gradients that nothing clears
+    count where the text clears others: it does not leave that to what was not sent."""
     read = [piece for piece in case.reading.evidence if isinstance(piece, SilentFault)]
     known = {(piece.kind, mark) for piece in read for mark in _marks(piece)}
     seen = [piece for piece in observed(trace) if isinstance(piece, SilentFault)]
-    made_up = {assumed.name.partition(".")[0] for assumed in trace.assumed}
+    made_up = {assumed.name for assumed in trace.assumed} - {"self"}
+    clears = any(".zero_grad(" in text for text in case.project.files.values())
 
     def is_own(piece: SilentFault) -> bool:
         code = case.project.code(piece.at.file, piece.at.line) if piece.at is not None else ""
-        names = set(re.findall(r"[A-Za-z_]\w*", code))
-        return bool(names) and not names & made_up
+        paths = set(re.findall(r"[A-Za-z_][\w.]*", code))
+        named = {
+            ".".join(path.split(".")[: n + 1]) for path in paths for n in range(path.count(".") + 1)
+        }
+        return (bool(named) and not named & made_up) or (clears and piece.kind == _UNCLEARED)
 
     return tuple(p for p in seen if is_own(p) or any((p.kind, mark) in known for mark in _marks(p)))
 

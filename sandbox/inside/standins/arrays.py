@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .finding import Report
+from .finding import Report, when_imported
 from .made_up import MadeUpBytes, asked_by_user, is_missing, made_up, name_of
 from .noise import COLUMNS, ROWS, noise
 
 
 def install(report: Report) -> None:
-    """`np.load`, `np.loadtxt`, `np.genfromtxt`, `np.fromfile`, `np.memmap`."""
+    """`np.load`, `np.loadtxt`, `np.genfromtxt`, `np.fromfile`, `np.memmap`, `loadmat`."""
     patched: Any = np
     for name in ("load", "loadtxt", "genfromtxt", "fromfile", "memmap"):
         original = getattr(patched, name)
@@ -22,6 +22,8 @@ def install(report: Report) -> None:
             setattr(patched, name, _Mapped)
         else:
             setattr(patched, name, _reading(original, name))
+
+    when_imported("scipy.io", _matlab)
 
 
 def _reading(original: Any, name: str) -> Any:
@@ -38,6 +40,20 @@ def _reading(original: Any, name: str) -> Any:
         return original(file, *args, **kwargs)
 
     return reading
+
+
+def _matlab(io: Any) -> None:
+    """`scipy.io.loadmat` of a file that was not sent."""
+    original = io.loadmat
+
+    @wraps(original)
+    def loading(file: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_missing(file) and asked_by_user():
+            made_up(name_of(file), "arrays of noise")
+            return Arrays()
+        return original(file, *args, **kwargs)
+
+    io.loadmat = loading
 
 
 class Arrays(dict[str, Any]):

@@ -16,6 +16,7 @@ from .finding import Report, when_imported
 from .made_up import MadeUp, MadeUpBytes, asked_by_user, is_missing, made_up, name_of
 from .noise import COLUMNS, ROWS
 from .nothing import NothingModule
+from .sources import says
 
 WORDS = (
     *(["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog"]),
@@ -43,6 +44,10 @@ def text_for(name: str) -> str:
         return "{}\n"
     if end in (".yaml", ".yml", ".cfg", ".ini", ".toml"):
         return ""
+    if says(r"""split\(["']\\t["']\)"""):
+        return "".join(
+            f"{' '.join(WORDS[n % 7 : n % 7 + 5])}\t{n % 5}\t{n % 2}\n" for n in range(ROWS)
+        )
     return "".join(" ".join(WORDS[n % 7 : n % 7 + 12]) + ".\n" for n in range(ROWS))
 
 

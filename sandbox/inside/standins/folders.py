@@ -90,7 +90,7 @@ def _matched(original: Any, before: str) -> Any:
 def _matching(pattern: str) -> list[str]:
     """Paths that a pattern fits: its last part names each file, the parts before it a few
     directories."""
-    *folders, last = pattern.replace("**/", "").split("/")
+    *folders, last = pattern.split("/")
     last = last.replace("*.*", f"*{_suffix()}") if "*" in last else last
     last = f"*{_suffix()}" if last == "*" else last
     return [

@@ -12,6 +12,7 @@ import numpy as np
 
 from .asking import awaited
 from .nothing import NothingModule
+from .sources import says
 from .spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
 
 PROVIDES = ("gym", "gymnasium")
@@ -56,6 +57,13 @@ def _space(size: Any, *, action: bool) -> Space:
         return Box(0, 255, size, np.uint8)
     bound = 1.0 if action else np.inf
     return Box(-bound, bound, (size,), np.float32)
+
+
+def _acted() -> int:
+    """The actions of an environment that nobody knows: two numbers, where the script asks for their
+    bounds or their shape; else one of two."""
+    bounded = says(r"action_space\.(?:shape|high|low)\b") and not says(r"action_space\.n\b")
+    return 2 if bounded else -2
 
 
 class Spec:
@@ -110,7 +118,7 @@ class Made(Env):
 
     def __init__(self, name: str, *, modern: bool, render_mode: Any = None) -> None:
         known = max((key for key in _SIZES if name.startswith(key)), key=len, default=None)
-        observed, acted = _SIZES[known] if known else (4, -2)
+        observed, acted = _SIZES[known] if known else (4, _acted())
         self.observation_space = _space(observed, action=False)
         self.action_space = _space(acted, action=True)
         self._spec, self.render_mode = Spec(name), render_mode

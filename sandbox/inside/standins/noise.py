@@ -7,19 +7,18 @@ import re
 import sys
 import zlib
 from functools import cache
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from ..frames import USER, owner
+from .sources import texts
 
 ROWS, COLUMNS, CLASSES = 64, 16, 10
 MOST = 4096  # columns
 FEW = 16  # rows of what has more than two dimensions
 SIDES = {1: (64,), 2: (32, 32), 3: (8, 16, 16)}
-MAX_SOURCES, MAX_READ = 64, 1 << 18
 _LABELS = frozenset(
     {
         *("label", "labels", "lab", "lbl", "target", "targets", "y", "index", "idx", "ids", "id"),
@@ -64,9 +63,7 @@ def shape_of_data() -> tuple[int, ...]:
     """What the first convolution takes of which the project's files write down the width; else
     what the first linear layer takes, if that is written down; else rows of some numbers."""
     columns = ""
-    for path in sorted(Path().rglob("*.py"))[:MAX_SOURCES]:
-        with path.open("rb") as file:
-            text = file.read(MAX_READ).decode("utf-8", "replace")
+    for text in texts():
         if found := _CONVOLUTION.search(text):
             return (FEW, int(found[2]), *SIDES[int(found[1])])
         if not columns and (found := _LINEAR.search(text)):

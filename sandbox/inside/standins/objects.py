@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import sys
 from collections.abc import Iterator
 from functools import wraps
@@ -18,6 +19,12 @@ from .configs import Config
 from .finding import Report, when_imported
 from .made_up import MadeUp, MadeUpBytes, asked_by_user, is_missing, made_up, name_of
 from .noise import noise
+
+_NAMING = re.compile(
+    r"name|type|mode|kind|model|arch|dataset|split|optim|sched|activation|loss|backbone|task|env"
+    r"|method|norm|backend|precision|host|url|user|project|entity|tag|text|prompt|message|format"
+    r"|key|group|title|device|policy|target|column|id$"
+)
 
 
 class Answers(Config):
@@ -44,11 +51,10 @@ def _kind_of(name: str) -> Any:
     whole = value_for(name, str)
     if whole != name:
         return str
-    for text, kind in ((value_for(name, float), float),):
-        if text == 0.5:
-            return str
-        return int if float(text).is_integer() else kind
-    return str
+    number = value_for(name, float)
+    if number == 0.5:  # nothing in the name says
+        return str if _NAMING.search(name.lower()) else float
+    return int if float(number).is_integer() else float
 
 
 def install(report: Report) -> None:

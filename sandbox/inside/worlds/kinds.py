@@ -45,7 +45,9 @@ _COMPLAINTS: tuple[
     (r"'(\w+)' object does not support item assignment", "tensor"),
     (r"'(\w+)' object is not a mapping", "holder"),
     (r"must be (?:int|tuple of ints|a number|real number).*not (\w+)", "count"),
-    (r"tuple of ints, ?but got (\w+)|integer tensors of a single element", "count"),
+    (r"tuple of ints, ?but (?:got|found element of type) (\w+)", "count"),
+    (r"()integer tensors of a single element", "count"),
+    (r"invalid combination of arguments - got \([^()]{0,200}?\b(Tensor)\b", "count"),
     (r"given to the optimizer.*got torch\.Float(Tensor)", "weights"),
     (r"object of type '(\w+)' has no len", "batches"),
 )
@@ -67,7 +69,13 @@ def _wishes(plan: Plan, uses: Uses, lines: tuple[int, int], said: str) -> Iterat
         for line in range(lines[0], min(lines[1], lines[0] + 20) + 1):
             for path in _with_items(uses.at.get(line, ()), uses, plan):
                 if roles.role(path, uses, plan) in made_as and kind not in made_as:
-                    yield path, kind
+                    yield path, "holder" if kind == "tensor" and _has_holders(path, uses) else kind
+
+
+def _has_holders(path: str, uses: Uses) -> bool:
+    """Whether the text asks the items of a value for what no tensor has."""
+    items = (use for other, use in uses.of.items() if other.startswith(f"{path}["))
+    return any(roles.is_no_tensor(use) for use in items)
 
 
 def _with_items(paths: Sequence[str], uses: Uses, plan: Plan) -> Iterator[str]:

@@ -81,6 +81,10 @@ def is_tensor_like(use: Use) -> bool:
     return bool(use.asked & _TENSOR)
 
 
+def is_no_tensor(use: Use) -> bool:
+    return bool(use.asked - _TENSOR)
+
+
 def role(path: str, uses: Uses, plan: Plan) -> str:
     """Which method of a world makes the value: `module`, `tensor`, `number`, …"""
     if path in plan.kinds:

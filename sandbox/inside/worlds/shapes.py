@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from torch import nn
 from .here import Here
 from .layers import BATCH, SIDE, fits, taken_by
 from .plan import Plan
-from .things import Thing
+from .things import Batches, Thing
 
 _FEWER = re.compile(  # so many were wanted, so many were there
     r"not enough values to unpack \(expected (\d+), got (\d+)\)"
@@ -101,9 +102,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
             if not tensor.dim():
                 yield path, [8]
     if found := re.search(r"too many values to unpack \(expected (\d+)", message):
-        for path, tensor in _held(failure.error.__traceback__):
-            if tensor.dim() and tensor.shape[0] > int(found[1]):
-                yield path, [int(found[1]), *map(int, tensor.shape[1:])]
+        yield from _of_parts_taken(failure.error.__traceback__, int(found[1]))
     if "same number of dimensions" in message:
         yield from _of_fewer(failure)
     yield from _of_ranks(failure, message, made)
@@ -197,6 +196,8 @@ def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]
             yield path, [*first.shape[:-1], inner]
         if path := made_for(second):
             yield path, [rows, *second.shape[1:]]
+        elif (path := came_of(second)) and (shape := Here.world.shape_of(path))[:1] == [inner]:
+            yield path, [rows, *shape[1:]]  # each of its rows was taken by itself
 
 
 def _of_ranks(
@@ -217,6 +218,38 @@ def _of_ranks(
     candidates = made or list(_held(failure.error.__traceback__))
     for path, tensor in candidates:
         yield path, [*map(int, tensor.shape), *[8] * more]
+
+
+def _of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tuple[str, Wished]]:
+    """What is taken apart into so many: the items of batches; else a tensor's rows. A tensor that a
+    loop takes apart stands for batches."""
+    looping = _code_at(traceback).lstrip().startswith(("for ", "async for "))
+    for value in _within(traceback):
+        if isinstance(value, Batches):
+            yield f"{value._path}[]", f"of {count}"
+        elif path := made_for(value):
+            if looping:
+                yield path, "batches"
+            if value.dim() and value.shape[0] > count:
+                yield path, [count, *map(int, value.shape[1:])]
+
+
+def _within(traceback: TracebackType | None) -> Iterator[Any]:
+    """What the innermost frame has names for, and the object that it belongs to."""
+    names = list(_locals(traceback))[-1:]
+    for value in names[0].values() if names else ():
+        yield value
+    owner = names[0].get("self") if names else None
+    yield from getattr(owner, "__dict__", {}).values()
+
+
+def _code_at(traceback: TracebackType | None) -> str:
+    """The line that raised."""
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return ""
+    return linecache.getline(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
 
 
 def _of_fewer(failure: Failure) -> Iterator[tuple[str, Wished]]:

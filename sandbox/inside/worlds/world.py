@@ -83,6 +83,8 @@ class World:
     def make(self, path: str, kind: str | None = None) -> Any:
         """A new value of the path."""
         kind = kind or roles.role(path, self.uses, self.plan)
+        if kind.startswith("of "):  # so many values
+            return tuple(self.make(f"{path}[{n}]") for n in range(int(kind[3:])))
         if kind in ("module", "holder") and path not in self.plan.kinds:
             if (own := self.building.own(path)) is not None:
                 self.telling.own(path, own)
@@ -100,7 +102,7 @@ class World:
 
     def attribute(self, path: str, name: str) -> Any:
         """An attribute of an invented value."""
-        if path == "self" and (method := self._method(name)) is not None:
+        if "." not in path and (method := self._method(name)) is not None:
             return method
         if name in ("backward", "manual_backward"):
             return lambda loss, *args, **kwargs: loss.backward(*args, **kwargs)
