@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzers.evidence import GraphReuse
+from analyzers.evidence import GraphReuse, SilentFault
 from analyzers.tracebacks import Part
 from analyzers.tracebacks.messages import classify
 from app.present import inconclusive
@@ -83,7 +83,7 @@ def summary(
     told += f" ({first.location.cell or f'{file}line {first.location.line}'})."
     best = patches[0] if patches else None
     if seen.plan is not None and seen.from_run:
-        return f"{told} {_in_world(first, best)}"
+        return f"{told} {_in_world(seen, best)}"
     if best is not None and best.verification.status == "passed":
         return f"{told} A patch was run and checked: {best.title[:1].lower()}{best.title[1:]}."
     if case.project.recalled:
@@ -105,9 +105,9 @@ def summary(
 _WORLD_MISSED = "what is missing was made up, and the error did not show in it"
 
 
-def _in_world(cause: Cause, best: Patch | None) -> str:
+def _in_world(seen: Observation, best: Patch | None) -> str:
     """How much a completed run shows."""
-    does = "does" if cause.family == "silent" else "raises"
+    does = "does" if any(isinstance(p, SilentFault) for p in seen.evidence) else "raises"
     told = f"What was sent is a part of a program: completed (see what was assumed), it {does} this"
     if best is not None and best.verification.status == "passed":
         return f"{told}, and runs with a patch: {best.title[:1].lower()}{best.title[1:]}."

@@ -237,8 +237,7 @@ def _of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tup
 def _within(traceback: TracebackType | None) -> Iterator[Any]:
     """What the innermost frame has names for, and the object that it belongs to."""
     names = list(_locals(traceback))[-1:]
-    for value in names[0].values() if names else ():
-        yield value
+    yield from names[0].values() if names else ()
     owner = names[0].get("self") if names else None
     yield from getattr(owner, "__dict__", {}).values()
 
