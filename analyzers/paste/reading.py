@@ -64,7 +64,7 @@ class _Reader:
                 at += 1
                 continue
             found, idle = self._code(at, region, body if code else 0)
-            if line.strip() in _LEFT_OUT and not region.marked:  # what follows is from elsewhere
+            if line.rstrip() in _LEFT_OUT and not region.marked:  # what follows is from elsewhere
                 found, idle = None, False
             if found is None and not (idle or region.marked) and code and not line[:1].isspace():
                 yield Piece(tuple(code))

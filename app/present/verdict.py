@@ -39,7 +39,7 @@ def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
     run = seen.run
     given = case.traceback is not None and bool(case.traceback.exception)
     if is_completed(seen):  # what was assumed may be what differs
-        clean = seen.plan is not None and seen.ran_clean
+        clean = seen.plan is not None and seen.ran_clean and case.reading.backward_lines
         return "likely" if causes else "unreproduced" if given and clean else "inconclusive"
     if run is not None and seen.ran_clean:
         if run.tampered:
