@@ -36,15 +36,18 @@ Mended::
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.pattern import Carrier, Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.remake.closures import forward_into_closure
 from analyzers.repair.remake.recomputing import recompute_where_used
+from analyzers.source.flow import walked
 from analyzers.source.project import Project
 
 NAME = "lbfgs-closure"
@@ -54,11 +57,17 @@ KIND = "closure"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """The failing call was made by a function that an optimizer called."""
+    """The failing call was made by a function that an optimizer called. A loss that it walks again
+    as it is goes by the closure's name for it: an optimizer of the script's own has others."""
     story = story_of(evidence, project)
     if story is None or not story.in_closure or story.from_grad:
         return None
-    return matched(story, NAME, Certainty.CERTAIN)
+    found = matched(story, NAME, Certainty.CERTAIN)
+    made = story.join.old.at if story.join is not None else None
+    root = walked(story.root_call) if story.root_call is not None else None
+    if not story.reuse.same_root or made is None or not isinstance(root, ast.Name):
+        return found
+    return replace(found, location=made, carrier=Carrier(root.id, made))
 
 
 def explain(match: Match, project: Project) -> str:
