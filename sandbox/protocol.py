@@ -71,6 +71,9 @@ class Job(Late):
     reference: Reference | None = None
     keep_graphs: bool = False
     frozen_steps: bool = Field(False, description="optimizers record gradients but change nothing")
+    unmoved: list[Count] = Field(
+        [], max_length=4096, description="parameters that fixed steps leave where they begin"
+    )
     gradients: bool = Field(False, description="record a fingerprint of gradients at every step")
     stop_after_backwards: int | None = Field(
         None, ge=1, description="end the run, successfully, after so many backward calls"

@@ -100,6 +100,12 @@ class Original:
             return Mathematics(kept, reaches)
         return Mathematics(whole, True, constant=kept.trace)
 
+    async def unmoved(self) -> list[int]:
+        """Parameters that the reference leaves where they begin; a patch must, too."""
+        trace = (await self.held("kept")).trace
+        latest = {p.id: p for p in trace.parameters} if trace is not None else {}
+        return sorted({p.unmoved for p in latest.values() if p.unmoved is not None})[:4096]
+
     def job(self, files: Mapping[str, str]) -> Job:
         """A traced run of these files, which ends once it has shown enough."""
         return Job(

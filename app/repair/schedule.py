@@ -30,7 +30,7 @@ class Schedule:
 
     @property
     def check(self) -> Check:
-        """As a check of the patch: one that trains nothing, or in fewer steps, has failed. Another
+        """As a check of the patch: one that trains nothing, or in one step, has failed. Another
         schedule may be what is wanted, so it does not fail a patch, and is never held to be the
         original's."""
         if self.failed:
@@ -74,13 +74,15 @@ def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
         return Schedule("fewer", "no step is fed by any backward call", failed=True)
     for optimizer, steps in ours.items():
         other = theirs.get(optimizer, [])
+        taken, wanted = _count(other), _count(steps)
+        if ended and taken < 2 < wanted:
+            problem = f"{taken} steps in all, where the original takes {wanted}"
+            return Schedule("fewer", problem.replace("1 steps", "1 step"), failed=True)
         if found := _departure(original, steps, candidate, other):
             return found
-        taken, wanted = _count(other), _count(steps)
         if ended and taken != wanted:
             word: Word = "fewer" if taken < wanted else "more"
-            problem = f"{taken} steps, where the original takes {wanted}"
-            return Schedule(word, problem, failed=taken < wanted)
+            return Schedule(word, f"{taken} steps, where the original takes {wanted}")
     same = _rhythm(original) == _rhythm(candidate)[: len(_rhythm(original))]
     return Schedule("same" if same or _alike(original, candidate) else "moved")
 
@@ -127,8 +129,7 @@ def _departure(
         ):
             continue
         if _spans(given.loss, whole[n:]):
-            problem = "one step is fed what feeds several steps of the original"
-            return Schedule("fewer", problem, failed=True)
+            return Schedule("fewer", "one step is fed what feeds several steps of the original")
         if given.calls > len(ours[n].fed):
             return Schedule(
                 "fewer",

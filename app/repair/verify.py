@@ -108,9 +108,8 @@ async def trial_of(original: Original, turn: int, candidate: Candidate) -> Trial
     held = await original.held("kept") if result.status == "raised" else None
     trial.checks = [_reproduced(original), checks.runs(result, original.run, held)]
     if trial.status == "passed":
-        fixed = await original.attempt(
-            job.model_copy(update={"frozen_steps": True, "patience_s": 0.0})
-        )
+        still = {"frozen_steps": True, "patience_s": 0.0, "unmoved": await original.unmoved()}
+        fixed = await original.attempt(job.model_copy(update=still))
         trial.checks += await _compared(original, trial, fixed)
         kept = (await original.held("kept")).trace if await original.reaches("kept") else None
         trial.checks += [checks.fresh(result.trace), checks.bounded(result.trace, kept)]

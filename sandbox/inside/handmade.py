@@ -67,6 +67,7 @@ class HandSteps(Observer):
         self._values: dict[int, tuple[float, float]] = {}
         self._replaced: set[int] = set()
         self._gathered: tuple[Json, list[Json], list[int]] | None = None
+        self._told = False
         self._marks: dict[int, object] = {}
         self._parts: dict[int, object] = {}  # the tensor that played each parameter's part
 
@@ -100,7 +101,8 @@ class HandSteps(Observer):
         if self._gathered is not None and self._cleared():
             self._tell()
         known = self._parameters.known
-        fed = self._steps.feeding.behind(known) if self._gathered is not None else []
+        clears = self._told and self._gathered is not None
+        fed = self._steps.feeding.behind(known) if clears else []
         self._steps.emit_step(-1, None, self._steps.read(known), self._changed(), fed)
 
     def _returned(self, call: Call) -> list[Json]:
@@ -123,6 +125,7 @@ class HandSteps(Observer):
             at, gradients, fed = self._gathered
             self._steps.emit_step(-1, at, gradients, self._changed(), fed)
             self._gathered, self._marks = None, {}
+            self._told = True
 
     def _changed(self) -> int:
         """How many leaves the script has updated since this was last asked."""

@@ -28,6 +28,7 @@ class Known:
     optimizer: int | None = None
     changed_by: int = 0  # the last step that changed it
     receipts: int = 0  # backward calls that gave it a gradient
+    unmoved: int | None = None  # its place, where it stays as it begins
     withheld: Json | None = None  # the line of a node that was reached and handed it None
 
     def record(self) -> Json:
@@ -38,6 +39,7 @@ class Known:
             "shape": self.shape,
             "optimizer": self.optimizer,
             "requires_grad": tensor is None or tensor.requires_grad,
+            "unmoved": self.unmoved,
         }
 
 

@@ -6,8 +6,6 @@ zeros, a distance to where they were), so that a patch which lets go of the term
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 
 from .gradients import signs
@@ -17,15 +15,18 @@ from .stamps import Clock, next_number
 SHARE = 0.05  # of a value; of the parameter's typical one, where it is zero
 
 
-def perturb(parameters: Sequence[torch.Tensor]) -> None:
-    """Move what an optimizer takes, in every run by the same amounts: signs stay as they are, and
-    zeros become positive. What a graph leads to already stays where it was made."""
+def reached() -> set[int]:
+    """The ids of the leaves that a graph leads to already: they stay where it was made."""
     made = next_number() > Clock.first_node
-    used = {id(at.variable) for _, at in alive().leaves} if made else set()
-    for place, parameter in enumerate(parameters):
-        dense = parameter.layout is torch.strided and parameter.is_floating_point()
-        if dense and parameter.numel() and id(parameter) not in used:
-            _move(parameter.data, place)
+    return {id(at.variable) for _, at in alive().leaves} if made else set()
+
+
+def perturb(parameter: torch.Tensor, place: int) -> None:
+    """Move it, in every run by the same amounts: signs stay as they are, and zeros become positive.
+    `place` is which of those that optimizers take it is."""
+    dense = parameter.layout is torch.strided and parameter.is_floating_point()
+    if dense and parameter.numel():
+        _move(parameter.data, place)
 
 
 def _move(values: torch.Tensor, place: int) -> None:

@@ -143,6 +143,7 @@ class Session:
             self.parameters,
             gradients=bool(reference or job.get("gradients")),
             frozen=bool(reference or job.get("frozen_steps")),
+            unmoved=job.get("unmoved") or (),
         )
         self.steps.install()
         if self.steps.frozen:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from types import MethodType
 from typing import Any
 
@@ -22,7 +22,7 @@ from .feeding import Feeding
 from .frames import Json
 from .gradients import fingerprint
 from .parameters import Known, Parameters
-from .perturbing import perturb
+from .perturbing import perturb, reached
 from .sampling import sampled
 from .stamps import Clock, next_number
 
@@ -33,16 +33,25 @@ _class: Any = Optimizer
 class StepWatch:
     """Records every step. `frozen` steps read the gradients and change nothing.
 
-    `on_step` is told of each: optimizer and its parameters.
+    `on_step` is told of each: optimizer and its parameters. `unmoved` are parameters that frozen
+    steps leave where they begin, by their place among all that optimizers take.
     """
 
     def __init__(
-        self, emitter: Emitter, parameters: Parameters, *, gradients: bool, frozen: bool
+        self,
+        emitter: Emitter,
+        parameters: Parameters,
+        *,
+        gradients: bool,
+        frozen: bool,
+        unmoved: Collection[int] = (),
     ) -> None:
         self._emitter = emitter
         self._parameters = parameters
         self.gradients = gradients
         self.frozen = frozen
+        self._unmoved = frozenset(unmoved)
+        self._placed = 0
         self._numbers: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self._met: list[weakref.ref[Optimizer]] = []
         self._taken: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
@@ -79,11 +88,23 @@ class StepWatch:
 
                 vars(optimizer)["step"] = MethodType(step, optimizer)
         owned = _owned(optimizer)
-        if self.frozen:
-            perturb([p for p in owned if not self._is_owned(p)])
+        fresh = [p for p in owned if not self._is_owned(p)]
         frame = frames.user_frame(sys._getframe(2))
         self._parameters.meet(owned, frame, self._numbers[optimizer])
+        if self.frozen:
+            self._perturb(fresh)
         self._parameters.tell()
+
+    def _perturb(self, fresh: Sequence[torch.Tensor]) -> None:
+        """Move them off where they begin, but for those that stay in any run of the script."""
+        used = reached()
+        for parameter in fresh:
+            known = self._parameters.find(parameter)
+            if id(parameter) not in used and self._placed not in self._unmoved:
+                perturb(parameter, self._placed)
+            elif known is not None:
+                known.unmoved = self._placed
+            self._placed += 1
 
     def _is_owned(self, parameter: torch.Tensor) -> bool:
         known = self._parameters.find(parameter)

@@ -11,13 +11,16 @@ from sandbox.records.places import Place, Visit
 
 
 class Parameter(Record):
-    """`id` is the order of first appearance; `optimizer` that in which optimizers were made."""
+    """`id` is the order of first appearance; `optimizer` that in which optimizers were made.
+    `unmoved` is its place among all that optimizers took, where a run at fixed parameters leaves it
+    as it begins, since a graph led to it before."""
 
     id: Count
     name: Text = ""
     shape: list[int] = Field([], max_length=16)
     optimizer: int | None = None
     requires_grad: bool = True
+    unmoved: Count | None = None
 
 
 class Parameters(Record):

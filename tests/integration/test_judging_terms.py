@@ -148,3 +148,34 @@ async def test_a_cut_within_what_went_well_comes_behind_one_at_its_end(session: 
     assert trials[1].effect.text.startswith(
         "Gradients differ from the original's in all 4 steps compared, and already before it fails."
     )
+
+
+MERGED = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Gate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight, self.gate = nn.Parameter(torch.randn(2, 3)), nn.Parameter(torch.zeros(2, 1))
+        self.merge()
+    def merge(self):
+        self.merged = self.weight * (1 + self.gate)
+    def forward(self, x):
+        return x @ self.merged.T
+layer = Gate()
+optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+for _ in range(4):
+    loss = layer(torch.randn(5, 3)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+async def test_what_a_graph_led_to_before_stays_where_it_was_in_every_run(session: Session) -> None:
+    """The repair has no graph yet when the optimizer takes its parameters."""
+    head, made, tail = MERGED.partition("        self.merge()\n")
+    anew = head + tail.replace("        return x", f"{made}        return x")
+    (trial,) = await judged(session, MERGED, (MERGED, anew))
+    assert trial.gradients == "same"
