@@ -18,7 +18,7 @@ _unseen: Any = torch._C._DisableTorchDispatch
 
 
 @lru_cache(maxsize=512)
-def signs(size: int) -> torch.Tensor:
+def _signs(size: int) -> torch.Tensor:
     """Fixed vectors of ±1, one a row; they depend on nothing but their size.
 
     The bits are mixed by hand: what is drawn, even from a generator of its own, is drawn anew for
@@ -27,8 +27,8 @@ def signs(size: int) -> torch.Tensor:
     mixed = torch.arange(1, PROJECTIONS * size + 1) * 0x1E3779B97F4A7C15
     for _ in range(3):
         mixed = (mixed ^ (mixed >> 31)) * 0x5851F42D4C957F2D
-    row = ((mixed >> 47) & 1).to(torch.int8) * 2 - 1
-    return row.reshape(PROJECTIONS, size).to(torch.float64 if size <= SMALL else torch.int8)
+    signs = ((mixed >> 47) & 1).to(torch.int8) * 2 - 1
+    return signs.reshape(PROJECTIONS, size).to(torch.float64 if size <= SMALL else torch.int8)
 
 
 def fingerprint(gradient: torch.Tensor | None) -> Json:
@@ -38,12 +38,12 @@ def fingerprint(gradient: torch.Tensor | None) -> Json:
     with torch.no_grad(), _aside(gradient):
         dense = gradient.detach().to_dense() if gradient.is_sparse else gradient.detach()
         values = (dense if dense.device.type == "cpu" else dense.cpu()).double().reshape(-1)
-        fixed = signs(values.numel())
+        signs = _signs(values.numel())
         return {
             "norm": float(torch.linalg.vector_norm(values)),
-            "projections": [float(row.double() @ values) for row in fixed]
-            if fixed.dtype is torch.int8
-            else (fixed @ values).tolist(),
+            "projections": [float(row.double() @ values) for row in signs]
+            if signs.dtype is torch.int8
+            else (signs @ values).tolist(),
             "none": False,
         }
 

@@ -22,7 +22,7 @@ from .feeding import Feeding
 from .frames import Json
 from .gradients import fingerprint
 from .parameters import Known, Parameters
-from .perturbing import perturb, reached
+from .perturbing import LOOKS, perturb, reached
 from .sampling import sampled
 from .stamps import Clock, next_number
 
@@ -97,10 +97,11 @@ class StepWatch:
 
     def _perturb(self, fresh: Sequence[torch.Tensor]) -> None:
         """Move them off where they begin, but for those that stay in any run of the script."""
-        used = reached()
+        late = self.made > LOOKS
+        used = set() if late else reached()
         for parameter in fresh:
             known = self._parameters.find(parameter)
-            if id(parameter) not in used and self._placed not in self._unmoved:
+            if not late and id(parameter) not in used and self._placed not in self._unmoved:
                 perturb(parameter, self._placed)
             elif known is not None:
                 known.unmoved = self._placed

@@ -27,11 +27,11 @@ class Loud(_Mode):  # type: ignore[misc]
 def test_signs_of_large_gradients_are_those_of_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     told = gradients.fingerprint(GRADIENT)
     monkeypatch.setattr(gradients, "SMALL", 0)
-    gradients.signs.cache_clear()
+    gradients._signs.cache_clear()
     assert gradients.fingerprint(GRADIENT) == told
     assert gradients.fingerprint(-GRADIENT)["projections"] == [-p for p in told["projections"]]
     assert len(set(map(abs, told["projections"]))) == gradients.PROJECTIONS
-    gradients.signs.cache_clear()
+    gradients._signs.cache_clear()
 
 
 def test_no_mode_hears_of_it() -> None:
