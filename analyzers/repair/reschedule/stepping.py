@@ -98,8 +98,8 @@ def root_names(visit: Visit, where: Spot) -> set[str]:
 def fresh_forward(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
     """The forward of the failing loss behind the step; ever more of it, as far as needed."""
     assert stale.evidence.reached is not None
-    names = root_names(stale.evidence.reached, schedule.where)
     before = schedule.block[: schedule.block.index(schedule.step)]
+    names = _needed_behind(schedule, root_names(stale.evidence.reached, schedule.where))
     editor = schedule.where.editor
     following = schedule.block[schedule.block.index(schedule.step) + 1]
     for chain in chains(before, names):
@@ -116,6 +116,18 @@ def fresh_forward(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[P
             rank,
         )
         rank += 1
+
+
+def _needed_behind(schedule: Schedule, names: set[str]) -> set[str]:
+    """What must be there behind the step for the walked names to be made: they, or what the
+    statements up to the walk make them of."""
+    at, walk_at = schedule.block.index(schedule.step), schedule.block.index(schedule.walk)
+    wanted = set(names)
+    for statement in reversed(schedule.block[at + 1 : walk_at]):
+        value = value_of(statement)
+        if value is not None and set(bindings(statement)) & wanted:
+            wanted |= names_read(value)
+    return wanted
 
 
 def chains(before: Sequence[ast.stmt], names: set[str]) -> Iterator[list[ast.stmt]]:
