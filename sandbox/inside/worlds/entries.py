@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from .uses import FUNCTIONS
 
@@ -22,6 +23,14 @@ def walks(node: ast.AST) -> bool:
         isinstance(part, ast.Attribute) and part.attr in ("backward", "manual_backward")
         for part in ast.walk(node)
     )
+
+
+def walked_names(tree: ast.AST) -> Iterator[str]:
+    """The names of which a text calls `backward`."""
+    for part in ast.walk(tree):
+        if isinstance(part, ast.Attribute) and part.attr == "backward":
+            if isinstance(part.value, ast.Name):
+                yield part.value.id
 
 
 def definition(node: ast.ClassDef, name: str) -> Definition | None:

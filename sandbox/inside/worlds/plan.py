@@ -16,7 +16,7 @@ class Plan:
     `kinds` overrules what reading says a value is; `shapes` are sizes of tensors, `whole` the
     bound of those that hold whole numbers. `data` says whether tensors that nothing in the text
     makes are `plain`, require grad as a `leaf`, or come out of a `graph`. With `shared`, losses
-    that are not in the text share a part of their graph; with `weights`, unknown functions of
+    and graphs that are not in the text have a part in common; with `weights`, unknown functions of
     tensors have weights as a module has; unless `moves`, an invented step changes no weight;
     with `repeats`, it asks a closure more than once; with `longer`, what is counted is more.
     `skip` names functions that are not called. `engine` is the error of an engine written by hand

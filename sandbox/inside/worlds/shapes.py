@@ -64,7 +64,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     yield from _of_modules(failure)
     yield from _of_functions(failure, message)
     if re.search(
-        r"dtype Long|type Long|Long, Int|torch\.LongTensor|must be.*int(?:eger|64)|indices must be"
+        r"dtype Long|dtype int|type Long|Long, Int|torch\.LongTensor|must be.*int(?:eger|64)|indices must be"
         r"|used as indices",
         message,
     ):

@@ -20,6 +20,7 @@ _WORDS = {
     "weights": "two small parameters were put in its place",
     "loss": "it was taken for a loss of the models in sight",
     "tensor": "a tensor of shape {shape} was put in its place",
+    "result": "a tensor of shape {shape} that the models in sight make was put in its place",
     "batches": "eight batches were put in its place",
     "number": "{value} was taken",
     "count": "{value} was taken",
@@ -62,7 +63,8 @@ class Telling:
         if path in self._told or not self._is_told(path):
             return
         self._told.add(path)
-        words = _WORDS[kind]
+        has_graph = isinstance(made, torch.Tensor) and made.grad_fn is not None
+        words = _WORDS["result" if kind == "tensor" and has_graph else kind]
         if isinstance(made, tuple):
             words = f"{len(made)} values were put in its place"
         shape = list(made.shape) if isinstance(made, torch.Tensor) else ""

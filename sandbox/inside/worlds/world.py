@@ -16,7 +16,7 @@ from .. import frames
 from . import roles
 from .building import Building
 from .engines import Engine, bare, makes_values
-from .entries import is_method
+from .entries import is_method, walked_names
 from .here import Here
 from .models import Criterion, Function, Maker, Model, Optimizer, blend, pattern
 from .plan import Plan
@@ -62,6 +62,8 @@ class World:
         self.telling = Telling(tell, uses.functions)
         self._losses: dict[str, torch.Tensor] = {}
         self._asked: set[tuple[str, int]] = set()
+        self._common: torch.Tensor | None = None
+        self._walked = set(walked_names(tree))
         self._depth = 0
         self._configured: dict[str, Any] = {}
 
@@ -188,7 +190,7 @@ class World:
             return tuple(self.make(f"{path}[{n}]") for n in range(count))
         made = self.fresh(path)
         if self.plan.data == "graph" and made.is_floating_point():
-            return self.marked(torch.sigmoid(self.anchor() * made), path)
+            return self.marked(torch.sigmoid(self._source() * made), path)
         leaf = self.plan.data == "leaf" or "grad" in self.use(path).asked
         return made.requires_grad_(leaf and made.is_floating_point())
 
@@ -299,6 +301,15 @@ class World:
         """A number that depends on the models in sight."""
         return blend(self.parameters())
 
+    def _source(self) -> torch.Tensor:
+        """What a value with a graph is made of: of one and the same number, if they share a part
+        of it."""
+        if not self.plan.shared:
+            return self.anchor()
+        if self._common is None:
+            self._common = self.anchor()
+        return self._common
+
     # ---- models, optimizers, losses
 
     def settle(self) -> None:
@@ -318,10 +329,18 @@ class World:
         chosen = {n: m for n, m in models.items() if name and _goes_with(name, n)} or models
         found = {id(p): p for m in chosen.values() for p in m.parameters()}
         if len(chosen) == len(models):
-            found |= {id(p): p for p in _leaves()}
+            found |= {id(p): p for p in self._leaves()}
         if not found:
             found = {0: self.values.setdefault("model", Model("model")).weight}
         return list(found.values())
+
+    def _leaves(self) -> Iterator[nn.Parameter]:
+        """Leaves that learn and that the text itself has given names; what it walks is a loss."""
+        for name, value in list(vars(sys.modules["__main__"]).items()):
+            for one in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(one, torch.Tensor) and one.is_leaf and one.requires_grad:
+                    if name not in self._walked:
+                        yield one  # type: ignore[misc]
 
     def _models(self) -> Iterator[tuple[str, nn.Module]]:
         main = vars(sys.modules["__main__"])
@@ -335,11 +354,10 @@ class World:
         if self.engine is not None:
             return self._engine_losses([*paths, wanted], self.engine, frame)
         seen = list(_graphs_in(frame))
-        common = self.anchor() if self.plan.shared else None
         made = {}
+        self._common = None  # a new pass
         for path in dict.fromkeys([*paths, wanted]):
-            source = common if common is not None else self.anchor()
-            made[path] = torch.tanh(source * 2).pow(2) + sum(t.pow(2).mean() for t in seen)
+            made[path] = torch.tanh(self._source() * 2).pow(2) + sum(t.pow(2).mean() for t in seen)
             self.telling.note(path, "loss", made[path])
         return made
 
@@ -372,14 +390,6 @@ def _moved(value: Any, anchor: torch.Tensor) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_moved(part, anchor) for part in value)
     return value
-
-
-def _leaves() -> Iterator[nn.Parameter]:
-    """Leaves that learn and that the text itself has given names."""
-    for value in list(vars(sys.modules["__main__"]).values()):
-        for one in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(one, torch.Tensor) and one.is_leaf and one.requires_grad:
-                yield one  # type: ignore[misc]
 
 
 def _step(optimizer: Any = None, *args: Any, **kwargs: Any) -> Any:
