@@ -45,7 +45,7 @@ def learns(
         return _failed(f"a gradient from elsewhere: {_some(gained, names)}")
     if late := starved(reference, candidate):
         return _failed(late) if not _carries(reference) else _unknown(late)
-    count = len({p for params in wanted.values() for p in params})
+    count = len({p for o in given for p in given[o] & (wanted.get(o, set()) | fed)})
     return Check(
         name="learns", status="passed", detail=f"{count} of {count} parameters get a gradient"
     )
