@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from .entries import Definition, definition, entries, is_method, walks
+from .entries import Definition, definition, entries, filled_in, fillers, is_method, walks
 from .models import Optimizer
 from .uses import FUNCTIONS
 from .world import World
@@ -35,12 +35,19 @@ class Driver:
         self._path = path
         self._attempt = attempt
         self._names = vars(sys.modules["__main__"])
+        self._before: dict[str, list[Definition]] = {}
+        self._supplied: set[str] = set()
         self._used: set[str] = set().union(*(_loaded(node) for node in tree.body))
 
     def drive(self) -> None:
         """Everything that nothing calls, those first that walk a graph themselves."""
         targets = [node for node in self._tree.body if self._is_target(node)]
         for node in sorted(targets, key=lambda node: not walks(node)):
+            if any(node in before for before in self._before.values()):
+                continue  # called in front of what reads what it fills
+            if isinstance(node, FUNCTIONS) and walks(node):
+                idle = [t for t in targets if isinstance(t, FUNCTIONS) and not walks(t)]
+                self._before[node.name] = fillers(node, idle)
             name: str = getattr(node, "name", "")
             if name not in self._world.plan.skip:
                 self._attempt("" if walks(node) else name, partial(self._call, node))
@@ -52,7 +59,10 @@ class Driver:
             entries(node) or definition(node, "__init__")
         ):
             return False
-        return node.name not in self._used or walks(node) or self._instance(node) is not None
+        if walks(node):
+            return True
+        idle = node.name not in self._used or self._instance(node) is not None
+        return idle and not walks(self._tree)  # what walks makes objects, and calls them
 
     def _instance(self, node: ast.ClassDef) -> Any:
         """An object of the class that the text has made."""
@@ -63,7 +73,7 @@ class Driver:
 
     def _call(self, node: ast.stmt) -> None:
         if isinstance(node, FUNCTIONS):
-            self._passes([node], node.name, None)
+            self._passes([*self._before.get(node.name, ()), node], node.name, None)
         elif isinstance(node, ast.ClassDef):
             kind = self._names[node.name]
             if issubclass(kind, torch.autograd.Function):
@@ -85,8 +95,26 @@ class Driver:
                     self._say(name, node, walked=node is kept[-1] and not any(map(walks, kept)))
                     given[name] = self._building.arguments(name, node, skip_self=thing is not None)
                 args = given[name] if number == 0 else self._renewed(name, node, given[name], thing)
+                self._supply(node)
                 call = partial(self._once, node, name, args, thing, kept)
                 self._attempt("" if node is kept[-1] else name, call)
+
+    def _supply(self, node: Definition) -> None:
+        """Put a number into lists that a function reads and that nothing in the text fills: the
+        part that does, such as a loop over an environment, was left out."""
+        read = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+        filled = {spelled.rpartition(".")[2] for spelled in filled_in(self._tree)}
+        for owner, thing in [*self._world.values.items(), *self._names.items()]:
+            if type(thing).__module__ != "__main__":
+                continue
+            for name, value in vars(thing).items():
+                if name in read - filled and type(value) is list and not value:
+                    value.append(1.0)
+                    path = f"{owner}.{name}"
+                    if path not in self._supplied:
+                        self._supplied.add(path)
+                        said = f"`{path}` is filled by nothing in the text: a number was put in."
+                        self._world.tell("name", path, said)
 
     def _name(self, owner: str, node: Definition, thing: Any) -> str:
         return node.name if thing is None else f"{owner}.{node.name}"

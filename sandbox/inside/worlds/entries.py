@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .uses import FUNCTIONS
 
@@ -14,6 +14,7 @@ _MAIN = (
 )
 _OF_FRAMEWORKS = ("training_step", "train_step", "optimize_parameters")
 _ASIDE = re.compile(r"save|load|eval|test|valid|plot|sample|predict|reset|configure|visuali|render")
+_FILLING = ("append", "extend", "insert", "appendleft", "add", "push")
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -31,6 +32,22 @@ def walked_names(tree: ast.AST) -> Iterator[str]:
         if isinstance(part, ast.Attribute) and part.attr == "backward":
             if isinstance(part.value, ast.Name):
                 yield part.value.id
+
+
+def fillers(reader: Definition, others: Iterable[Definition]) -> list[Definition]:
+    """Those of the functions that put something into what another one reads."""
+    read = {ast.unparse(p) for p in ast.walk(reader) if isinstance(p, ast.Name | ast.Attribute)}
+    return [other for other in others if other is not reader and filled_in(other) & read]
+
+
+def filled_in(node: ast.AST) -> set[str]:
+    """What something is appended to, as the text spells it."""
+    return {
+        ast.unparse(part.func.value)
+        for part in ast.walk(node)
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)
+        if part.func.attr in _FILLING
+    }
 
 
 def definition(node: ast.ClassDef, name: str) -> Definition | None:

@@ -64,8 +64,8 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     yield from _of_modules(failure)
     yield from _of_functions(failure, message)
     if re.search(
-        r"dtype Long|dtype int|type Long|Long, Int|torch\.LongTensor|must be.*int(?:eger|64)|indices must be"
-        r"|used as indices",
+        r"dtype Long|dtype int|type Long|Long, Int|torch\.LongTensor|must be.*int(?:eger|64)"
+        r"|indices must be|used as indices",
         message,
     ):
         for tensor in reversed(list(_flat(failure.args))):
@@ -94,6 +94,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         for path, tensor in made:
             if tensor.dim():
                 yield path, []
+        yield from _of_one(failure)
     if "square" in message:
         for path, tensor in made:
             yield path, [*map(int, tensor.shape[:-1]), int(tensor.shape[-2])]
@@ -167,8 +168,11 @@ def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]
                 yield path, [int(first.shape[0]), int(state.shape[1])]
     if name == "linear" and isinstance(second, torch.Tensor):
         yield from _of_parts(first, int(second.shape[1]))
-    if name == "linear" and isinstance(second, torch.Tensor) and (path := made_for(first)):
-        yield path, [*first.shape[:-1], int(second.shape[1])]
+    if name == "linear" and isinstance(second, torch.Tensor) and isinstance(first, torch.Tensor):
+        path = origin(first)
+        shape = list(first.shape) if made_for(first) else Here.world.shape_of(path) if path else []
+        if path and shape[-1:] == list(first.shape[-1:]):
+            yield path, [*map(int, shape[:-1]), int(second.shape[1])]
     if name.startswith("conv") and isinstance(second, torch.Tensor) and (path := made_for(first)):
         channels = int(second.shape[0 if "transpose" in name else 1])
         yield path, [BATCH, channels, *[SIDE] * (second.dim() - 2)]
@@ -249,6 +253,15 @@ def _code_at(traceback: TracebackType | None) -> str:
     if traceback is None:
         return ""
     return linecache.getline(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
+
+
+def _of_one(failure: Failure) -> Iterator[tuple[str, Wished]]:
+    """What a single number came of is one example, where it was a batch of them."""
+    for tensor in _flat(failure.args):
+        path = came_of(tensor)
+        shape = Here.world.shape_of(path) if path else []
+        if path and len(shape) > 1 and shape[0] == tensor.numel():
+            yield path, shape[1:]
 
 
 def _of_fewer(failure: Failure) -> Iterator[tuple[str, Wished]]:

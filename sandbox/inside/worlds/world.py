@@ -90,6 +90,8 @@ class World:
         if kind in ("module", "holder") and path not in self.plan.kinds:
             if (own := self.building.own(path)) is not None:
                 self.telling.own(path, own)
+                if self.values.get("self") is own:  # it has a name of its own
+                    del self.values["self"]
                 return own
         use = self.use(path)
         parts = use.count
