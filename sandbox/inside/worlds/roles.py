@@ -27,7 +27,7 @@ _OPTIMIZER = re.compile(r"opt|adam|sgd|solver|rmsprop|_d$|_g$")
 _CRITERION = re.compile(r"loss|crit(?!ic)|bce|mse|^ce$|xent|entropy|nll|objective|penalty")
 _MODULE = re.compile(
     r"net|model|encod|decod|gen|disc|actor|critic|policy|rnn|lstm|gru|embed|attention|layer|conv"
-    r"|fc|linear|head|backbone|bert|transformer|student|teacher|agent|vae|gan|block|proj"
+    r"|fc|linear|head|classif|backbone|bert|transformer|student|teacher|agent|vae|gan|block|proj"
 )
 _LOADER = re.compile(r"load|dataset|batches|_dl$|^dl$|train_data|iterator")
 _SETTINGS: tuple[tuple[str, float], ...] = (  # names that no tensor has
@@ -127,6 +127,8 @@ def _by_calls(path: str, use: Use, name: str, uses: Uses) -> str | None:
         return "criterion"
     if use.methods & _OF_MODULES or _MODULE.search(name) or len(name) == 1:
         return "module"
+    if any(_OPTIMIZER.search(plain_name(p).lower()) and goes_with(p, path) for p in uses.of):
+        return "module"
     if any(call.args or call.keywords for call in use.called):
         return "function"
     return "maker"
@@ -171,3 +173,14 @@ def _by_name(path: str, use: Use, name: str) -> str:
 def switched_off(path: str) -> bool:
     """Whether a flag of this name is better left off in a small run."""
     return bool(_SWITCHED_OFF.search(plain_name(path).lower()))
+
+
+def goes_with(optimizer: str, model: str) -> bool:
+    """Whether an optimizer's name speaks of a model's: `optD` of `netD`."""
+    ours = _letters(optimizer, "optimizer|optim|opt|solver|trainer")
+    theirs = _letters(model, "net|model")
+    return bool(ours and theirs) and (ours.startswith(theirs) or theirs.startswith(ours))
+
+
+def _letters(name: str, without: str) -> str:
+    return re.sub(rf"self|{without}|[^a-z]", "", plain_name(name).lower())

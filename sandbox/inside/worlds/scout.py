@@ -173,7 +173,11 @@ class Scout:
 
     def _worlds(self) -> Iterator[Plan]:
         """The plain world, and those that differ in what use does not decide."""
-        self._base = Plan(engine=self._wanted.message if self._of_engine() else "")
+        kind, _ = kind_of(self._wanted.message)
+        self._base = Plan(
+            engine=self._wanted.message if self._of_engine() else "",
+            weights=kind == "graphless",  # else its being missing would say nothing of the text
+        )
         yield self._base
         if self._choices.absent and not self._walks:
             self._base = replace(self._base, absent=True, skip=())
@@ -182,7 +186,6 @@ class Scout:
             return
         if self._choices.elided:
             yield replace(self._base, carried=True)
-        kind, _ = kind_of(self._wanted.message)
         first = {"leaf": ["leaf"], "view": ["leaf", "graph"], "reuse": ["graph"]}.get(
             kind, ["graph", "leaf"]
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from types import FrameType, MethodType
@@ -328,7 +327,7 @@ class World:
     def parameters(self, name: str = "") -> list[nn.Parameter]:
         """Those of the models whose names go with the name of an optimizer; else all."""
         models = dict(self._models())
-        chosen = {n: m for n, m in models.items() if name and _goes_with(name, n)} or models
+        chosen = {n: m for n, m in models.items() if name and roles.goes_with(name, n)} or models
         found = {id(p): p for m in chosen.values() for p in m.parameters()}
         if len(chosen) == len(models):
             found |= {id(p): p for p in self._leaves()}
@@ -417,17 +416,6 @@ def _shape(use: Use) -> list[int]:
 
 def _size(shape: list[int]) -> int:
     return int(torch.Size(shape).numel())
-
-
-def _goes_with(optimizer: str, model: str) -> bool:
-    """Whether an optimizer's name speaks of a model's: `optD` of `netD`."""
-    ours = _letters(optimizer, "optimizer|optim|opt|solver|trainer")
-    theirs = _letters(model, "net|model")
-    return bool(ours and theirs) and (ours.startswith(theirs) or theirs.startswith(ours))
-
-
-def _letters(name: str, without: str) -> str:
-    return re.sub(rf"self|{without}|[^a-z]", "", roles.plain_name(name).lower())
 
 
 def _graphs_in(frame: FrameType | None) -> Iterator[torch.Tensor]:
