@@ -191,7 +191,8 @@ class World:
             return tuple(self.make(f"{path}[{n}]") for n in range(count))
         made = self.fresh(path)
         if self.plan.data == "graph" and made.is_floating_point():
-            return self.marked(torch.sigmoid(self._source() * made), path)
+            source = self.anchor() if "[" in path else self._source()  # each batch is its own
+            return self.marked(torch.sigmoid(source * made), path)
         leaf = self.plan.data == "leaf" or "grad" in self.use(path).asked
         return made.requires_grad_(leaf and made.is_floating_point())
 
