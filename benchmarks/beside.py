@@ -73,7 +73,7 @@ def measured(case: ProjectCase, rounds: int) -> Measured:
             traced.append(_spent([sys.executable, "-P", "-c", UNTIL_THE_END, *command], home))
         began = time.perf_counter()
         words = ["run", "--check", "--json", "--", *command]
-        ran = gradmend(words, home, timeout=900, PYTHONPATH=str(home))
+        ran = gradmend(words, home, timeout=900, PYTHONPATH=_installed(home))
         whole = time.perf_counter() - began
         causes = ran.findings.causes if ran.stdout.strip() else []
         first = causes[0].pattern if causes else "-"
@@ -92,11 +92,15 @@ def measured(case: ProjectCase, rounds: int) -> Measured:
         )
 
 
+def _installed(home: Path) -> str:
+    """A path on which a project's packages are, as where it is installed."""
+    return os.pathsep.join([str(home), str(home / "src")])
+
+
 def _spent(command: list[str], home: Path) -> Spent:
     """One run of a command, with all that it starts."""
     began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    # The project's folder is on the path, as where its packages are installed.
-    call(command, home, PYTHONPATH=str(home))
+    call(command, home, PYTHONPATH=_installed(home))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     work = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Spent(time.perf_counter() - began, work)
@@ -112,7 +116,7 @@ def _holds(case: ProjectCase, command: list[str], home: Path) -> bool:
     if applied.code or "✗" in applied.stderr or "✓ error gone" not in applied.stderr:
         return False
     try:
-        again = call(command, home, timeout=LONG_S, PYTHONPATH=str(home))
+        again = call(command, home, timeout=LONG_S, PYTHONPATH=_installed(home))
     except subprocess.TimeoutExpired:  # it trains on
         return True
     return case.raises not in again.stderr if case.raises else again.code == 0

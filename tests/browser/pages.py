@@ -10,6 +10,7 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, 
 
 SHOTS = Path(__file__).parents[2] / "ci-output" / "screenshots"
 SETTLED_MS = 90_000
+expect.set_options(timeout=SETTLED_MS)  # a crowded machine is no fault of the page
 DESK = {"width": 1200, "height": 900}
 PHONE = {"width": 360, "height": 740}
 

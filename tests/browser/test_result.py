@@ -94,7 +94,7 @@ async def test_a_whole_file_can_be_opened(page: Page) -> None:
     await diagnosed(page, "lstm")
     await page.locator("section.fix").first.get_by_text("Show all of train.py").click()
     rows = page.locator("table.listing tbody tr")
-    assert await rows.count() == len(LSTM.script.rstrip("\n").split("\n"))
+    await expect(rows).to_have_count(len(LSTM.script.rstrip("\n").split("\n")))
     await expect(page.locator(".note").first).to_be_visible()
 
 
