@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import Proposal
@@ -14,7 +15,9 @@ from analyzers.source.project import Module, spelled
 from analyzers.source.trees import walk
 
 _STEPWISE = frozenset({"round", "sign", "floor", "ceil", "trunc", "int", "long", "bool"})
-_CASTS = frozenset({"float", "double", "half", "to", "type"})
+_FLOATS = frozenset({"float", "double", "half"})
+_CASTS = _FLOATS | {"to", "type"}
+_FLOATING = re.compile(r"float|double|half", re.IGNORECASE)
 _COMPARISONS = ("gt", "ge", "lt", "le")
 
 
@@ -110,7 +113,8 @@ def _sorted(node: ast.expr) -> ast.expr:
 
 def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     """Cross entropy on the scores in place of a loss on the chosen classes."""
-    scores = next(filter(None, map(_chosen_from, ast.walk(where.statement))), None)
+    chosen = next(filter(None, map(_chosen_from, ast.walk(where.statement))), None)
+    scores = _before_softmax(chosen) if chosen is not None else None
     targets = getattr(where.statement, "targets", [])
     if scores is None or len(targets) != 1 or not isinstance(targets[0], ast.Name):
         return
@@ -146,6 +150,16 @@ def _chosen_from(node: ast.AST) -> ast.expr | None:
     return None
 
 
+def _before_softmax(node: ast.expr) -> ast.expr:
+    """The scores that probabilities are made of: cross entropy takes their softmax itself."""
+    while isinstance(node, ast.Call) and called_name(node) in ("softmax", "log_softmax"):
+        operand = _operand(node)
+        if operand is None:
+            return node
+        node = operand
+    return node
+
+
 def _loss_on(statement: ast.stmt, name: str) -> ast.Call | None:
     """The innermost call of two arguments that reads the name in one of them."""
     found = [
@@ -159,10 +173,13 @@ def _loss_on(statement: ast.stmt, name: str) -> ast.Call | None:
 
 
 def _classes(editor: Editor, target: ast.expr) -> str:
-    """The target as class indices: a conversion to float is taken off."""
-    match target:
-        case ast.Call(func=ast.Attribute(value=value, attr="float"), args=[]):
-            return editor.text_of(value)
+    """The target as class indices: a conversion to floating point is taken off."""
+    while isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute):
+        given = " ".join(map(spelled, [*target.args, *(k.value for k in target.keywords)]))
+        plain = target.func.attr in _FLOATS and not given
+        if not plain and not (target.func.attr in ("type", "to") and _FLOATING.search(given)):
+            break
+        target = target.func.value
     return editor.text_of(target)
 
 
