@@ -66,6 +66,11 @@ def plain_name(path: str) -> str:
     return words[-1] if words else ""
 
 
+def is_loaded(path: str) -> bool:
+    """Whether it is a part of what a loader gives: data, which no graph is behind."""
+    return "[" in path and bool(_LOADER.search(plain_name(path.partition("[")[0]).lower()))
+
+
 def number(path: str) -> float | int:
     """A plausible value of a setting, by its name."""
     name = plain_name(path).lower()

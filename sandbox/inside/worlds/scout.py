@@ -200,6 +200,7 @@ class Scout:
             {"shared": True, "data": "graph"},
             {"data": "leaf"},
             {"data": "graph", "moves": False},
+            {"longer": True},
         ):
             yield replace(self._base, **change)  # type: ignore[arg-type]
 

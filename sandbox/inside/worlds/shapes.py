@@ -132,6 +132,8 @@ def _of_modules(failure: Failure) -> Iterator[tuple[str, Wished]]:
         elif isinstance(given, Thing):
             yield given._path, "tensor"
         hidden = names.get("hx")
+        if isinstance(module, nn.RNNBase):
+            yield from _of_states(module, given, hidden)
         for number, one in enumerate(hidden if isinstance(hidden, tuple) else (hidden,)):
             if isinstance(module, nn.RNNBase) and (held := made_for(one)):
                 layers = module.num_layers * (2 if module.bidirectional else 1)
@@ -140,6 +142,19 @@ def _of_modules(failure: Failure) -> Iterator[tuple[str, Wished]]:
             if isinstance(module, nn.RNNCellBase) and (held := made_for(one)):
                 yield held, [int(given.shape[0]) if _rank(given) > 1 else BATCH, module.hidden_size]
             assert number < 2
+
+
+def _of_states(module: nn.RNNBase, given: Any, hidden: Any) -> Iterator[tuple[str, Wished]]:
+    """A batch as large as that of the states that the text itself makes."""
+    states = hidden if isinstance(hidden, tuple) else (hidden,)
+    size = next((int(h.shape[1]) for h in states if _rank(h) == 3 and not made_for(h)), 0)
+    path, axis = made_for(given), 0 if module.batch_first else 1
+    if path is None or not size:
+        return
+    if _rank(given) == 2:
+        yield path, [size, *given.shape] if axis == 0 else [given.shape[0], size, given.shape[1]]
+    elif given.shape[axis] != size:
+        yield path, [size if n == axis else int(d) for n, d in enumerate(given.shape)]
 
 
 def _of_parts(given: Any, wanted: int) -> Iterator[tuple[str, Wished]]:

@@ -190,7 +190,7 @@ class World:
         if 1 < count <= 8 and path not in self.plan.shapes:
             return tuple(self.make(f"{path}[{n}]") for n in range(count))
         made = self.fresh(path)
-        if self.plan.data == "graph" and made.is_floating_point():
+        if self.plan.data == "graph" and made.is_floating_point() and not roles.is_loaded(path):
             source = self.anchor() if "[" in path else self._source()  # each batch is its own
             return self.marked(torch.sigmoid(source * made), path)
         leaf = self.plan.data == "leaf" or "grad" in self.use(path).asked
