@@ -7,7 +7,7 @@ from torch import nn, optim
 
 torch.manual_seed(0)
 rounds = 2
-tides = [(torch.randn(6, 1, 5), torch.randn(1, 2)) for _ in range(3)]
+tide_loader = [(torch.randn(6, 1, 5), torch.randn(1, 2)) for _ in range(3)]
 compare = nn.MSELoss()
 
 
@@ -27,7 +27,7 @@ class TideModel(nn.Module):
 model = TideModel()
 optimizer = optim.Adam(model.parameters())
 for _ in range(rounds):
-    for window, levels in tides:
+    for window, levels in tide_loader:
         optimizer.zero_grad()
         loss = compare(model(window), levels)
         loss.backward()  # expect: place
