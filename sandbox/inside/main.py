@@ -24,7 +24,9 @@ def run_job(job: Json, emit_fd: int) -> int:
     would have; the caller leaves by `os._exit`.
     """
     from .session import run
+    from .warm import settle
 
+    settle()
     return run(job, emit_fd)
 
 

@@ -1,4 +1,4 @@
-"""What a warm parent does before it forks runs: import, exercise, freeze."""
+"""What a warm parent does before it forks runs, and what a forked run does first."""
 
 from __future__ import annotations
 
@@ -34,3 +34,14 @@ def warm_up() -> None:
     torch.set_rng_state(state)
     gc.collect()
     gc.freeze()
+
+
+def settle() -> None:
+    """Have torch make its autograd engine anew, in a forked run that has no threads yet.
+
+    torch remakes it at the first backward after a fork, and not safely so where several threads
+    are the first together.
+    """
+    import torch
+
+    torch.autograd.backward(torch.zeros((), requires_grad=True))
