@@ -87,13 +87,13 @@ class Building:
             try:
                 return own(self, name) if own is not None else object.__getattribute__(self, name)
             except AttributeError:
-                return world.missing(self, name)
+                return world.attributes.missing(self, name)
 
         kind.__getattr__ = missing
         self._world.values.setdefault("self", thing)
         self._made[node.name] = thing
         if isinstance(thing, nn.Module):
-            world.layers(f"{node.name}.self", thing)
+            world.attributes.layers(f"{node.name}.self", thing)
         return thing
 
     def arguments(self, name: str, node: Definition, skip_self: bool = True) -> list[Any]:

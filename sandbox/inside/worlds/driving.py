@@ -176,7 +176,7 @@ class Driver:
 
     def _optimizers(self, thing: Any) -> list[Any]:
         if hasattr(type(thing), "configure_optimizers"):
-            made = self._world.optimizers_of(thing)
+            made = self._world.attributes.optimizers_of(thing)
             made = made if isinstance(made, list) else [made]
             return [one for one in made if one is not None]
         return []

@@ -55,7 +55,7 @@ class Model(nn.Module):
         given = [*args, *kwargs.values()]
         source = blend(list(tensors_in(given))) * torch.ones(1, WIDTH)
         source = torch.tanh(torch.tanh(source @ self.weight) @ self.weight).mean()
-        return Here.world.output(self._path + "()", source, given, self._path)
+        return Here.world.outputs.of(self._path + "()", source, given, self._path)
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -63,7 +63,7 @@ class Model(nn.Module):
         except AttributeError:
             if name.startswith("_"):
                 raise
-            return Here.world.attribute(self._path, name)
+            return Here.world.attributes.of(self._path, name)
 
     def __iter__(self) -> Iterator[Any]:
         """Its layers, one of them."""
@@ -82,8 +82,10 @@ class Criterion(Model):
         source = blend(list(tensors_in(given)))
         parts = Here.world.use(self._path + "()").count
         if 1 < parts <= 8:
-            return Here.world.depending(tuple(source * (1.0 + n) for n in range(parts)), given)
-        return Here.world.depending(source * source, given)
+            return Here.world.outputs.depending(
+                tuple(source * (1.0 + n) for n in range(parts)), given
+            )
+        return Here.world.outputs.depending(source * source, given)
 
 
 class Function:
@@ -102,7 +104,7 @@ class Function:
             return Here.world.make(self._path + "()")
         if self._model is not None:
             return self._model(*args, **kwargs)
-        return Here.world.output(self._path + "()", blend(tensors), given)
+        return Here.world.outputs.of(self._path + "()", blend(tensors), given)
 
     def __instancecheck__(self, instance: Any) -> bool:
         return True
@@ -110,7 +112,7 @@ class Function:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return Here.world.attribute(self._path, name)
+        return Here.world.attributes.of(self._path, name)
 
 
 class Method:
@@ -124,7 +126,7 @@ class Method:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         given = [*args, *kwargs.values()]
         source = blend([self._source, *tensors_in(given)])
-        return Here.world.output(f"{self._path}()", source, given)
+        return Here.world.outputs.of(f"{self._path}()", source, given)
 
 
 class Maker(Function):
@@ -149,11 +151,13 @@ class Optimizer(torch.optim.Optimizer):
 
     def __init__(self, path: str) -> None:
         world = Here.world
-        world.settle()
+        world.sight.settle()
         self._path = path
-        params = world.parameters(path) if world.plan.moves else [nn.Parameter(torch.ones(1))]
+        params = world.sight.parameters(path) if world.plan.moves else [nn.Parameter(torch.ones(1))]
         names = [
-            n for n, m in world._models() if any(p is q for p in m.parameters() for q in params)
+            n
+            for n, m in world.sight.models()
+            if any(p is q for p in m.parameters() for q in params)
         ]
         self.over = ", ".join(f"`{n}`" for n in names[:3]) or "the parameters in sight"
         super().__init__(params, {"lr": 0.01})
@@ -175,7 +179,7 @@ class Optimizer(torch.optim.Optimizer):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name in _OF_SCALERS:
             raise AttributeError(name)
-        return Here.world.attribute(self._path, name)
+        return Here.world.attributes.of(self._path, name)
 
 
 def _is_definition(value: Any) -> bool:

@@ -69,7 +69,7 @@ class Everything(dict[str, Any]):
         self._world = world
         self._left_out = left_out
         self["super"] = _above
-        self[CARRIED] = world.carried
+        self[CARRIED] = world.outputs.carried
         if not world.use("input").called and "input" in world.uses.of:
             del self["input"]  # a tensor's name more often than the function's
 
@@ -113,7 +113,7 @@ class Above:
         pass
 
     def __getattr__(self, name: str) -> Any:
-        return Here.world.attribute("super()", name)
+        return Here.world.attributes.of("super()", name)
 
 
 def _above(*given: Any) -> Any:

@@ -131,7 +131,7 @@ class Completed:
                 trial.wish = wish
             except BaseException as error:
                 self._note(error, trial)
-        trial.invented_loss = world.invented_loss
+        trial.invented_loss = world.losses.invented
         if world.engine is not None:
             trial.walks += world.engine.walks
 

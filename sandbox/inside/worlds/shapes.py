@@ -185,7 +185,7 @@ def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]
         yield from _of_parts(first, int(second.shape[1]))
     if name == "linear" and isinstance(second, torch.Tensor) and isinstance(first, torch.Tensor):
         path = origin(first)
-        shape = list(first.shape) if made_for(first) else Here.world.shape_of(path) if path else []
+        shape = list(first.shape) if made_for(first) else _shape_of(path) if path else []
         if path and shape[-1:] == list(first.shape[-1:]):
             yield path, [*map(int, shape[:-1]), int(second.shape[1])]
     if name.startswith("conv") and isinstance(second, torch.Tensor) and (path := made_for(first)):
@@ -215,7 +215,7 @@ def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]
             yield path, [*first.shape[:-1], inner]
         if path := made_for(second):
             yield path, [rows, *second.shape[1:]]
-        elif (path := came_of(second)) and (shape := Here.world.shape_of(path))[:1] == [inner]:
+        elif (path := came_of(second)) and (shape := _shape_of(path))[:1] == [inner]:
             yield path, [rows, *shape[1:]]  # each of its rows was taken by itself
 
 
@@ -274,7 +274,7 @@ def _of_one(failure: Failure) -> Iterator[tuple[str, Wished]]:
     """What a single number came of is one example, where it was a batch of them."""
     for tensor in _flat(failure.args):
         path = came_of(tensor)
-        shape = Here.world.shape_of(path) if path else []
+        shape = _shape_of(path) if path else []
         if path and len(shape) > 1 and shape[0] == tensor.numel():
             yield path, shape[1:]
 
@@ -285,7 +285,7 @@ def _of_fewer(failure: Failure) -> Iterator[tuple[str, Wished]]:
     least = min((t.dim() for t in given), default=0)
     for tensor in given:
         path = made_for(tensor) or came_of(tensor)
-        shape = Here.world.shape_of(path) if path else []
+        shape = _shape_of(path) if path else []
         if path and least < tensor.dim() <= least + len(shape):
             yield path, shape[tensor.dim() - least :]
 
@@ -374,6 +374,10 @@ def remembered(result: Any, args: Any) -> Any:
                 part._came_of = first  # type: ignore[attr-defined]
         return result if isinstance(result, tuple) else iter(parts)
     return result
+
+
+def _shape_of(path: str) -> list[int]:
+    return Here.world.tensors.shape_of(path)
 
 
 def _rank(value: Any) -> int:

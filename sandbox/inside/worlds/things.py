@@ -35,7 +35,7 @@ class Batches(list[Any]):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return Here.world.attribute(self._path, name)
+        return Here.world.attributes.of(self._path, name)
 
     def next(self) -> Any:
         return self[0]
@@ -81,9 +81,9 @@ class Thing:
             path = f"{self._path}.{name}"
             if Here.world.use(path).called:
                 return Method(path, self._source)
-            made = Here.world.output(path, self._source)
+            made = Here.world.outputs.of(path, self._source)
         else:
-            made = Here.world.attribute(self._path, name)
+            made = Here.world.attributes.of(self._path, name)
         return made
 
     def __getitem__(self, key: Any) -> Any:
@@ -92,7 +92,7 @@ class Thing:
         if key not in self._items:
             path = f"{self._path}[{key!r}]" if isinstance(key, str | int) else f"{self._path}[]"
             source = self._source
-            made = Here.world.make(path) if source is None else Here.world.output(path, source)
+            made = Here.world.make(path) if source is None else Here.world.outputs.of(path, source)
             self._items[key] = made
         return self._items[key]
 
@@ -113,7 +113,7 @@ class Thing:
         return (Here.world.base(self._path),)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return Here.world.called(self._path, args, kwargs)
+        return Here.world.attributes.called(self._path, args, kwargs)
 
     def __iter__(self) -> Iterator[Any]:
         if Here.world.scouting:
@@ -185,7 +185,7 @@ def base_class(path: str) -> type:
             try:
                 return super().__getattr__(name)
             except AttributeError:
-                return Here.world.missing(self, name)
+                return Here.world.attributes.missing(self, name)
 
     Base.__name__ = Base.__qualname__ = path.rpartition(".")[2]
     Base.__module__ = sys.modules["__main__"].__name__

@@ -1,0 +1,99 @@
+"""Attributes, methods and layers that a text asks of values which lack them."""
+
+from __future__ import annotations
+
+import sys
+from types import MethodType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from .. import frames
+from .entries import is_method
+from .models import Function
+
+if TYPE_CHECKING:
+    from .world import World
+
+_OF_TORCH = frozenset(  # that modules are asked for whether they have it
+    {
+        "_forward_hooks",
+        "_backward_hooks",
+        "_parameters",
+        "_buffers",
+        "_modules",
+        "__jit_unused_properties__",
+    }
+)
+
+
+class Attributes:
+    """What invented values, and objects of the text's classes, lack in one world."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._configured: dict[str, Any] = {}
+
+    def of(self, path: str, name: str) -> Any:
+        """An attribute of an invented value."""
+        if "." not in path and (method := self._method(name)) is not None:
+            return method
+        if name in ("backward", "manual_backward"):
+            return lambda loss, *args, **kwargs: loss.backward(*args, **kwargs)
+        use = self._world.use(f"{path}.step")
+        if name == "step" and use.called and use.called[0].args:
+            if not self._world.use(f"{path}.step()").names:  # else what it gives is used
+                return _step
+        return self._world.load(f"{path}.{name}", frames.user_frame(sys._getframe(1)))
+
+    def _method(self, name: str) -> Any:
+        """A method that the text shows without its class."""
+        node = self._world.uses.functions.get(name)
+        if node is None or not is_method(node):
+            return None
+        return MethodType(vars(sys.modules["__main__"])[name], self._world.load("self", None))
+
+    def missing(self, thing: Any, name: str) -> Any:
+        """An attribute that an object of one of the text's classes lacks."""
+        if name.startswith("__") or name in _OF_TORCH:
+            raise AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}")
+        if name in ("optimizers", "trainer_optimizers") and hasattr(thing, "configure_optimizers"):
+            return lambda *args, **kwargs: self.optimizers_of(thing)
+        made = self.of(f"{type(thing).__name__}.self", name)
+        if isinstance(thing, nn.Module) and isinstance(made, nn.Module):
+            thing._modules.setdefault(name, made)
+        return made
+
+    def layers(self, owner: str, module: nn.Module) -> None:
+        """Make the layers that the methods of a module call and that no constructor makes."""
+        for path in list(self._world.uses.of):
+            name = path.removeprefix(f"{owner}.")
+            if name != path and name.isidentifier() and not hasattr(type(module), name):
+                if self._world.role(path) == "module":
+                    getattr(module, name)
+
+    def optimizers_of(self, thing: Any) -> Any:
+        """What `configure_optimizers` gives, asked once."""
+        key = f"optimizers of {id(thing)}"
+        if key not in self._configured:
+            made = thing.configure_optimizers()
+            while isinstance(made, tuple | list) and made and isinstance(made[0], list):
+                made = made[0]
+            made = [one["optimizer"] if isinstance(one, dict) else one for one in _listed(made)]
+            self._configured[key] = made if len(made) > 1 else made[0]
+        return self._configured[key]
+
+    def called(self, path: str, args: Any, kwargs: Any) -> Any:
+        """What calling a value gives that was not taken for something to call."""
+        method = self._method("forward") if path == "self" else None
+        return (method or Function(path))(*args, **kwargs)
+
+
+def _step(optimizer: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """A step that is asked of another (a scaler, an accelerator)."""
+    return optimizer.step() if isinstance(optimizer, torch.optim.Optimizer) else None
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]

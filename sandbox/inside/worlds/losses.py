@@ -1,0 +1,79 @@
+"""Losses that the text walks and does not make: all at one time, anew in every pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import frames
+from .engines import Engine
+
+if TYPE_CHECKING:
+    from .world import World
+
+
+class Losses:
+    """The losses of one world. A pass ends when a line asks for a loss that it has asked for
+    before."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._made: dict[str, Any] = {}
+        self._asked: set[tuple[str, int]] = set()
+        self.invented = False
+
+    def of(self, path: str, frame: FrameType | None) -> Any:
+        """The loss of a path, for the line that the frame is at."""
+        site = (path, frame.f_lasti if frame is not None else 0)
+        if site in self._asked:
+            self._asked.clear()
+            self._made.clear()
+        self._asked.add(site)
+        if path not in self._made:
+            self._world.sight.settle()
+            self._made |= self._all(path, frame)
+        self.invented = True
+        return self._made[path]
+
+    def _all(self, wanted: str, frame: FrameType | None) -> dict[str, Any]:
+        """Every loss that the text walks and does not make; and the one that is wanted."""
+        world = self._world
+        paths = dict.fromkeys([*(p for p in world.uses.of if world.role(p) == "loss"), wanted])
+        make = _by_torch(world, frame) if world.engine is None else _by_engine(world.engine, frame)
+        made = {}
+        for path in paths:
+            made[path] = make()
+            world.telling.note(path, "loss", made[path])
+        return made
+
+
+def _by_torch(world: World, frame: FrameType | None) -> Callable[[], Any]:
+    """Makes losses of the models in sight and of the results that the frame's names hold."""
+    seen = list(_unseen(frame, _results))
+    sight = world.sight
+    sight.begin_pass()
+    return lambda: torch.tanh(sight.source() * 2).pow(2) + sum(t.pow(2).mean() for t in seen)
+
+
+def _by_engine(engine: Engine, frame: FrameType | None) -> Callable[[], Any]:
+    """Makes values of an engine that was written by hand, of those that the frame's names hold."""
+    given = list(_unseen(frame, engine.values_in))
+    return lambda: engine.made(torch.tensor(0.5), given, "forward")
+
+
+def _unseen(frame: FrameType | None, values_in: Callable[[Any], Iterable[Any]]) -> Iterator[Any]:
+    """Values that the frame's names hold and that no pass before has seen."""
+    user = frames.user_frame(frame)
+    for _, held in frames.local_values(user) if user is not None else ():
+        for value in values_in(held):
+            if not hasattr(value, "_seen_in_a_pass"):
+                value._seen_in_a_pass = True
+                yield value
+
+
+def _results(held: Any) -> tuple[Any, ...]:
+    has_graph = isinstance(held, torch.Tensor) and held.grad_fn is not None
+    return (held,) if has_graph else ()

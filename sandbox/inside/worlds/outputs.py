@@ -1,0 +1,80 @@
+"""What invented calls give: values that depend on what the call was given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .engines import bare
+from .models import pattern
+from .tensors import SHAPE, marked
+from .things import Thing
+
+if TYPE_CHECKING:
+    from .world import World
+
+
+class Outputs:
+    """Makes the results of calls in one world."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def of(
+        self, path: str, source: torch.Tensor, given: Sequence[Any] = (), weight: str = ""
+    ) -> Any:
+        """What a call gives: `source` is a number that holds all that it depends on; `weight` is
+        the path of the model that was called, if one was. The second of several parts is like the
+        second of the values `given`, and so on: a state."""
+        return self.depending(self._parts(path, source, given), given, weight)
+
+    def depending(self, made: Any, given: Sequence[Any], weight: str = "") -> Any:
+        """Tensors that were made of what was given: values of the text's engine, if it has one."""
+        engine = self._world.engine
+        return made if engine is None else engine.made(made, given, weight)
+
+    def carried(self, *values: Any) -> tuple[Any, ...]:
+        """What a forward that the text leaves out makes anew of the values it hands on."""
+        engine = self._world.engine
+        if engine is not None:
+            return tuple(engine.made(bare(v), [v], "forward") for v in values)
+        anchor = self._world.sight.anchor()
+        return tuple(_moved(value, anchor) for value in values)
+
+    def _parts(self, path: str, source: torch.Tensor, given: Sequence[Any]) -> Any:
+        parts = self._world.use(path).count
+        if 1 < parts <= 8 and path not in self._world.plan.shapes:
+            alike = [given[n] if 0 < n < len(given) else None for n in range(parts)]
+            return tuple(self._part(f"{path}[{n}]", source, one) for n, one in enumerate(alike))
+        return self._part(path, source, next(_flat_tensors(given), None))
+
+    def _part(self, path: str, source: torch.Tensor, like: Any = None) -> Any:
+        plan, use = self._world.plan, self._world.use(path)
+        if 1 < use.count <= 8:
+            return self._parts(path, source, ())
+        if isinstance(like, tuple | list) and like:
+            return tuple(self._part(f"{path}[{n}]", source, one) for n, one in enumerate(like))
+        if self._world.role(path) == "holder" and (use.asked or use.keys):
+            return Thing(path, source)
+        if "backward" in use.methods or plan.kinds.get(path) == "loss":
+            return source * 1.5
+        shape = plan.shapes.get(path)
+        if shape is None:
+            shape = list(like.shape) if isinstance(like, torch.Tensor) else SHAPE
+        return marked(torch.sigmoid(source * pattern(shape)), path)
+
+
+def _moved(value: Any, anchor: torch.Tensor) -> Any:
+    """The value, or each part of it, made of what it was and of the models."""
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        return torch.tanh(value * anchor)
+    if isinstance(value, list | tuple):
+        return type(value)(_moved(part, anchor) for part in value)
+    return value
+
+
+def _flat_tensors(given: Sequence[Any]) -> Iterator[torch.Tensor]:
+    """Those of the values given that are tensors of few dimensions: a result may be alike."""
+    return (v for v in given if isinstance(v, torch.Tensor) and v.dim() in (1, 2))

@@ -1,0 +1,52 @@
+"""Invented tensors without history: their shapes, and what they remember."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from .uses import Use
+
+if TYPE_CHECKING:
+    from .world import World
+
+SHAPE = [4, 8]  # of a tensor of which nothing more is known
+LONGER = 8  # times as much
+
+
+class Tensors:
+    """Makes the tensors of one world."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def fresh(self, path: str) -> torch.Tensor:
+        """A tensor without history, in the planned shape."""
+        plan = self._world.plan
+        shape = plan.shapes.get(path)
+        if shape is None:
+            shape = self.shape_of(path)
+            if plan.longer and self._world.use(path).indexed and len(shape) > 1:
+                shape = [shape[0] * LONGER, *shape[1:]]
+        if path in plan.whole:
+            size = int(torch.Size(shape).numel())
+            return marked(torch.arange(size).remainder(plan.whole[path]).view(shape), path)
+        return marked(torch.rand(shape) * 0.8 + 0.1, path)
+
+    def shape_of(self, path: str) -> list[int]:
+        """The shape that a tensor of this path has, as far as it is decided."""
+        return self._world.plan.shapes.get(path) or _shape(self._world.use(path))
+
+
+def marked(tensor: torch.Tensor, path: str) -> torch.Tensor:
+    """The same tensor, remembering what it was made for."""
+    tensor._made_for = path  # type: ignore[attr-defined]
+    return tensor
+
+
+def _shape(use: Use) -> list[int]:
+    """What is read of a tensor's shape: a matrix is square, and an index names dimensions."""
+    if use.multiplied:
+        return [SHAPE[-1]] * 2
+    return [*SHAPE[:1] * max(use.axes - 1, 1), *SHAPE[1:]] if use.axes < 5 else SHAPE
