@@ -190,6 +190,13 @@ class Project:
         """The module of this path."""
         return self.modules.get(path)
 
+    def functions_by_name(self, qualname: str) -> Iterator[tuple[Module, Function]]:
+        """In each module the function with this name, if it has one."""
+        for module in self.modules.values():
+            function = module.function_named(qualname) if qualname else None
+            if function is not None:
+                yield module, function
+
     def code(self, path: str, line: int) -> str:
         """The text of a line, or nothing."""
         module = self.module(path)

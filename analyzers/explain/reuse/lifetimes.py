@@ -12,14 +12,14 @@ from functools import cached_property
 from analyzers.evidence import Holder, Hop, Join, Place
 from analyzers.explain.pattern import Boundary, Carrier
 from analyzers.explain.reuse.handing import Handing, handings
-from analyzers.explain.reuse.occasions import CONSTRUCTORS
-from analyzers.explain.reuse.passing import handed_down
+from analyzers.explain.reuse.onset import onset
 from analyzers.explain.reuse.recordtypes import is_named_tuple_field
 from analyzers.explain.reuse.shapes import container_by_use
 from analyzers.explain.reuse.shared_frame import SharedFrame
 from analyzers.explain.reuse.taking import taken_from
+from analyzers.explain.spots import spot
 from analyzers.source.flow import bindings, called_name, first_use, reads, walk_scope
-from analyzers.source.project import Loop, Module, Scope, spelled
+from analyzers.source.project import Loop, Module, spelled
 from analyzers.source.trees import remembered, walk
 
 _ENTRIES = re.compile(r"\.(\d+)(?=\.)")  # a module's entries, as its parameters are called
@@ -75,22 +75,13 @@ class Lifetime(SharedFrame):
         """A carrier whose name is gone (a local of a function that returned): what the line that
         made it calls it; of several names, one that the line which uses it reads."""
         for join in self.reuse.joins:
-            place = join.old.at if join.new is not None else None
-            maker = self._statement(place)
-            if place is None or maker is None or not (names := bindings(maker)):
+            made = spot(self.project, join.old.at if join.new is not None else None)
+            if made is None or not (names := bindings(made.statement)):
                 continue
-            user = self._statement(join.new.at if join.new is not None else None)
-            read = [name for name in names if user is not None and reads(user, name)]
-            return (Carrier(base((read or names)[0]), place),)
+            used = spot(self.project, join.new.at if join.new is not None else None)
+            read = [name for name in names if used is not None and reads(used.statement, name)]
+            return (Carrier(base((read or names)[0]), made.place),)
         return ()
-
-    def _statement(self, place: Place | None) -> ast.stmt | None:
-        module = self.project.module(place.file) if place is not None else None
-        return (
-            module.statement_at(place.line, place.column)
-            if module is not None and place is not None
-            else None
-        )
 
     @cached_property
     def handed(self) -> dict[str, Handing]:
@@ -115,15 +106,9 @@ class Lifetime(SharedFrame):
         if _renewed(shared.module, shared.loops[0], name):
             yield shared.module, shared.loops[0]
         if holder.kind in ("local", "item") and holder.frame not in (0, shared.frame):
-            for module, function in self._functions_named(holder.scope):
+            for module, function in self.project.functions_by_name(holder.scope):
                 if function is not shared.scope and not self.is_outer(function):
                     yield module, function
-
-    def _functions_named(self, scope: str) -> Iterator[tuple[Module, Scope]]:
-        for module in self.project.modules.values():
-            function = module.function_named(scope) if scope not in ("", "<module>") else None
-            if function is not None:
-                yield module, function
 
     def _whole(self, name: str) -> str:
         """For a loop's own variable, what the loop takes it from: `sample` → `batch`."""
@@ -165,13 +150,12 @@ class Lifetime(SharedFrame):
         found: list[tuple[Hop, Module, ast.stmt]] = []
         named: set[int] = set()
         for hop in self.reuse.path:
-            statement = self._statement(hop.at)
-            module = self.project.module(hop.at.file)
+            where = spot(self.project, hop.at)
             if hop.how != "bound" or set(hop.carries) <= named:
                 continue
-            if module is not None and statement is not None and bindings(statement):
+            if where is not None and bindings(where.statement):
                 named.update(hop.carries)
-                found.append((hop, module, statement))
+                found.append((hop, where.module, where.statement))
         return found
 
     def _seen_stored(self, path: str) -> Hop | None:
@@ -226,6 +210,13 @@ class Lifetime(SharedFrame):
             return Boundary("call", place)
         return Boundary()
 
+    def _taken_on(self, name: str, holder: Holder, join: Join) -> Place:
+        """The line where the name takes on the old graph."""
+        if (place := onset(self, name, holder, join)) is not None:
+            return place
+        seen = self._seen_stored(name)
+        return (seen.at if seen is not None else None) or join.old.at or self.reuse.reached.at
+
     def _likelihood(self, holder: Holder) -> tuple[int, ...]:
         """Sort key: the name that a person would point to comes first: one that outlives the
         pass, in the frame that both calls share, read there."""
@@ -246,75 +237,6 @@ class Lifetime(SharedFrame):
         foreign = int("." in name and not self._bound_somewhere(name))
         return (fleeting, foreign, 0 if here else 1, unread, _depth(holder.path), len(holder.path))
 
-    def _taken_on(self, name: str, holder: Holder, join: Join) -> Place:
-        """The line where the name takes on the old graph."""
-        for place in (join.old.at, *(p for p in (join.raising and join.raising.at,) if p)):
-            statement = self._statement(place)
-            if place is not None and statement is not None and _gives(statement, name):
-                return place
-        return (
-            self._last_binding(name, holder)
-            or self._handed_down(name)
-            or self._stored_as(name)
-            or (seen.at if (seen := self._seen_stored(name)) is not None else None)
-            or join.old.at
-            or self.reuse.reached.at
-        )
-
-    def _last_binding(self, name: str, holder: Holder) -> Place | None:
-        for module, scope, function in self._scopes(holder):
-            bound = [
-                statement
-                for statement in walk_scope(scope)
-                if isinstance(statement, ast.stmt) and name in bindings(statement)
-            ]
-            before = [s for s in bound if self._in_freed_pass(module, s)]
-            if bound:
-                chosen = (before or bound)[-1]
-                return Place(module.path, chosen.lineno, function)
-        return None
-
-    def _handed_down(self, name: str) -> Place | None:
-        """Where a caller binds what it gives for the shared frame's parameter."""
-        for caller, argument in handed_down(self.above, name):
-            given = spelled(argument)
-            bound = [
-                s
-                for s in walk_scope(caller.scope)
-                if isinstance(s, ast.stmt) and given in bindings(s)
-            ]
-            if bound:
-                return Place(caller.module.path, bound[-1].lineno, caller.place.function)
-        return None
-
-    def _stored_as(self, name: str) -> Place | None:
-        """Where any function but a constructor binds the attribute of this name."""
-        for module in self.project.modules.values() if "." in name else ():
-            for statement in module.nodes:
-                if isinstance(statement, ast.stmt) and _gives(statement, name):
-                    function = getattr(module.scope_of(statement), "name", "<module>")
-                    if function not in CONSTRUCTORS:
-                        return Place(module.path, statement.lineno, function)
-        return None
-
-    def _in_freed_pass(self, module: Module, statement: ast.stmt) -> bool:
-        """Whether the statement ran in the pass that the freeing call ended."""
-        shared = self.shared
-        if shared is None or shared.module is not module or not shared.loops:
-            return True
-        return module.holds(shared.loops[0], statement)
-
-    def _scopes(self, holder: Holder) -> Iterator[tuple[Module, Scope, str]]:
-        """Where the holder's name is bound, most likely first."""
-        if self.shared is not None and holder.frame == self.shared.frame:
-            yield self.shared.module, self.shared.scope, self.shared.function
-        for module in self.project.modules.values():
-            function = module.function_named(holder.scope) if holder.scope else None
-            if function is not None:
-                yield module, function, holder.scope
-        if self.shared is not None:
-            yield self.shared.module, self.shared.module.tree, "<module>"
-
 
 @remembered
 def _attributes_bound(tree: ast.Module) -> set[str]:
@@ -326,12 +248,6 @@ def _attributes_bound(tree: ast.Module) -> set[str]:
         for name in bindings(node)
     )
     return {path.rpartition(".")[2] for path in paths if "." in path}
-
-
-def _gives(statement: ast.stmt, name: str) -> bool:
-    """Whether the statement binds the name, or an attribute of this name of its own object."""
-    own = f"self.{name.rpartition('.')[2]}" if "." in name else name
-    return not {name, own}.isdisjoint(bindings(statement))
 
 
 def _depth(path: str) -> int:

@@ -6,7 +6,8 @@ import ast
 import builtins
 from dataclasses import dataclass
 
-from analyzers.explain.reuse.story import Story, sources
+from analyzers.explain.reuse.feeding import sources
+from analyzers.explain.reuse.story import Story
 from analyzers.source.calls import steps
 from analyzers.source.flow import (
     bindings,

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.beforehand import ran_before
 from analyzers.explain.reuse.passing import arguments, call_into, handed_down
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.blocks import joined, text_with
@@ -102,7 +103,7 @@ def _by_helper(story: Story, project: Project) -> Iterator[Proposal]:
         if not isinstance(scope, ast.FunctionDef) or not isinstance(owner, ast.ClassDef):
             continue
         given = _kept_arguments(scope)
-        if scope.name == "__init__" or given is None or not story.ran_before(scope):
+        if scope.name == "__init__" or given is None or not ran_before(story, scope):
             continue
         editor = Editor(module)
         readers = _readers(owner, f"self.{story.attribute}", scope)

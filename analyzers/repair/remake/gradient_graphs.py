@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
-from analyzers.explain.reuse.story import Story, put_in
+from analyzers.explain.reuse.feeding import put_in
+from analyzers.explain.reuse.story import Story
 from analyzers.repair.rewrite import statements_of
 from analyzers.repair.sites.options import option_site
 from analyzers.source.calls import calls_named

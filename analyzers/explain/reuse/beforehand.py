@@ -1,0 +1,49 @@
+"""Whether what a function binds was there before the loop between two calls began."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.explain.reuse.occasions import constructs
+from analyzers.explain.reuse.walks import Walks
+from analyzers.source.flow import called_name, calls_in, declared_outer, mentions, walk_scope
+from analyzers.source.project import FUNCTIONS, Scope
+from analyzers.source.trees import walk
+
+
+def ran_before(story: Walks, scope: Scope) -> bool:
+    """Whether a function called the loop's function, made an object, is the factory of closures,
+    or was called in front of the loop."""
+    if story.is_outer(scope) or isinstance(scope, ast.Module):
+        return True
+    if constructs(story.project, scope) or _is_factory(story, scope):
+        return True
+    return _called_in_front(story, scope)
+
+
+def _called_in_front(story: Walks, scope: Scope) -> bool:
+    """Whether every call of a function stands outside the loop, in its function or in those
+    that called it, and none of them is on the way to the walk. A generator goes on later."""
+    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk_scope(scope)):
+        return False
+    around = [frame.scope for frame in story.above]
+    running = [story.loop, *(frame.statement for frame in story.above)]
+    calls = [
+        (module, call)
+        for module in story.project.modules.values()
+        for call in calls_in(module.tree).get(getattr(scope, "name", ""), ())
+    ]
+    return bool(calls and story.loop) and all(
+        module.scope_of(call) in around and not any(module.holds(r, call) for r in running)
+        for module, call in calls
+    )
+
+
+def _is_factory(story: Walks, scope: Scope) -> bool:
+    """Whether a function only binds the carrier for the functions that it makes, and the loop
+    does not call it again."""
+    inner = [n for n in walk_scope(scope) if isinstance(n, FUNCTIONS) and n is not scope]
+    reading = any(mentions(n, story.name) for n in inner if story.name not in declared_outer(n))
+    name = getattr(scope, "name", "")
+    calls = walk(story.loop) if story.loop is not None else []
+    return reading and not any(isinstance(n, ast.Call) and called_name(n) == name for n in calls)

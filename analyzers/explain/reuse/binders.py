@@ -1,0 +1,119 @@
+"""Which statements give a carrier its value, in whatever function they stand."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.reuse.lifetimes import base
+from analyzers.explain.reuse.passing import handed_down
+from analyzers.explain.reuse.walks import Walks
+from analyzers.explain.spots import spot
+from analyzers.source.flow import bindings, declared_outer, walk_scope
+from analyzers.source.project import FUNCTIONS, Function, Module, Scope, spelled
+from analyzers.source.trees import remembered, walk
+
+Binder = tuple[Module, Scope, ast.stmt]
+
+
+def binders_of(story: Walks) -> list[Binder]:
+    """In the functions that have the carrier under a plain name, what binds it there; for a
+    module's name, stores into it from any function; for an attribute, in any function."""
+    found = [
+        (module, scope, node)
+        for module, scope, name in _homes(story)
+        for node in walk_scope(scope)
+        if isinstance(node, ast.stmt) and name in bindings(node)
+    ]
+    found += [b for b in _seen_storing(story) if b[2] not in [known[2] for known in found]]
+    known = {id(binder[2]) for binder in found}
+    for module in story.project.modules.values():
+        found += [
+            (module, function, node)
+            for function, node in _bound_in_functions(module.tree).get(
+                story.attribute or story.name, ()
+            )
+            if id(node) not in known and _binds_elsewhere(story, function, node)
+        ]
+    return found
+
+
+def _seen_storing(story: Walks) -> Iterator[Binder]:
+    """Statements of other functions that were seen to put an old value into the carrier's
+    container, under whatever name they know it."""
+    path = story.reuse.path
+    kept = [h for h in path if h.how == "outlived" and base(h.name) == story.name]
+    for hop in path if kept and story.shared is not None else ():
+        where = spot(story.project, hop.at)
+        same = hop.kind.kind == kept[0].kind.kind and set(hop.carries) & set(kept[0].carries)
+        if hop.how == "bound" and same and where and isinstance(where.statement, ast.Expr):
+            if hop.at.frame != kept[0].at.frame and hop.name in bindings(where.statement):
+                yield where.module, where.scope, where.statement
+
+
+def _homes(story: Walks) -> list[tuple[Module, Scope, str]]:
+    """The functions that have the carrier under a plain name, with that name: the shared
+    frame's; else those that hand it down, the one where it was found, the one that made it."""
+    shared = story.shared
+    if shared is None or not story.name:
+        return []
+    homes: list[tuple[Module, Scope, str]] = [(shared.module, shared.scope, story.name)]
+    if story.attribute or _binds(shared.scope, story.name):
+        return homes
+    for caller, argument in handed_down(story.above, story.name):
+        homes.append((caller.module, caller.scope, spelled(argument)))
+    known = [scope for _, scope, _ in homes]
+    held = [story.holder.scope] if story.holder is not None else []
+    for name in dict.fromkeys((*held, story.carriers[0].place.function)):
+        for module, scope in story.project.functions_by_name(name):
+            homes += [(module, scope, story.name)] if scope not in known else []
+    for module in story.project.modules.values():
+        if shared.scope is not module.tree and _binds(module.tree, story.name):
+            homes.append((module, module.tree, story.name))
+    return homes
+
+
+def _binds_elsewhere(story: Walks, function: ast.AST, statement: ast.stmt) -> bool:
+    """Whether a statement of another function gives the carrier its value."""
+    names, own = bindings(statement), story.attribute
+    if own:
+        return any(n == own or n.endswith("." + own) for n in names)
+    if story.shared is None or story.name not in names:
+        return False
+    if story.name in declared_outer(function):
+        return True
+    if any(_is_own(scope, story.name) for scope in (story.shared.scope, function)):
+        return False
+    return any(n.startswith(story.name + "[") for n in names) or isinstance(statement, ast.Expr)
+
+
+def _is_own(scope: ast.AST, name: str) -> bool:
+    """Whether a function has the name for itself: an argument, or a name that it gives a value."""
+    if not isinstance(scope, FUNCTIONS):
+        return False
+    given = scope.args
+    if any(a.arg == name for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)):
+        return True
+    return any(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+        for node in walk_scope(scope)
+    )
+
+
+def _binds(scope: Scope, name: str) -> bool:
+    """Whether a statement of the scope itself binds the name."""
+    return any(isinstance(s, ast.stmt) and name in bindings(s) for s in walk_scope(scope))
+
+
+@remembered
+def _bound_in_functions(tree: ast.Module) -> dict[str, list[tuple[Function, ast.stmt]]]:
+    """For the last part of each name or attribute path that a function binds: the function and
+    the statement."""
+    found: dict[str, list[tuple[Function, ast.stmt]]] = {}
+    for function in walk(tree):
+        if isinstance(function, FUNCTIONS[:2]):
+            for node in walk_scope(function):
+                if isinstance(node, ast.stmt):
+                    for last in {name.rpartition(".")[2] for name in bindings(node)}:
+                        found.setdefault(last, []).append((function, node))
+    return found

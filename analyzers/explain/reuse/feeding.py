@@ -1,0 +1,52 @@
+"""What a carrier's next value is made of, through the assignments of one function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from analyzers.explain.reuse.keeping import fresh_names, taken_from
+from analyzers.source.flow import feeding, part_for
+from analyzers.source.project import Scope
+
+
+def feeds(scope: Scope, statement: ast.stmt, is_carrier: Callable[[str], bool]) -> bool:
+    """Whether a statement makes the carrier's next value of its last."""
+    value = part_for(statement, is_carrier) or put_in(statement)
+    if value is None:
+        return False
+    fresh = fresh_names(value, with_parts(scope, is_carrier), scope)
+    return any(is_carrier(name) for name in sources(scope, statement, fresh))
+
+
+def with_parts(scope: Scope, is_carrier: Callable[[str], bool]) -> Callable[[str], bool]:
+    """What stands for the carrier in a function, or for a part of it: `kept = queue[8:]`,
+    `old = scales.get(key)`."""
+    parts = {
+        name
+        for whole, taken in taken_from(scope).items()
+        if is_carrier(whole)
+        for value, names in taken
+        if not is_carrier(value)
+        for name in names
+    }
+    return lambda name: name in parts or is_carrier(name)
+
+
+def put_in(statement: ast.stmt) -> ast.expr | None:
+    """What a statement puts into a container: `y` of `xs.append(y)`."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return call.args[-1] if isinstance(call, ast.Call) and call.args else None
+
+
+def sources(scope: Scope, statement: ast.stmt, wanted: set[str]) -> set[str]:
+    """Names that flow into the wanted ones through the scope's own assignments."""
+    feeds = feeding(scope)
+    found, new = set(wanted), set(wanted)
+    for _ in range(8):
+        given = [fed for name in new for fed in feeds.get(name, ())]
+        new = {name for node, read in given if node is not statement for name in read} - found
+        if not new:
+            break
+        found |= new
+    return found

@@ -1,0 +1,84 @@
+"""The line where a name takes on the old graph, as far as the source shows it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.evidence import Holder, Join, Place
+from analyzers.explain.reuse.occasions import CONSTRUCTORS
+from analyzers.explain.reuse.passing import handed_down
+from analyzers.explain.reuse.shared_frame import Shared, SharedFrame
+from analyzers.explain.spots import spot
+from analyzers.source.flow import bindings, walk_scope
+from analyzers.source.project import Module, Project, Scope, spelled
+
+
+def onset(calls: SharedFrame, name: str, holder: Holder, join: Join) -> Place | None:
+    """The line that made the tensor, if it gives it the name; else the one that binds the name."""
+    for place in (join.old.at, join.raising.at if join.raising is not None else None):
+        made = spot(calls.project, place)
+        if made is not None and _gives(made.statement, name):
+            return made.place
+    return (
+        _last_binding(calls, name, holder)
+        or _handed_down(calls, name)
+        or _stored_as(calls.project, name)
+    )
+
+
+def _gives(statement: ast.stmt, name: str) -> bool:
+    """Whether the statement binds the name, or an attribute of this name of its own object."""
+    own = f"self.{name.rpartition('.')[2]}" if "." in name else name
+    return not {name, own}.isdisjoint(bindings(statement))
+
+
+def _last_binding(calls: SharedFrame, name: str, holder: Holder) -> Place | None:
+    for module, scope, function in _scopes(calls, holder):
+        bound = _binding(scope, name)
+        before = [s for s in bound if _in_freed_pass(calls.shared, module, s)]
+        if bound:
+            return Place(module.path, (before or bound)[-1].lineno, function)
+    return None
+
+
+def _handed_down(calls: SharedFrame, name: str) -> Place | None:
+    """Where a caller binds what it gives for the shared frame's parameter."""
+    for caller, argument in handed_down(calls.above, name):
+        if bound := _binding(caller.scope, spelled(argument)):
+            return Place(caller.module.path, bound[-1].lineno, caller.place.function)
+    return None
+
+
+def _stored_as(project: Project, name: str) -> Place | None:
+    """Where any function but a constructor binds the attribute of this name."""
+    for module in project.modules.values() if "." in name else ():
+        for statement in module.nodes:
+            if isinstance(statement, ast.stmt) and _gives(statement, name):
+                function = getattr(module.scope_of(statement), "name", "<module>")
+                if function not in CONSTRUCTORS:
+                    return Place(module.path, statement.lineno, function)
+    return None
+
+
+def _binding(scope: Scope, name: str) -> list[ast.stmt]:
+    """The statements of a scope that bind a name."""
+    return [s for s in walk_scope(scope) if isinstance(s, ast.stmt) and name in bindings(s)]
+
+
+def _in_freed_pass(shared: Shared | None, module: Module, statement: ast.stmt) -> bool:
+    """Whether the statement ran in the pass that the freeing call ended."""
+    if shared is None or shared.module is not module or not shared.loops:
+        return True
+    return module.holds(shared.loops[0], statement)
+
+
+def _scopes(calls: SharedFrame, holder: Holder) -> Iterator[tuple[Module, Scope, str]]:
+    """Where the holder's name is bound, most likely first."""
+    shared = calls.shared
+    if shared is not None and holder.frame == shared.frame:
+        yield shared.module, shared.scope, shared.function
+    for module, function in calls.project.functions_by_name(holder.scope):
+        yield module, function, holder.scope
+    if shared is not None:
+        yield shared.module, shared.module.tree, "<module>"
