@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 from sandbox.records import Count, Late, Plan, Trace
 
 Mode = Literal["plain", "trace", "inplace"]
-Reference = Literal["kept", "truncated", "differentiated"]
+Reference = Literal["kept", "truncated", "differentiated", "aimed"]
 RunStatus = Literal["finished", "stopped", "raised", "timed_out", "limit_hit", "unavailable"]
 
 
@@ -42,8 +42,9 @@ class Job(Late):
     slower run that also logs which line changed which tensor.
     `reference` keeps every graph and turns `optimizer.step()` into a no-op, so that the gradients
     of the script's own mathematics can be read even where the script fails; `truncated` counts as
-    constant what lies behind an earlier backward. Such runs, and those with `frozen_steps`, draw
-    common random numbers: they can be compared step by step.
+    constant what lies behind an earlier backward, `aimed` what torch's losses are given as their
+    target. Such runs, and those with `frozen_steps`, draw common random numbers: they can be
+    compared step by step.
     `keep_graphs` keeps every graph but lets the optimizers step.
     """
 

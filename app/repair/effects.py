@@ -20,7 +20,7 @@ TOLERANCE = 1e-4  # relative to the gradient's norm: sums in another order diffe
 MIN_SETTLED = 3  # steps behind the first that must agree where the first may differ
 
 Pair = tuple[Step, Step]
-Against = Literal["kept", "truncated", "constant"]
+Against = Literal["kept", "truncated", "constant", "aimed"]
 Gradients = Literal["same", "truncated", "changed", "unknown"]
 
 
@@ -88,6 +88,8 @@ class Measured:
         last where they are the fault."""
         if self.doubted and self.gradients == "same":
             return 5
+        if self.truncated is not None and self.truncated.against == "aimed":
+            return 0  # a loss's target may be meant to follow, and not to
         if self.gradients != "changed":
             return {"same": 0, "truncated": 1, "unknown": 2}[self.gradients]
         if self.nearest.settled:
@@ -152,6 +154,7 @@ _REFERENCE: Mapping[Against, str] = {
     "kept": "the original's own (every graph kept)",
     "truncated": "the original's with what lies behind an earlier backward held constant",
     "constant": "the original's with what `autograd.grad` gives held constant",
+    "aimed": "the original's with the targets of its losses held constant",
 }
 
 

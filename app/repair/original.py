@@ -34,8 +34,8 @@ class Original:
 
     A reference is the run of its own mathematics: parameters held fixed and every graph kept, or
     what lies behind an earlier backward counted as constant; or, with every graph kept, one made of
-    each gradient that the script takes. `spent` counts the session's runs; without it, they are
-    counted from now on.
+    each gradient that the script takes, or the targets of its losses held constant. `spent` counts
+    the session's runs; without it, they are counted from now on.
     """
 
     def __init__(
@@ -99,6 +99,13 @@ class Original:
         if comparison.whole or not comparison.differences:
             return Mathematics(kept, reaches)
         return Mathematics(whole, True, constant=kept.trace)
+
+    async def aimed(self) -> Trace | None:
+        """The reference in which losses do not move their targets; None where none could."""
+        ended = trace.ended if (trace := (await self.held("kept")).trace) is not None else None
+        if ended is None or not ended.moving_targets or not await self.reaches("aimed"):
+            return None
+        return (await self.held("aimed")).trace
 
     async def unmoved(self) -> list[int]:
         """Parameters that the reference leaves where they begin; a patch must, too."""

@@ -6,9 +6,9 @@ its patch. So the calls that fed a step can be told apart by what they walked, w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import Literal
 
 from app.repair.covering import LOOKED_AT, near, with_totals
@@ -125,7 +125,7 @@ def _departure(
         if wanted.calls and not step.fed:
             return Schedule("more", f"step {n + 1} finds gradients that nothing fed")
         if near(given.loss, wanted.loss) or (
-            n and near(given.loss, _meal(original, ours[n], ours[n - 1].fed).loss)
+            n and near(given.loss, _meal(original, ours[n], _used(original, ours[n])).loss)
         ):
             continue
         if _spans(given.loss, whole[n:]):
@@ -150,7 +150,24 @@ def _departure(
     return None
 
 
-def _meal(trace: Trace, step: Step, without: Sequence[int] = ()) -> _Meal:
+def reused(trace: Trace) -> str:
+    """What to say of a step that uses gradients of an earlier one again, with others; empty if
+    none does."""
+    for step in trace.steps:
+        again = _used(trace, step) & set(step.fed)
+        if again and max(step.fed) > max(again):
+            line = f"line {step.at.line}" if step.at is not None else "a step"
+            return f"{line} steps on gradients that an earlier step has used already"
+    return ""
+
+
+def _used(trace: Trace, step: Step) -> set[int]:
+    """The calls whose gradients earlier steps have used."""
+    earlier = takewhile(lambda other: other is not step, trace.steps)
+    return {n for other in earlier for n in other.fed}
+
+
+def _meal(trace: Trace, step: Step, without: Collection[int] = ()) -> _Meal:
     """What fed the step, without some calls, and without those that walk again what was walked:
     at fixed parameters such a walk has nothing new to give."""
     fed = set(step.fed) - set(without)

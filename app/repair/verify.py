@@ -163,7 +163,10 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
         ended = held.status == fixed.status == "finished"
         trial.schedule = schedule.beside(reference, trace, ended=ended)
         trial.unsteady = (
-            starved(reference, trace) or schedule.rewalked(trace) or checks.hoards(trace)
+            starved(reference, trace)
+            or schedule.rewalked(trace)
+            or (schedule.reused(trace) if doubted else "")
+            or checks.hoards(trace)
         )
         trial.strays = covering.strays(reference, trace)
     if trial.run.trace is not None:
@@ -203,6 +206,10 @@ async def _measured(original: Original, own: Mathematics, trace: Trace | None) -
         return Measured(comparison, whole_story=own.reaches)
     if own.constant is not None:
         constant = compare("constant", own.constant, trace)
+        if constant.whole:
+            return Measured(comparison, constant)
+    if (aimed := await original.aimed()) is not None:
+        constant = compare("aimed", aimed, trace)
         if constant.whole:
             return Measured(comparison, constant)
     truncated = (await original.held("truncated")).trace

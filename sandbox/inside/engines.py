@@ -49,6 +49,7 @@ class Walk:
     entered: Any = None
     received: Received | None = None
     rewind: Rewind | None = None
+    stale: list[Json] = field(default_factory=list)
 
 
 class EngineWatch:
@@ -210,6 +211,7 @@ class EngineWatch:
             return
         if self.steps is not None:
             self.steps.before()
+            walk.stale = self.steps.stale(walk.nodes, self._instances, self._ids)
         if self._reference:
             others = [] if any(node is driver for node in walk.nodes) else [driver]
             walk.rewind = Rewind([*others, *walk.nodes], self._instances.kinds)
@@ -283,7 +285,8 @@ class EngineWatch:
                 fed = walk.received.named(self._outside(sys._getframe(1)))
                 received = sorted(fed)
                 if self.steps is not None:
-                    self.steps.after(walk.visit["at"], walk.visit["n"], walk.received, fed)
+                    newest = self._instances.newest
+                    self.steps.after(walk.visit["at"], walk.visit["n"], walk.received, fed, newest)
                 self._parameters.tell()
             self._emitter.emit(
                 {
@@ -293,6 +296,7 @@ class EngineWatch:
                     "nodes": len(walk.nodes),
                     "reach": reach,
                     "received": received,
+                    "stale": walk.stale,
                 }
             )
 

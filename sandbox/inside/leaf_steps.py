@@ -3,7 +3,7 @@ it writes to them."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import torch
 
 from .frames import Json
 from .gradients import fingerprint
+from .instances import Instances
 from .parameters import Parameters
 from .received import Received
 from .steps import StepWatch
@@ -42,6 +43,8 @@ class LeafSteps:
         self._fed: list[int] = []
         self._at: Json | None = None
         self._received: Received | None = None
+        self._newest = 0
+        self._updated: dict[int, int] = {}  # leaves, by the newest instance from before it
 
     def before(self) -> None:
         """Tell what was gathered, if leaves have been written to since."""
@@ -49,7 +52,8 @@ class LeafSteps:
         if not changed or self._received is None:
             return
         self._written |= changed
-        updated = sum(self._is_updated(self._leaves[n]) for n in changed)
+        updated = [n for n in changed if self._is_updated(self._leaves[n])]
+        self._updated |= dict.fromkeys(updated, self._newest)
         told = [
             {
                 "param": n,
@@ -59,18 +63,35 @@ class LeafSteps:
             if n in self._written
         ]
         self._parameters.tell()
-        self._steps.emit_step(-1, self._at, told, updated, self._fed[-64:])
+        self._steps.emit_step(-1, self._at, told, len(updated), self._fed[-64:])
         self._leaves, self._fed = {}, []
 
-    def after(self, at: Json, n: int, received: Received, fed: Mapping[int, Any]) -> None:
-        """Note what the call of that number has given to whom."""
-        self._at, self._received = at, received
+    def after(
+        self, at: Json, n: int, received: Received, fed: Mapping[int, Any], newest: int
+    ) -> None:
+        """Note what the call of that number has given to whom; `newest` is the last instance that
+        was made before it ended."""
+        self._at, self._received, self._newest = at, received, newest
         self._fed.append(n)
         for number, leaf in fed.items():
             known = self._leaves.get(number)
             gathered = known.gradients if known is not None else frozenset()
             names = gathered | received.gradients(leaf)
             self._leaves[number] = _Leaf(leaf, names, received.numbers(leaf))
+
+    def stale(
+        self, nodes: Sequence[Any], instances: Instances, told: Mapping[int, int]
+    ) -> list[Json]:
+        """Leaves that were updated since these nodes were made from them; `told` has their ids by
+        the number of their making."""
+        found: dict[int, Json] = {}
+        for node in nodes if self._updated else ():
+            made = instances.of(node)
+            for leaf in instances.parents(node):
+                number = told.get(instances.number(leaf), -1)
+                if made is not None and made.number <= self._updated.get(number, 0):
+                    found.setdefault(number, {"param": number, "made_at": made.at})
+        return list(found.values())[:16]
 
     def finish(self) -> None:
         """Tell what was gathered last."""

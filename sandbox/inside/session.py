@@ -18,6 +18,7 @@ import torch
 from torch.autograd.graph import saved_tensors_hooks
 
 from . import failure, frames, needs
+from .aims import Aims
 from .carried import PathWatch
 from .changes import ChangeLog
 from .drawing import Draws
@@ -59,6 +60,7 @@ class Session:
         self.hidden: HiddenSteps | None = None
         self.hand: HandSteps | None = None
         self.path: PathWatch | None = None
+        self.aims: Aims | None = None
         self.further: list[Observer] = []  # who else wants to hear of backward calls
         self._open = ExitStack()  # never closed: the script's last line is still seen
         self._clock = time.monotonic  # a script may replace it later
@@ -112,6 +114,7 @@ class Session:
                 "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
                 "truncated": self.engine.notes if self.engine else [],
                 "tampered": [*guard.found(), *self._tampered()][:16],
+                "moving_targets": self.aims is not None and self.aims.moving,
                 "records": self.emitter.written + 1,
             }
         )
@@ -137,6 +140,7 @@ class Session:
         if reference:
             self._open.enter_context(saved_tensors_hooks(copied, lambda tensor: tensor))
             self.further.append(self._open.enter_context(Lenient()))
+            self.aims = self._open.enter_context(Aims(held=reference == "aimed"))
         self.parameters = Parameters(emitter)
         self.steps = StepWatch(
             emitter,

@@ -19,13 +19,13 @@ def terms_of(roots: Sequence[Root]) -> int:
     """How many numbers that have a graph are added up; one that a constant scales is one."""
     count, pending = 0, [node for node, _ in roots]
     while pending and count < LIMIT:
-        parts = _parts(pending.pop())
+        parts = parts_of(pending.pop())
         pending += parts
         count += not parts
     return count
 
 
-def _parts(node: Node) -> list[Node]:
+def parts_of(node: Node) -> list[Node]:
     """What a number is the sum of, or a multiple; nothing where it is a term of its own."""
     below = [child for child, _ in node.next_functions if child is not None]
     name = node.name()

@@ -15,10 +15,9 @@ from .keeping import LOOKS, PASSES, kept_nodes
 from .parameters import Parameters
 from .sampling import sampled
 from .stamps import Clock, Stamps
-from .terms import terms_of
+from .terms import LIMIT, parts_of, terms_of
 
 WALKED = "walked"  # metadata: an earlier backward walked this node, behind so many steps and one
-_SCALING = ("MulBackward", "DivBackward", "NegBackward")
 
 
 class VisitWatch(Observer):
@@ -118,17 +117,21 @@ def _was_given(call: Call, leaf: Any) -> bool:
 
 
 def _was_walked(node: Any) -> bool:
-    """Whether a backward walked this node; or, since the last step, what it is a multiple of."""
+    """Whether a backward walked this node; or, since the last step, everything that it is the sum
+    or a multiple of."""
     if node.metadata.get(WALKED):
         return True
-    while node.name().startswith(_SCALING):
-        below = [n for n, _ in node.next_functions if n is not None]
-        if len(below) != 1:
-            return False
-        node = below[0]
-        if node.metadata.get(WALKED) == Clock.steps + 1:
-            return True
-    return False
+    pending = parts_of(node)
+    seen = 0
+    while pending and seen < LIMIT:
+        seen += 1
+        part = pending.pop()
+        if part.metadata.get(WALKED) != Clock.steps + 1:
+            below = parts_of(part)
+            if not below:
+                return False
+            pending += below
+    return 0 < seen < LIMIT
 
 
 def loss_of(call: Call) -> float | None:

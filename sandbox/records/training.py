@@ -43,8 +43,8 @@ class Backward(Record):
     making of the oldest node reached (0: made since the last visit); a growing graph grows it.
     `received`: ids of parameters that got a gradient. In runs that read gradients, `loss` is the
     number whose gradient the call computes, `terms` how many with a graph it is the sum of, and
-    `again` says that an earlier backward walked its roots, or since the last step what they are
-    multiples of."""
+    `again` says that an earlier backward walked its roots, or since the last step all that they
+    are sums or multiples of."""
 
     t: Literal["backward"]
     visit: Visit

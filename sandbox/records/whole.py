@@ -48,6 +48,7 @@ class Ended(Record):
     peak_memory_mib: float = 0.0
     truncated: list[Text] = Field([], max_length=16)
     tampered: list[Text] = Field([], max_length=16)
+    moving_targets: bool = Field(False, description="a loss was given a target with a graph")
     records: Count | None = Field(None, description="how many were written, this one included")
 
 

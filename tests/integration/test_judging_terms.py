@@ -179,3 +179,41 @@ async def test_what_a_graph_led_to_before_stays_where_it_was_in_every_run(sessio
     anew = head + tail.replace("        return x", f"{made}        return x")
     (trial,) = await judged(session, MERGED, (MERGED, anew))
     assert trial.gradients == "same"
+
+
+PEERS = """\
+import torch
+from torch.nn import functional as F
+torch.manual_seed(0)
+one, two = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+optimizers = [torch.optim.SGD(net.parameters(), lr=0.1) for net in (one, two)]
+for _ in range(4):
+    x = torch.randn(8, 3)
+    a, b = one(x).tanh(), two(x).tanh()
+    for optimizer in optimizers:
+        optimizer.zero_grad()
+    loss_a, loss_b = F.mse_loss(a, b), F.smooth_l1_loss(b, a)
+    loss_a.backward()
+    loss_b.backward()
+    for optimizer in optimizers:
+        optimizer.step()
+"""
+
+
+async def test_a_target_that_is_held_constant_equals_a_reference_of_its_own(
+    session: Session,
+) -> None:
+    trials = await judged(
+        session,
+        PEERS,
+        ("    loss_a.backward()\n    loss_b.backward()\n", "    (loss_a + loss_b).backward()\n"),
+        (
+            "F.mse_loss(a, b), F.smooth_l1_loss(b, a)",
+            "F.mse_loss(a, b.detach()), F.smooth_l1_loss(b, a.detach())",
+        ),
+        ("loss_a.backward()", "loss_a.backward(retain_graph=True)"),
+    )
+    assert given(trials)[0] == 2
+    assert [trial.status for trial in trials] == ["passed"] * 3
+    assert [trial.gradients for trial in trials] == ["truncated", "same", "same"]
+    assert "targets of its losses held constant" in trials[0].effect.text

@@ -140,6 +140,60 @@ def test_a_loss_is_told_and_whether_it_was_walked_before(traced: Tracing) -> Non
     assert [r.again for r in records] == [False, False, True]
 
 
+@pytest.mark.parametrize(
+    ("third", "again"),
+    [
+        ("(one + two).backward()", True),
+        ("(one / 2 - 3 * two).backward()", True),
+        ("torch.stack([one, two]).mean().backward()", True),
+        ("(one + w.square().sum()).backward()", False),
+        ("(one * two).backward()", False),
+        ("optimizer.step(); (one + two).backward()", False),
+    ],
+)
+def test_a_sum_of_what_was_walked_is_walked_again(traced: Tracing, third: str, again: bool) -> None:
+    script = f"""\
+        import torch
+        w = torch.ones(3, requires_grad=True)
+        optimizer = torch.optim.SGD([w], lr=0.1)
+        one, two = (2 * w).sum(), w.sin().sum()
+        one.backward()
+        two.backward()
+        {third}
+        """
+    assert [r.again for r in traced(script, reference="kept").trace.backwards][2] is again
+
+
+@pytest.mark.parametrize(
+    ("loss", "moving"),
+    [
+        ("F.mse_loss(one, two)", True),
+        ("nn.SmoothL1Loss()(one, two)", True),
+        ("F.kl_div(one.log(), target=two.softmax(0), reduction='sum')", True),
+        ("F.mse_loss(one, two.detach())", False),
+        ("F.mse_loss(one, torch.ones(3))", False),
+        ("(one - two).square().mean()", False),
+    ],
+)
+def test_what_a_loss_aims_at_is_held_constant(traced: Tracing, loss: str, moving: bool) -> None:
+    script = f"""\
+        import torch
+        from torch import nn
+        from torch.nn import functional as F
+        w = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        optimizer = torch.optim.SGD([w], lr=0.1)
+        one, two = w.square(), AIM
+        {loss}.backward()
+        optimizer.step()
+        """
+    moved, held = script.replace("AIM", "w.sqrt()"), script.replace("AIM", "w.sqrt().detach()")
+    kept, aimed = (traced(moved, reference=r) for r in ("kept", "aimed"))
+    assert kept.trace.ended is not None
+    assert kept.trace.ended.moving_targets is moving
+    assert norms(aimed) == norms(traced(held if moving else moved, reference="kept"))
+    assert (norms(aimed) != norms(kept)) is moving
+
+
 def test_parameters_are_held_a_little_off_where_they_begin(traced: Tracing) -> None:
     """Those that a graph leads to already stay as they were when it was made."""
     script = """\

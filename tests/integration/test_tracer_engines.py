@@ -69,6 +69,20 @@ def test_what_a_walk_leaves_alone_has_received_nothing(traced: Tracing) -> None:
     assert not any("[-1]" in name for name in names)
 
 
+@pytest.mark.parametrize(
+    ("update", "stale"),
+    [("pass", False), ("weight.value -= 0.1 * weight.slope", True)],
+)
+def test_what_was_made_before_an_update_is_stale(traced: Tracing, update: str, stale: bool) -> None:
+    """The engine forgives a second walk, and the state carries what was made before."""
+    script = ENGINE.replace("self.sources and self.spent", "False")
+    clear = f"\n    for weight in net.weights:\n        {update}\n        weight.slope = 0.0"
+    carried = traced(script.replace("\n    KEEP", clear), gradients=True).trace.backwards
+    assert [bool(call.stale) for call in carried] == [False, stale, stale]
+    cut = script.replace("    KEEP", f"    state = Scalar(state.value){clear}")
+    assert not any(call.stale for call in traced(cut, gradients=True).trace.backwards)
+
+
 KEEPING = """\
 class Step:
     def __init__(self, *inputs):

@@ -108,6 +108,22 @@ def test_a_gradient_that_the_original_never_clears_may_be_cleared() -> None:
     assert schedule.beside(growing, growing, ended=True).word == "same"
 
 
+def test_gradients_of_another_optimizer_may_be_cleared_and_not_used_again() -> None:
+    """The second optimizer's loss feeds the first's parameters, too."""
+    events: Sequence[Event] = ((5, A), "step 0", (6, B), "step 1", (5, C), "step 0")
+    original, cleared = trace(*events, cleared=False), trace(*events)
+    assert schedule.beside(original, cleared, ended=True).problem == ""
+    assert (
+        schedule.reused(original)
+        == "line 9 steps on gradients that an earlier step has used already"
+    )
+    assert schedule.reused(cleared) == ""
+
+
+def test_two_optimizers_may_use_one_gradient() -> None:
+    assert schedule.reused(trace((5, A), "step 0", "step 1", cleared=False)) == ""
+
+
 def test_without_steps_nothing_is_known() -> None:
     assert schedule.beside(trace((5, 1.0)), trace((5, 1.0)), ended=True).word == "unknown"
 
