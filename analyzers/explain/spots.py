@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from analyzers.evidence import Holder, Place
 from analyzers.explain.pattern import Carrier
 from analyzers.source.edits import Editor
-from analyzers.source.flow import called_name, walk_scope
+from analyzers.source.flow import call_in, called_name, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope
 from analyzers.source.trees import remembered, walk
 
@@ -34,6 +34,10 @@ class Spot:
     @property
     def block(self) -> list[ast.stmt]:
         return self.module.block_of(self.statement)
+
+    def call(self, *names: str) -> ast.Call | None:
+        """The call of one of these names that the place is in."""
+        return call_in(self.statement, self.place.line, *names)
 
 
 def spot(project: Project, place: Place | None) -> Spot | None:

@@ -43,8 +43,9 @@ from analyzers.evidence import Evidence, Visit
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.story import Story, story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.explain.spots import spot
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import backward_calls, call_on_line, definitions, value_of, walked
+from analyzers.source.flow import backward_calls, definitions, value_of, walked
 from analyzers.source.project import Project
 from analyzers.source.trees import walk
 
@@ -98,16 +99,12 @@ def _is_wanted(story: Story, visit: Visit, other: Visit) -> bool:
     frame = story.shared.frame if story.shared is not None else 0
     if other.at.frame == frame != visit.at.frame:
         return True
-    module = story.project.module(visit.at.file)
-    call = (
-        call_on_line(module, visit.at.line, "backward", column=visit.at.column)
-        if module is not None
-        else None
-    )
+    where = spot(story.project, visit.at)
+    call = where.call("backward") if where is not None else None
     root = walked(call) if call is not None else None
-    if module is None or call is None or not isinstance(root, ast.Name):
+    if where is None or call is None or not isinstance(root, ast.Name):
         return False
-    scope = module.scope_of(call)
+    scope = where.module.scope_of(call)
     read = [n for n in walk(scope) if isinstance(n, ast.Name) and n.id == root.id]
     return len([n for n in read if isinstance(n.ctx, ast.Load)]) == 1
 
@@ -136,8 +133,7 @@ def _anew(story: Story) -> Iterator[Proposal]:
 
 def _without(visit: Visit, project: Project) -> tuple[Edit, ...] | None:
     """The edit that takes out the statement of a call; None where it is part of a larger one."""
-    module = project.module(visit.at.file)
-    statement = module.statement_at(visit.at.line, visit.at.column) if module else None
-    if module is None or statement is None or not backward_calls(statement):
+    where = spot(project, visit.at)
+    if where is None or not backward_calls(where.statement):
         return None
-    return (Editor(module).delete(statement),)
+    return (where.editor.delete(where.statement),)

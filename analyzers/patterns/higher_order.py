@@ -37,6 +37,7 @@ from analyzers.evidence import Evidence, Place
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.story import Story, story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.explain.spots import spot
 from analyzers.repair.combine.combining import one_backward, retain_on_first, sum_behind_loop
 from analyzers.repair.cut.truncation import detach_at_boundary
 from analyzers.repair.remake.gradient_graphs import keep_for_second
@@ -74,11 +75,10 @@ def _through_gradients(story: Story) -> bool:
 
 def _near_inner_update(story: Story, place: Place) -> bool:
     """Whether the line lies behind a call that makes a graph of gradients, in its function."""
-    module = story.project.module(place.file)
-    statement = module.statement_at(place.line, place.column) if module else None
-    if module is None or statement is None:
+    where = spot(story.project, place)
+    if where is None:
         return False
-    scope = module.scope_of(statement)
+    module, statement, scope = where.module, where.statement, where.scope
     inner = [
         node
         for node in walk(scope)

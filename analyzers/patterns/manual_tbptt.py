@@ -40,6 +40,7 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.story import Story, story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.explain.spots import spot
 from analyzers.repair.combine.combining import retain_on_both, retain_on_first
 from analyzers.repair.combine.totals import walk_this_loss
 from analyzers.repair.cut.carried import at_boundary, cuts
@@ -90,10 +91,9 @@ def _walking_scopes(story: Story) -> list[Scope]:
     """The functions in which the two calls stand."""
     found: list[Scope] = []
     for visit in (story.reuse.reached, story.reuse.freed):
-        module = story.project.module(visit.at.file)
-        statement = module.statement_at(visit.at.line, visit.at.column) if module else None
-        if module is not None and statement is not None:
-            found.append(module.scope_of(statement))
+        where = spot(story.project, visit.at)
+        if where is not None:
+            found.append(where.scope)
     return found
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from analyzers.explain.spots import Spot
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import walk_scope, walked
 from analyzers.source.project import Loop, Module
 from analyzers.source.trees import walk
+from analyzers.source.writes import is_true
 
 
 def unused_name(module: Module, wanted: str) -> str:
@@ -38,6 +40,39 @@ def with_keyword(editor: Editor, call: ast.Call, keyword: str, value: str = "Tru
     has_arguments = bool(call.args or call.keywords)
     comma = "" if not has_arguments or inside.rstrip(")").rstrip().endswith(",") else ", "
     return Edit(editor.module.path, end - 1, end - 1, f"{comma}{keyword}={value}")
+
+
+def without_keyword(editor: Editor, call: ast.Call, keyword: ast.keyword) -> Edit:
+    """The call without one keyword argument, and without the comma that parted it."""
+    start, end = editor.span(keyword)
+    text = editor.module.text
+    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    given.sort(key=lambda argument: editor.span(argument)[0])
+    at = given.index(keyword)
+    if at > 0:
+        start = editor.span(given[at - 1])[1]
+    elif len(given) > 1:
+        end = editor.span(given[1])[0]
+    else:
+        rest = text[end:]
+        comma = rest.lstrip()
+        if comma.startswith(","):
+            end += len(rest) - len(comma) + 1
+    return Edit(editor.module.path, start, end, "")
+
+
+def without_true(editor: Editor, call: ast.Call, flag: str) -> Iterator[Edit]:
+    """The call without a keyword argument that is `True`."""
+    for keyword in call.keywords:
+        if keyword.arg == flag and is_true(keyword.value):
+            yield without_keyword(editor, call, keyword)
+
+
+def without_retaining(where: Spot | None) -> Iterator[Edit]:
+    """The backward call at a place without `retain_graph=True`."""
+    call = where.call("backward") if where is not None else None
+    if where is not None and call is not None:
+        yield from without_true(where.editor, call, "retain_graph")
 
 
 def top_level_in(module: Module, node: ast.AST, block: Sequence[ast.stmt]) -> ast.stmt | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from analyzers.advice import Hint, hints
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Reading
+from analyzers.explain.spots import spot
 from analyzers.notebooks.notebook import (
     LineMap,
     NotANotebookError,
@@ -178,12 +179,8 @@ def _told_by_hint(
 
 def _whole(hint: Hint, project: Project) -> str:
     """The simple statement that the hint's line is a part of, in one line."""
-    module = project.module(hint.place.file) if hint.place is not None else None
-    node = (
-        module.statement_at(hint.place.line, hint.place.column)
-        if module is not None and hint.place
-        else None
-    )
+    where = spot(project, hint.place)
+    node = where.statement if where is not None else None
     return ast.unparse(node) if isinstance(node, ast.Assign | ast.Expr) else hint.code
 
 

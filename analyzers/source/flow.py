@@ -197,10 +197,11 @@ def argument_for(call: ast.Call, parameters: Sequence[str], name: str) -> ast.ex
     return call.args[place] if place < len(call.args) else None
 
 
-def call_on_line(module: Module, line: int, *names: str, column: int = -1) -> ast.Call | None:
-    """The call of one of these names that stands on (or spans) the line, in the statement that the
-    column tells."""
-    statement = module.statement_at(line, column)
+WALKS = ("backward", "grad", "manual_backward")
+
+
+def call_in(statement: ast.stmt | None, line: int, *names: str) -> ast.Call | None:
+    """The call of one of these names in a statement: the one that stands on (or spans) the line."""
     if statement is None:
         return None
     calls = [n for n in walk(statement) if isinstance(n, ast.Call) and called_name(n) in names]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from analyzers.evidence import Place, Visit
+from analyzers.explain.spots import spot
 from analyzers.source.flow import called_name
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 
@@ -28,10 +29,9 @@ def frames(project: Project, visit: Visit) -> list[Frame]:
     """The activations that led to a walk, outermost first, as far as their source is at hand."""
     found: list[Frame] = []
     for place in visit.stack or (visit.at,):
-        module = project.module(place.file)
-        statement = module.statement_at(place.line, place.column) if module is not None else None
-        if module is not None and statement is not None:
-            found.append(Frame(module, module.scope_of(statement), statement, place))
+        where = spot(project, place)
+        if where is not None:
+            found.append(Frame(where.module, where.scope, where.statement, place))
     return found
 
 

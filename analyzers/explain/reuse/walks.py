@@ -6,11 +6,12 @@ import ast
 from functools import cached_property
 
 from analyzers.explain.reuse.lifetimes import Lifetime, base
+from analyzers.explain.spots import spot
 from analyzers.source.calls import steps
 from analyzers.source.flow import (
+    WALKS,
     backward_calls,
     bindings,
-    call_on_line,
     called_name,
     mentions,
     names_read,
@@ -41,12 +42,8 @@ class Walks(Lifetime):
     @cached_property
     def root_call(self) -> ast.Call | None:
         """The failing `backward` or `grad` call in the source."""
-        at = self.reuse.reached.at
-        module = self.project.module(at.file)
-        if module is None:
-            return None
-        names = ("backward", "grad", "manual_backward")
-        return call_on_line(module, at.line, *names, column=at.column)
+        where = spot(self.project, self.reuse.reached.at)
+        return where.call(*WALKS) if where is not None else None
 
     @cached_property
     def root_names(self) -> set[str]:

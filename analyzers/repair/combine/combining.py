@@ -15,7 +15,7 @@ from analyzers.repair.rewrite import sum_in_loop, top_level_in, unused_name
 from analyzers.repair.sites.options import option_site
 from analyzers.source.calls import calls_named, steps
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, call_on_line, called_name, names_read, walked
+from analyzers.source.flow import bindings, call_in, called_name, names_read, walked
 from analyzers.source.project import Loop, Module, Project, spelled
 
 _ITERATORS = ("zip", "enumerate", "map", "range")
@@ -159,9 +159,7 @@ def sum_behind_loop(story: Story, project: Project) -> Iterator[Proposal]:
     loop = shared.loops[0]
     if statement is None or not _direct(story.reuse.reached, shared):
         return
-    call = call_on_line(
-        shared.module, shared.reached_line, "backward", "manual_backward", column=shared.columns[1]
-    )
+    call = call_in(shared.reached, shared.reached_line, "backward", "manual_backward")
     if call is None:
         return
     if steps(loop):

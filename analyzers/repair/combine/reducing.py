@@ -10,20 +10,13 @@ from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.edits import Edit
-from analyzers.source.flow import call_on_line, called_name, definitions, value_of, walked
+from analyzers.source.flow import WALKS, called_name, definitions, value_of, walked
 from analyzers.source.trees import walk
 
 
 def reduced(where: Spot) -> Iterator[Proposal]:
     """For a loss: its mean, its sum. For a derivative: the sum, which is exact, or ones."""
-    call = call_on_line(
-        where.module,
-        where.place.line,
-        "backward",
-        "grad",
-        "manual_backward",
-        column=where.place.column,
-    )
+    call = where.call(*WALKS)
     tensor = walked(call) if call is not None else None
     if call is None or tensor is None:
         return

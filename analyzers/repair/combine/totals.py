@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
+from analyzers.explain.spots import spot
 from analyzers.repair.cut.detaching import Idiom, idiom_for
 from analyzers.repair.rewrite import statements_of, unused_name
 from analyzers.source.calls import steps
@@ -14,7 +15,7 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     backward_calls,
     bindings,
-    call_on_line,
+    call_in,
     called_name,
     mentions,
     names_read,
@@ -162,9 +163,8 @@ def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:
         return
     module, walk = shared.module, shared.reached
     if not first and story.name.startswith("self."):  # named in the method that walks it
-        at = story.reuse.reached.at
-        module = story.project.module(at.file) or module
-        walk = module.statement_at(at.line, at.column) or walk
+        where = spot(story.project, story.reuse.reached.at)
+        module, walk = (where.module, where.statement) if where is not None else (module, walk)
     editor = Editor(module)
     block = module.block_of(walk)
     later = block[block.index(walk) :]
@@ -192,9 +192,7 @@ def backward_behind_loop(story: Story, project: Project) -> Iterator[Proposal]:
     shared = story.shared
     if shared is None or story.loop is None or shared.reached is None or steps(story.loop):
         return
-    call = call_on_line(
-        shared.module, shared.reached_line, "backward", "manual_backward", column=shared.columns[1]
-    )
+    call = call_in(shared.reached, shared.reached_line, "backward", "manual_backward")
     statement = shared.reached
     if call is None or not isinstance(statement, ast.Expr) or statement.value is not call:
         return

@@ -7,11 +7,11 @@ import ast
 from collections.abc import Callable, Iterator
 
 from analyzers.repair.blocks import alias, rewritten
-from analyzers.repair.rewrite import unused_name
+from analyzers.repair.rewrite import unused_name, without_keyword, without_true
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, names_read
 from analyzers.source.project import Module, target_names
-from analyzers.source.writes import Write, is_library, is_true, unsliced, writes, writes_in_place
+from analyzers.source.writes import Write, is_library, unsliced, writes, writes_in_place
 
 _SYMBOLS: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -198,28 +198,10 @@ def _bare(editor: Editor, call: ast.Call, target: ast.expr) -> Iterator[Edit]:
     if writes_in_place(name):
         end = editor.span(call.func)[1]
         yield Edit(editor.module.path, end - 1, end, "")
+    yield from without_true(editor, call, "inplace")
     for keyword in call.keywords:
-        if keyword.arg == "out" or (keyword.arg == "inplace" and is_true(keyword.value)):
+        if keyword.arg == "out":
             yield without_keyword(editor, call, keyword)
-
-
-def without_keyword(editor: Editor, call: ast.Call, keyword: ast.keyword) -> Edit:
-    """The call without one keyword argument, and without the comma that parted it."""
-    start, end = editor.span(keyword)
-    text = editor.module.text
-    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
-    given.sort(key=lambda argument: editor.span(argument)[0])
-    at = given.index(keyword)
-    if at > 0:
-        start = editor.span(given[at - 1])[1]
-    elif len(given) > 1:
-        end = editor.span(given[1])[0]
-    else:
-        rest = text[end:]
-        comma = rest.lstrip()
-        if comma.startswith(","):
-            end += len(rest) - len(comma) + 1
-    return Edit(editor.module.path, start, end, "")
 
 
 def clone_before(module: Module, statement: ast.stmt, wanted: Wanted) -> tuple[Edit, ...]:

@@ -9,7 +9,8 @@ from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, assignments_to, spot
 from analyzers.repair.blocks import joined
-from analyzers.repair.copy.outofplace import clone_before, out_of_place, without_keyword
+from analyzers.repair.copy.outofplace import clone_before, out_of_place
+from analyzers.repair.rewrite import without_true
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, walk_scope
 from analyzers.source.project import LOOPS, spelled
@@ -223,10 +224,8 @@ def _flags_in(editor: Editor, value: ast.AST) -> Iterator[Edit]:
 
 
 def _flag(editor: Editor, call: ast.Call) -> Iterator[Edit]:
-    for keyword in call.keywords:
-        constant = isinstance(keyword.value, ast.Constant) and keyword.value.value is True
-        if keyword.arg == "inplace" and constant and called_name(call)[:1].isupper():
-            yield without_keyword(editor, call, keyword)
+    if called_name(call)[:1].isupper():
+        yield from without_true(editor, call, "inplace")
     if called_name(call) in ("ReLU", "ReLU6", "SiLU", "Mish", "SELU", "CELU") and call.args:
         argument = call.args[-1]
         if isinstance(argument, ast.Constant) and argument.value is True:

@@ -14,6 +14,7 @@ from analyzers.explain.reuse.targets import (
     steps_others,
     target_calls,
 )
+from analyzers.explain.spots import spot
 from analyzers.repair.blocks import alias, wrapped
 from analyzers.repair.cut.detaching import idiom_for
 from analyzers.repair.rewrite import statements_of
@@ -74,14 +75,10 @@ def _steps_between(story: Story) -> bool:
     assert shared is not None
     if any(shared.freed_line < call.lineno < shared.reached_line for call in steps(shared.scope)):
         return True
-    module = story.project.module(story.reuse.freed.at.file)
-    if module is None or story.reuse.freed.at.line == shared.freed_line:
+    where = spot(story.project, story.reuse.freed.at)
+    if where is None or where.place.line == shared.freed_line:
         return False
-    statement = module.statement_at(story.reuse.freed.at.line, story.reuse.freed.at.column)
-    if statement is None:
-        return False
-    helper = module.scope_of(statement)
-    return any(call.lineno > statement.lineno for call in steps(helper))
+    return any(call.lineno > where.statement.lineno for call in steps(where.scope))
 
 
 def _weighs_log_probability(story: Story) -> bool:

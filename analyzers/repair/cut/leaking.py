@@ -10,14 +10,11 @@ from analyzers.evidence import Place, SilentFault
 from analyzers.explain.pattern import Carrier, Proposal
 from analyzers.explain.spots import Spot, assignments_to, names_held, root_of, spot
 from analyzers.repair.blocks import indentation, joined
-from analyzers.repair.copy.outofplace import without_keyword
 from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
 from analyzers.repair.reschedule.stepping import root_names
-from analyzers.repair.rewrite import head_of
+from analyzers.repair.rewrite import head_of, without_retaining
 from analyzers.repair.sites.names import quote_of
-from analyzers.source.edits import Edit
-from analyzers.source.flow import call_on_line
-from analyzers.source.project import Module, Project, spelled
+from analyzers.source.project import Module, Project
 
 
 @dataclass(frozen=True)
@@ -79,29 +76,16 @@ def _items(name: str, fault: SilentFault, module: Module) -> tuple[str, ...]:
 def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     """Each carried name detached where the next pass begins, and the graph freed again."""
     rank = 0
+    walked = spot(project, fault.visit.at if fault.visit is not None else fault.at)
     for one in carried(fault, project):
         for lines in one.cuts():
             edits = [one.where.editor.insert_before(one.before, *lines)]
             yield Proposal(
                 "detach-and-release",
                 f"Detach `{one.carrier.name}`, and free each graph after its backward",
-                joined([*edits, *_released(fault, project)]),
+                joined([*edits, *without_retaining(walked)]),
                 "Each pass learns on its own (truncated BPTT): nothing is learned through "
                 "earlier passes.",
                 rank,
             )
             rank += 1
-
-
-def _released(fault: SilentFault, project: Project) -> Iterator[Edit]:
-    where = spot(project, fault.visit.at if fault.visit is not None else fault.at)
-    call = (
-        call_on_line(where.module, where.place.line, "backward", column=where.place.column)
-        if where is not None
-        else None
-    )
-    for keyword in call.keywords if call is not None else []:
-        if keyword.arg == "retain_graph" and spelled(keyword.value) == "True":
-            assert where is not None
-            assert call is not None
-            yield without_keyword(where.editor, call, keyword)

@@ -11,6 +11,7 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.passing import frames, known_below
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.explain.reuse.story import Story
+from analyzers.explain.spots import spot
 from analyzers.repair.blocks import indentation
 from analyzers.repair.cut.carrying import cut_lines
 from analyzers.repair.cut.detaching import LEAF, Idiom, detached, idiom_for, starts_as_none
@@ -151,11 +152,10 @@ def _detach_where_walked(story: Story, project: Project, rank: int) -> Iterator[
     """Detach behind the walk in the function that walks, where only that function knows the name
     (a closure's `nonlocal`, a global, an attribute of its own object)."""
     place = story.reuse.freed.at
-    module = project.module(place.file)
-    walk = module.statement_at(place.line, place.column) if module is not None else None
-    if module is None or walk is None or place.line != story.reuse.reached.at.line:
+    where = spot(project, place)
+    if where is None or place.line != story.reuse.reached.at.line:
         return
-    scope = module.scope_of(walk)
+    module, walk, scope = where.module, where.statement, where.scope
     outer = declared_outer(scope)
     names = [name for name in story.held if name in outer or name.startswith("self.")]
     idiom = idiom_for(story.reuse, project)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
+from analyzers.explain.spots import spot
 from analyzers.repair.cut.truncation import cut, visible, walk_statement
 from analyzers.source.edits import Editor
 from analyzers.source.flow import reads, value_of, walk_scope
@@ -76,12 +77,11 @@ def emptied(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
     """Empty a list behind the walk that used up its graphs, beside and in the manner of others
     that are emptied there."""
     place = story.reuse.freed.at
-    module = project.module(place.file)
-    walk = module.statement_at(place.line, place.column) if module is not None else None
+    where = spot(project, place)
     holder = story.holder
-    if module is None or walk is None or holder is None or not holder.container.startswith("list"):
+    if where is None or holder is None or not holder.container.startswith("list"):
         return
-    scope = module.scope_of(walk)
+    module, walk, scope = where.module, where.statement, where.scope
     if not (story.name.startswith("self.") or reads(scope, story.name.partition(".")[0])):
         return
     manners = [

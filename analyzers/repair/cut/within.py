@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from analyzers.evidence import Hop
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import spot
 from analyzers.repair.blocks import indentation
 from analyzers.repair.cut.cutting import Cutting
 from analyzers.repair.cut.kinds import carried
@@ -25,10 +26,10 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     several stores on the way one that all old values went through may do, the last one first."""
     found: dict[ast.stmt, _Store] = {}
     for hop in cutting.reuse.path:
-        module = cutting.project.module(hop.at.file)
-        statement = module.statement_at(hop.at.line, hop.at.column) if module is not None else None
-        if module is None or statement is None or hop.how != "bound":
+        where = spot(cutting.project, hop.at) if hop.how == "bound" else None
+        if where is None:
             continue
+        module, statement = where.module, where.statement
         for value, kind, whole in stores(statement, hop):
             made = cutting.replaced(module, value, kind, hop.name) if whole else []
             if not whole:
@@ -53,15 +54,13 @@ def where_asked(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     edits: list[Edit] = []
     asked: list[Hop] = []
     for hop in cutting.reuse.path:
-        module = cutting.project.module(hop.at.file)
-        statement = module.statement_at(hop.at.line, hop.at.column) if module is not None else None
-        if module is None or hop.how != "bound" or not isinstance(statement, ast.Assign):
+        where = spot(cutting.project, hop.at) if hop.how == "bound" else None
+        if where is None or not isinstance(statement := where.statement, ast.Assign):
             continue
         value = part_for(statement, hop.name.__eq__)
-        scope = module.scope_of(statement)
-        if value is not None and wants_gradient(scope, hop.name) and "." not in hop.name:
+        if value is not None and wants_gradient(where.scope, hop.name) and "." not in hop.name:
             if hop.name in bindings(statement) and isinstance(value, ast.Name | ast.Subscript):
-                edits += cutting.replaced(module, value, hop.kind, hop.name)
+                edits += cutting.replaced(where.module, value, hop.kind, hop.name)
                 asked.append(hop)
     if edits and cutting.covering(asked):
         names = " and ".join(dict.fromkeys(f"`{hop.name}`" for hop in asked))
@@ -88,18 +87,17 @@ def where_read(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """The expressions that read the old values, each cut where it stands."""
     edits: list[Edit] = []
     for at in dict.fromkeys(j.new.at for j in cutting.reuse.joins if j.new and j.new.at):
-        module = cutting.project.module(at.file)
-        statement = module.statement_at(at.line, at.column) if module is not None else None
-        if module is None or statement is None:
+        where = spot(cutting.project, at)
+        if where is None:
             continue
         known = {
             path: kind
             for hop in cutting.reuse.path
-            if is_seen(hop, at, module.scope_of(statement)) and hop.how != "returned"
+            if is_seen(hop, at, where.scope) and hop.how != "returned"
             for path, kind in spellings(hop)
         }
-        for node, kind in read_in(statement, known):
-            edits += cutting.replaced(module, node, kind)
+        for node, kind in read_in(where.statement, known):
+            edits += cutting.replaced(where.module, node, kind)
     if edits:
         yield cutting.together("detach-where-read", "Detach what is read again", edits, rank)
 
@@ -122,14 +120,13 @@ def where_entered(cutting: Cutting, rank: int) -> Iterator[Proposal]:
 def where_returned(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """In the tuple that a function returns: `return out, h.detach()`."""
     for hop in cutting.reuse.path:
-        module = cutting.project.module(hop.at.file)
-        statement = module.statement_at(hop.at.line, hop.at.column) if module is not None else None
-        if hop.how != "returned" or module is None or not isinstance(statement, ast.Return):
+        where = spot(cutting.project, hop.at) if hop.how == "returned" else None
+        if where is None or not isinstance(where.statement, ast.Return):
             continue
-        value, below = statement.value, carried(hop.kind, hop.paths)
+        value, below = where.statement.value, carried(hop.kind, hop.paths)
         if isinstance(value, ast.Tuple) and len(value.elts) == len(below.parts):
             pairs = list(zip(value.elts, below.parts, strict=True))[1:]
-            edits = [e for n, (_, part) in pairs for e in cutting.replaced(module, n, part)]
+            edits = [e for n, (_, part) in pairs for e in cutting.replaced(where.module, n, part)]
             name = hop.at.function.rpartition(".")[2]
             if edits:
                 title = f"Detach what `{name}` hands on"

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from analyzers.evidence import MissingGraph
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held, spot
-from analyzers.repair.copy.outofplace import without_keyword
+from analyzers.repair.rewrite import without_true
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import bindings, called_name, walk_scope
-from analyzers.source.project import Project, spelled
+from analyzers.source.project import Project
 
 
 def leaf_last(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -56,9 +56,7 @@ def _unset(editor: Editor, node: ast.AST) -> Iterator[Edit]:
     """Edits by which a call no longer asks for a gradient."""
     if not isinstance(node, ast.Call):
         return
-    for keyword in node.keywords:
-        if keyword.arg == "requires_grad" and spelled(keyword.value) == "True":
-            yield without_keyword(editor, node, keyword)
+    yield from without_true(editor, node, "requires_grad")
     if called_name(node) == "requires_grad_" and isinstance(node.func, ast.Attribute):
         _, start = editor.span(node.func.value)
         _, end = editor.span(node)

@@ -13,7 +13,6 @@ from analyzers.explain.spots import Spot, names_held, root_of, spot
 from analyzers.repair.reconnect.uncutting import cuts_in, without_cut
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
-    call_on_line,
     called_name,
     definitions,
     mentions,
@@ -41,11 +40,7 @@ class Question:
 def question_of(evidence: MissingGraph, project: Project) -> Question | None:
     """None where the source does not show how the outputs come about."""
     where, names = spot(project, evidence.at), names_held(evidence.holders)
-    call = (
-        call_on_line(where.module, where.place.line, "grad", column=where.place.column)
-        if where is not None
-        else None
-    )
+    call = where.call("grad") if where is not None else None
     outputs = walked(call) if call is not None else None
     if where is None or outputs is None or not names:
         return None

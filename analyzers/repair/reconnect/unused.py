@@ -12,7 +12,7 @@ from analyzers.repair.blocks import joined
 from analyzers.repair.reconnect.ignored import is_derivative, question_of
 from analyzers.repair.rewrite import head_of, with_keyword
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import call_on_line, names_read, walk_scope
+from analyzers.source.flow import names_read, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, target_names
 from analyzers.source.trees import walk
 
@@ -25,11 +25,7 @@ def zeros_for_unused(evidence: MissingGraph, project: Project, rank: int = 2) ->
     if inputs and not (question is not None and is_derivative(question)):
         return
     where = spot(project, evidence.at)
-    call = (
-        call_on_line(where.module, where.place.line, "grad", column=where.place.column)
-        if where is not None
-        else None
-    )
+    call = where.call("grad") if where is not None else None
     if where is None or call is None:
         return
     edit = with_keyword(where.editor, call, "materialize_grads")

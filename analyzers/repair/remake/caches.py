@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from analyzers.evidence import Hop
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
+from analyzers.explain.spots import spot
 from analyzers.repair.blocks import unindented
 from analyzers.repair.sites.helpers import is_bare
 from analyzers.repair.sites.makings import makings
@@ -135,15 +136,10 @@ def _without_decorator(story: Story, project: Project) -> Iterator[Proposal]:
     caches = {*_CACHES, *_holding_store(story)}
     for join in story.reuse.joins:
         for node in (join.old, join.raising):
-            if node is None or node.at is None:
-                continue
-            module = project.module(node.at.file)
-            statement = module.statement_at(node.at.line, node.at.column) if module else None
-            if module is None or statement is None:
-                continue
-            scope = module.scope_of(statement)
-            if isinstance(scope, FUNCTIONS[:2]):
-                for edit in _uncached(module, scope, caches):
+            where = spot(project, node.at if node is not None else None)
+            scope = where.scope if where is not None else None
+            if where is not None and isinstance(scope, FUNCTIONS[:2]):
+                for edit in _uncached(where.module, scope, caches):
                     yield _proposal(f"Do not cache `{scope.name}`", edit)
                     return
 

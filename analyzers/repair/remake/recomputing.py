@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
+from analyzers.explain.spots import spot
 from analyzers.repair.remake.anew import anew_in_each_pass, moved_into_readers
 from analyzers.repair.remake.caches import without_cache
 from analyzers.repair.remake.constructors import out_of_constructor
-from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import (
-    call_on_line,
-)
+from analyzers.source.edits import Edit
 from analyzers.source.project import Project
 
 
@@ -31,15 +29,11 @@ def _out_of_partial(story: Story, project: Project) -> Iterator[Proposal]:
     call."""
     places = {join.old.at for join in story.reuse.joins if join.old.at is not None}
     for place in sorted(places, key=lambda place: (place.file, place.line)):
-        module = project.module(place.file)
-        call = (
-            call_on_line(module, place.line, "partial", column=place.column)
-            if module is not None
-            else None
-        )
-        if module is None or call is None or not call.args:
+        where = spot(project, place)
+        call = where.call("partial") if where is not None else None
+        if where is None or call is None or not call.args:
             continue
-        editor = Editor(module)
+        editor = where.editor
         function, *bound = (editor.text_of(argument) for argument in call.args)
         given = [*bound, "*args", *(editor.text_of(keyword) for keyword in call.keywords)]
         text = f"lambda *args: {function}({', '.join(given)})"

@@ -12,7 +12,7 @@ from analyzers.repair.reschedule.stepping import Schedule, chains, root_names
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.calls import steps
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import call_on_line, names_read
+from analyzers.source.flow import call_in, names_read
 from analyzers.source.project import spelled, target_names
 
 
@@ -31,9 +31,7 @@ def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
     if not isinstance(optimizer, ast.Attribute) or not _depends(loop, optimizer):
         return
     moved = _in_second_loop(editor, loop, schedule.step)
-    walk = call_on_line(
-        module, schedule.where.place.line, "backward", column=schedule.where.place.column
-    )
+    walk = schedule.where.call("backward")
     title = "All backward calls first, then the steps"
     if walk is not None:
         own = f'{editor.text_of(optimizer.value)}.param_groups[0]["params"]'
@@ -60,9 +58,8 @@ def all_steps_last(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator[
     title = "All backward calls first, then the steps"
     yield Proposal("steps-last", title, joined(edits), "", rank)
     own = next((call.func for s in block[at:] for call in steps(s)), None)
-    walk = call_on_line(
-        schedule.where.module, schedule.walk.lineno, "backward", column=schedule.walk.col_offset
-    )
+    line, column = schedule.walk.lineno, schedule.walk.col_offset
+    walk = call_in(schedule.where.module.statement_at(line, column), line, "backward")
     if walk is not None and isinstance(own, ast.Attribute):
         given = f'{editor.text_of(own.value)}.param_groups[0]["params"]'
         kept = with_keyword(editor, walk, "inputs", given)

@@ -6,31 +6,30 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analyzers.evidence import InplaceChange, Visit
+from analyzers.evidence import Visit
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, leading_to, spot
 from analyzers.repair.blocks import indentation, joined
-from analyzers.repair.copy.outofplace import without_keyword
 from analyzers.repair.cut.carrying import (
     begins_as_leaf,
     carried_attributes,
     carried_names,
     cut_lines,
 )
-from analyzers.repair.rewrite import copy_into, head_of, move_into, statements_of
+from analyzers.repair.rewrite import copy_into, head_of, move_into, statements_of, without_retaining
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
+    WALKS,
     assigned_parts,
     bindings,
-    call_on_line,
     called_name,
     names_read,
     value_of,
     walked,
 )
-from analyzers.source.project import FUNCTIONS, Loop, Project, spelled
+from analyzers.source.project import FUNCTIONS, Loop, spelled
 
 _DATA = frozenset(
     {"rand", "randn", "randint", "randperm", "zeros", "ones", "tensor", "arange", "linspace"}
@@ -80,14 +79,7 @@ def _blocks_around(where: Spot) -> Iterator[tuple[ast.stmt, list[ast.stmt]]]:
 
 def root_names(visit: Visit, where: Spot) -> set[str]:
     """Names of the tensor that the failing call walked, in the frame of a statement."""
-    call = call_on_line(
-        where.module,
-        where.place.line,
-        "backward",
-        "grad",
-        "manual_backward",
-        column=where.place.column,
-    )
+    call = where.call(*WALKS)
     tensor = walked(call) if call is not None else None
     if tensor is not None:
         return names_read(tensor)
@@ -190,7 +182,7 @@ def detach_carried(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[
         yield from _cut_where_kept(stale, schedule, loops[0], name, rank)
         for lines in cut_lines(schedule.where.scope, name, indentation(schedule.where.module)):
             edits = [editor.insert_before(head_of(loops[0]), *lines)]
-            yield _cut(name, [*edits, *released(stale.project, evidence)], rank)
+            yield _cut(name, [*edits, *released(stale)], rank)
             rank += 1
 
 
@@ -206,7 +198,7 @@ def _cut_where_kept(
         if spelled(target).startswith(f"{name}[") and isinstance(part, ast.Name | ast.Attribute)
     ]
     if edits:
-        yield _cut(name, [*edits, *released(stale.project, stale.evidence)], rank)
+        yield _cut(name, [*edits, *released(stale)], rank)
 
 
 def _cut_all(
@@ -226,7 +218,7 @@ def _cut_all(
         return
     edit = schedule.where.editor.insert_after(schedule.step, *lines)
     told = "` and `".join(names)
-    yield _cut(told, [edit, *released(stale.project, stale.evidence)], rank)
+    yield _cut(told, [edit, *released(stale)], rank)
 
 
 def detach_attributes(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
@@ -238,7 +230,7 @@ def detach_attributes(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
     for name, first in carried_attributes(where):
         for lines in cut_lines(where.module.tree, name, indentation(where.module)):
             edits = [where.editor.insert_before(first, *lines)]
-            yield _cut(name, [*edits, *released(stale.project, stale.evidence)], rank)
+            yield _cut(name, [*edits, *released(stale)], rank)
             rank += 1
 
 
@@ -252,19 +244,10 @@ def _cut(name: str, edits: Sequence[Edit], rank: int) -> Proposal:
     )
 
 
-def released(project: Project, evidence: InplaceChange) -> Iterator[Edit]:
+def released(stale: Stale) -> Iterator[Edit]:
     """The failing walk without `retain_graph=True`."""
-    where = spot(project, evidence.reached.at if evidence.reached is not None else None)
-    call = (
-        call_on_line(where.module, where.place.line, "backward", column=where.place.column)
-        if where is not None
-        else None
-    )
-    if where is None or call is None:
-        return
-    for keyword in call.keywords:
-        if keyword.arg == "retain_graph" and spelled(keyword.value) == "True":
-            yield without_keyword(where.editor, call, keyword)
+    visit = stale.evidence.reached
+    return without_retaining(spot(stale.project, visit.at if visit is not None else None))
 
 
 def one_step_behind(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
@@ -312,7 +295,7 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
         yield Proposal(
             "forward-in-loop",
             f"Compute {told} inside the loop",
-            joined([*edits, *released(stale.project, stale.evidence)]),
+            joined([*edits, *released(stale)]),
             "The forward runs once in each pass.",
             rank,
         )

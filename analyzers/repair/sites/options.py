@@ -12,12 +12,11 @@ from itertools import pairwise
 
 from analyzers.evidence import Place, Visit
 from analyzers.explain.reuse.passing import arguments, call_into, frames
+from analyzers.explain.spots import spot
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import call_on_line
+from analyzers.source.flow import WALKS
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope
-
-_WALKS = ("backward", "grad", "manual_backward")
 
 
 @dataclass(frozen=True)
@@ -41,18 +40,14 @@ class OptionSite:
 
 def option_site(project: Project, visit: Visit, option: str) -> OptionSite | None:
     """Where an option of this walk is decided; None where the source is not at hand."""
-    module = project.module(visit.at.file)
-    call = (
-        call_on_line(module, visit.at.line, *_WALKS, column=visit.at.column)
-        if module is not None
-        else None
-    )
-    statement = (
-        module.statement_at(call.lineno, call.col_offset) if module is not None and call else None
-    )
-    if module is None or call is None or statement is None:
+    where = spot(project, visit.at)
+    call = where.call(*WALKS) if where is not None else None
+    if where is None or call is None:
         return None
-    site = OptionSite(module, statement, call, option, visit.at)
+    statement = where.module.statement_at(call.lineno, call.col_offset)
+    if statement is None:
+        return None
+    site = OptionSite(where.module, statement, call, option, visit.at)
     stack = frames(project, visit)[::-1]
     for inner, caller in pairwise(stack):
         name = _handed_on(inner.scope, site.call, site.option)

@@ -11,6 +11,7 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.lifetimes import base
 from analyzers.explain.reuse.recordtypes import record_arguments
 from analyzers.explain.reuse.story import Story
+from analyzers.explain.spots import spot
 from analyzers.repair.cut.detaching import Idiom, detached, idiom_for
 from analyzers.repair.cut.truncation import cut
 from analyzers.source.edits import Edit, Editor
@@ -49,14 +50,10 @@ def _among_entries(story: Story) -> bool:
     """Whether the line that reads an old entry reads another one beside it: one of them is new
     (`store[-1] - store[-2]`)."""
     for join in story.reuse.joins:
-        place = join.new.at if join.new is not None else None
-        module = story.project.module(place.file) if place is not None else None
-        reader = (
-            module.statement_at(place.line, place.column) if module is not None and place else None
-        )
+        where = spot(story.project, join.new.at if join.new is not None else None)
         entries = {
             spelled(node.slice)
-            for node in walk(reader or ast.Pass())
+            for node in walk(where.statement if where is not None else ast.Pass())
             if isinstance(node, ast.Subscript)
             and spelled(node.value).rpartition(".")[2] == (story.attribute or story.name)
         }
