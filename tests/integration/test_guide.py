@@ -91,9 +91,11 @@ def test_a_command_of_the_guide_finds_the_fault(command: str, service: str, home
     written = (home / "gradmend.sarif").read_text() if "sarif" in command else ""
     told = done.stdout + done.stderr + written
     assert "hidden" in told or "self.state" in told, told
+    if "--fix" in command:
+        assert "detach" in _code(home / command.split()[1])
 
 
-def test_a_fix_is_written_where_the_guide_says(home: Path) -> None:
-    subprocess.run([COMMAND, "lesson.ipynb", "--fix"], cwd=home, capture_output=True, timeout=300)
-    source = json.loads((home / "lesson.ipynb").read_text())["cells"][0]["source"]
-    assert any("detach" in line for line in source)
+def _code(path: Path) -> str:
+    if path.suffix == ".py":
+        return path.read_text()
+    return "".join(json.loads(path.read_text())["cells"][0]["source"])
