@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from sandbox.client import EmbeddedSandbox
 from tests import engine
-from tests.abuse.attacking import Target
+from tests.abuse.attacking import Runs, Target
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +31,8 @@ async def target(request: pytest.FixtureRequest) -> AsyncIterator[Target]:
     async with EmbeddedSandbox(backend=request.param, options=options) as box:
         readiness = await box.readiness()
         assert readiness.ready, readiness.reason
-        yield Target(box, request.param)
+        async with box.session() as session:
+            yield Target(box, request.param, Runs(session))
 
 
 @pytest.fixture
