@@ -17,6 +17,7 @@ import psycopg
 
 OWNER = "gradmend"
 UNPRIVILEGED = "nobody"
+_START_S = 120
 
 
 def find_program(name: str) -> str | None:
@@ -71,7 +72,8 @@ class Cluster:
                 stdout=log,
                 stderr=log,
             )
-        for _ in range(200):
+        until = time.monotonic() + _START_S
+        while time.monotonic() < until and self._server.poll() is None:
             try:
                 psycopg.connect(self.url("postgres")).close()
                 return
@@ -83,7 +85,7 @@ class Cluster:
         """Stop the server; connections are cut."""
         if self._server is not None:
             self._server.send_signal(signal.SIGINT)  # PostgreSQL's fast shutdown
-            self._server.wait(30)
+            self._server.wait(_START_S)
             self._server = None
 
     def remove(self) -> None:

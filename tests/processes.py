@@ -27,7 +27,7 @@ def free_port() -> int:
         return port
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 60) -> None:
+def eventually(condition: Callable[[], bool], seconds: float = 120) -> None:
     """Wait until something is true; fail when it never gets so."""
     until = time.monotonic() + seconds
     while not condition():

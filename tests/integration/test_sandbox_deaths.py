@@ -113,7 +113,7 @@ async def test_a_killed_launcher_takes_everything_along(box: EmbeddedSandbox) ->
     running.cancel()
     assert (await box.run(HELLO)).stdout_tail == "hello\n"
     assert box.launcher_pid != launcher
-    assert mounts() == before
+    await until(lambda: mounts() <= before)  # others of this machine may come and go meanwhile
 
 
 async def test_a_run_lost_at_every_try_is_unavailable(

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -14,11 +13,17 @@ from typing import Any
 
 import pytest
 
+from tests.abuse.attacking import CALL_ME, processes_named, unique_name
 from tests.postgres import Cluster
 from tests.processes import Process, Server, alive, children, eventually, running
 
-SLOW = "import select\nfor _ in range(12):\n    select.select([], [], [], 0.1)\nprint({!r})\n"
-QUICK_TO_NOTICE = {"lease_s": 2, "sweep_s": 0.5, "shutdown_grace_s": 0.5, "concurrency": 2}
+SLOW = """
+import select
+for _ in range(12):
+    select.select([], [], [], 0.1)
+print({!r})
+"""
+QUICK_TO_NOTICE = {"lease_s": 4, "sweep_s": 0.5, "shutdown_grace_s": 0.5, "concurrency": 2}
 
 
 class House:
@@ -27,6 +32,7 @@ class House:
     def __init__(self, directory: Path, stack: ExitStack, settings: dict[str, Any]) -> None:
         self._directory = directory
         self._stack = stack
+        self._slow = unique_name()
         self._settings = {**QUICK_TO_NOTICE, **settings}
         self.server = self.start_server()
         self.workers: list[Process] = []
@@ -44,21 +50,17 @@ class House:
 
     def submit(self, count: int) -> list[str]:
         """Slow scripts, none of them waited for."""
-        return [self.server.ask(SLOW.format(n), wait=0)["id"] for n in range(count)]
+        slow = CALL_ME.format(name=self._slow) + SLOW
+        return [self.server.ask(slow.format(n), wait=0)["id"] for n in range(count)]
 
-    def some_run(self, ids: list[str]) -> None:
-        """Wait until work is under way and far from its end."""
-
-        def under_way() -> bool:
-            return any(self.server.read(one)["status"] == "running" for one in ids)
-
-        eventually(under_way)
-        time.sleep(0.7)  # the reading is done by then, and the script sleeps
+    def some_run(self) -> None:
+        """Wait until a script runs: work is under way, and far from its end."""
+        eventually(lambda: bool(processes_named(self._slow)))
 
     def count(self, ids: list[str]) -> None:
         """Every diagnosis ends well, and has one result: the scripts walk no graph."""
         for diagnosis_id in ids:
-            eventually(partial(self.server.finished, diagnosis_id), 90)
+            eventually(partial(self.server.finished, diagnosis_id), 240)
         for diagnosis_id in ids:
             diagnosis = self.server.read(diagnosis_id)
             assert (diagnosis["status"], diagnosis["verdict"]) == ("done", "inconclusive"), (
@@ -94,17 +96,17 @@ def launchers(process: Process) -> set[int]:
 
 def test_killed_server_leaves_no_process_and_loses_no_job(embedded: House) -> None:
     ids = embedded.submit(4)
-    embedded.some_run(ids)
+    embedded.some_run()
     started = children(embedded.server.pid)
     embedded.server.kill()
-    eventually(lambda: not alive(started), 20)
+    eventually(lambda: not alive(started))
     embedded.start_server()
     embedded.count(ids)
 
 
 def test_stopped_server_hands_back_and_goes_on(embedded: House) -> None:
     ids = embedded.submit(3)
-    embedded.some_run(ids)
+    embedded.some_run()
     assert embedded.server.end() in (0, -signal.SIGTERM)
     embedded.start_server()
     embedded.count(ids)
@@ -113,7 +115,7 @@ def test_stopped_server_hands_back_and_goes_on(embedded: House) -> None:
 def test_killed_launcher_costs_no_job(embedded: House) -> None:
     eventually(lambda: embedded.server.http.get("/readyz").status_code == 200)
     ids = embedded.submit(2)
-    embedded.some_run(ids)
+    embedded.some_run()
     killed = launchers(embedded.server)
     assert killed
     for pid in killed:
@@ -124,10 +126,10 @@ def test_killed_launcher_costs_no_job(embedded: House) -> None:
 def test_killed_worker_costs_no_job(queue: House) -> None:
     first = queue.start_worker()
     ids = queue.submit(4)
-    queue.some_run(ids)
+    queue.some_run()
     started = children(first.pid)
     first.kill()
-    eventually(lambda: not alive(started), 20)
+    eventually(lambda: not alive(started))
     queue.start_worker()
     queue.count(ids)
 
@@ -135,7 +137,7 @@ def test_killed_worker_costs_no_job(queue: House) -> None:
 def test_killed_server_on_the_queue_costs_no_job(queue: House) -> None:
     queue.start_worker()
     ids = queue.submit(3)
-    queue.some_run(ids)
+    queue.some_run()
     queue.server.kill()
     queue.start_server()
     queue.count(ids)
@@ -144,7 +146,7 @@ def test_killed_server_on_the_queue_costs_no_job(queue: House) -> None:
 def test_two_workers_share_and_one_ends_gracefully(queue: House) -> None:
     both = [queue.start_worker(), queue.start_worker()]
     ids = queue.submit(4)
-    queue.some_run(ids)
+    queue.some_run()
     busy = next(worker for worker in both if launchers(worker))
     assert busy.end() in (0, 128 + signal.SIGTERM)
     queue.count(ids)
@@ -156,7 +158,7 @@ def test_lost_database_costs_no_job(
 ) -> None:
     queue.start_worker()
     ids = queue.submit(3)
-    queue.some_run(ids)
+    queue.some_run()
     if callable(break_it):
         break_it(cluster)
     else:

@@ -76,7 +76,7 @@ class House:
     def settle(self) -> None:
         """Everything that was accepted has ended well, and once; the rest may come again."""
         for diagnosis_id in self.accepted:
-            eventually(partial(self.server.finished, diagnosis_id), 90)
+            eventually(partial(self.server.finished, diagnosis_id))
         for diagnosis_id in self.accepted:
             assert self.server.read(diagnosis_id)["status"] == "done"
             assert self.server.results(diagnosis_id) == 1
@@ -138,7 +138,7 @@ def test_clocks_that_are_set_and_differ(
     house = House(tmp_path, stack, jobs="queue", database_url=cluster.new_database())
     workers = house.start_workers(*clocks)
     with house.load():
-        eventually(lambda: any(map(house.server.finished, list(house.accepted))), 120)
+        eventually(lambda: any(map(house.server.finished, list(house.accepted))))
         for clock, seconds in zip(clocks, jumps, strict=False):
             clock.write_text(str(seconds))
         workers[0].kill()  # what it holds was promised by a clock that others do not share
@@ -170,7 +170,7 @@ def test_a_clock_that_is_set_back_between_two_servers(tmp_path: Path, stack: Exi
     clock.write_text("0")
     second = Server(tmp_path, **settings)
     stack.enter_context(running(second))
-    eventually(partial(second.finished, taken), 90)
+    eventually(partial(second.finished, taken))
     assert second.results(taken) == 1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
 import re
 from collections.abc import AsyncIterator
@@ -26,6 +27,7 @@ from app.schemas import (
     Verification,
 )
 from app.settings import Settings
+from app.store.wakeups import Wakeups
 from tests.serving import serving
 
 URL = "/v1/diagnoses"
@@ -164,10 +166,19 @@ async def test_deleting_forgets_everything(http: httpx.AsyncClient) -> None:
     assert (await http.delete(address)).status_code == 404
 
 
-async def test_deleting_ends_the_streams_of_a_running_diagnosis(slow: httpx.AsyncClient) -> None:
+async def test_deleting_ends_the_streams_of_a_running_diagnosis(
+    slow: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     diagnosis = await made(slow, wait=0)
+    begun, watching = asyncio.Event(), Wakeups.watching
+
+    def told_of(self: Wakeups, diagnosis_id: str) -> contextlib.AbstractContextManager[Any]:
+        begun.set()
+        return watching(self, diagnosis_id)
+
+    monkeypatch.setattr(Wakeups, "watching", told_of)
     stream = asyncio.create_task(slow.get(f"{URL}/{diagnosis.id}/events"))
-    await asyncio.sleep(0.2)
+    await begun.wait()
     await slow.delete(f"{URL}/{diagnosis.id}")
     async with asyncio.timeout(10):
         told = events(await stream)

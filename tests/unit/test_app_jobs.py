@@ -40,7 +40,7 @@ class Bench:
         self.settings = Settings(
             concurrency=2,
             queue_limit=4,
-            lease_s=1,
+            lease_s=4,  # no machine is so busy that an attempt at work lets it lapse
             sweep_s=0.2,
             shutdown_grace_s=0.2,
             max_attempts=2,
@@ -57,7 +57,7 @@ class Bench:
             self.attempts,
             diagnose,
             self.metrics,
-            lease_s=1,
+            lease_s=self.settings.lease_s,
             max_attempts=self.settings.max_attempts,
         )
         jobs: Jobs
