@@ -16,10 +16,48 @@ from app.jobs.worker import Worker
 from app.run.sandboxes import readiness_of
 from app.service import Core
 from app.settings import Settings
+from app.store import WorkerReports
+from sandbox.protocol import Readiness, Sandbox
 
 REPORT_S = 5
+LOOK_S = 180  # as long as a container may take to get warm
 
 log = structlog.get_logger()
+
+
+class Reporter:
+    """Tells of a worker's sandbox. A look at its walls can take longer, on a crowded machine, than
+    a worker may be silent: what the last one saw is told meanwhile."""
+
+    def __init__(self, reports: WorkerReports, name: str, sandbox: Sandbox | None) -> None:
+        self._reports = reports
+        self._name = name
+        self._sandbox = sandbox
+        self._seen = Readiness(ready=False, backend="unknown", reason="the sandbox is starting")
+        self._looking: asyncio.Task[Readiness] | None = None
+
+    async def report(self) -> None:
+        """One report: of a look now, or of the last one where this takes its time."""
+        looking = self._looking = self._looking or asyncio.create_task(self._look())
+        done, _ = await asyncio.wait({looking}, timeout=REPORT_S)
+        if done:
+            self._looking = None
+            self._seen = looking.result()
+        await self._reports.report(self._name, self._seen)
+
+    async def _look(self) -> Readiness:
+        try:
+            async with asyncio.timeout(LOOK_S):
+                return await readiness_of(self._sandbox)
+        except TimeoutError:
+            reason = f"the sandbox does not answer within {LOOK_S} s"
+            return Readiness(ready=False, backend=self._seen.backend, reason=reason)
+
+    async def withdraw(self) -> None:
+        """The worker ends."""
+        if self._looking is not None:
+            self._looking.cancel()
+        await self._reports.withdraw(self._name)
 
 
 async def run_worker(settings: Settings) -> None:
@@ -30,19 +68,16 @@ async def run_worker(settings: Settings) -> None:
     if not core.database.postgres:
         raise SystemExit("A worker needs PostgreSQL: set GRADMEND_DATABASE_URL=postgresql://…")
     name = f"{socket.gethostname()}:{os.getpid()}"
-
-    async def report() -> None:
-        await core.reports.report(name, await readiness_of(core.sandbox))
-
+    reporter = Reporter(core.reports, name, core.sandbox)
     await core.open(diagnosing=True)
     if settings.worker_metrics_port:
         start_http_server(settings.worker_metrics_port, registry=core.metrics.registry)
-    reporting = asyncio.create_task(every(REPORT_S, report, at_once=True))
+    reporting = asyncio.create_task(every(REPORT_S, reporter.report, at_once=True))
     log.info("worker takes diagnoses", worker=name, at_once=settings.workers)
     try:
         await Worker(core.database, core.store, core.runner, settings).run()
     finally:
         reporting.cancel()
         await asyncio.gather(reporting, return_exceptions=True)
-        await core.reports.withdraw(name)
+        await reporter.withdraw()
         await core.close()
