@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import signal
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,12 +11,14 @@ from typing import Any
 
 from gradmend.beside import walled
 from gradmend.beside.box import Box, Process
+from gradmend.beside.starting import Running, Warm, anew, can_be_warm, end, furnish
 from sandbox.collect import run_result
 from sandbox.protocol import Job, RunResult
 from sandbox.watch.outcome import Ending, Outcome
 
 GRACE_S = 5.0  # for the other processes, once the one that is watched has ended
 TAIL = 1 << 16
+END = b'{"t":"end"'
 _TRACER = (
     *("mode", "follow", "freed", "reference", "keep_graphs", "frozen_steps", "gradients"),
     *("stop_after_backwards", "patience_s", "follow_s"),
@@ -48,6 +46,9 @@ class Again:
         self._seen = seen
         self._sources = sources
         self._steps = steps
+        self._home = Box({})
+        self._warming: asyncio.Future[Warm | None] | None = None
+        self._start_s = 0.0  # that a start takes longer than a fork
         self._turn = asyncio.Lock()  # one at a time: memory, ports and devices are the user's
         self.runs = 0
 
@@ -71,67 +72,94 @@ class Again:
         return {n: text for n, text in job.files.items() if self._sources.get(n) != text}
 
     async def _again(self, job: Job) -> RunResult:
-        box = Box({})
+        """Forked where that can be; where the fork was lost, anew."""
+        result = None
+        if job.mode != "plain" and (warm := await self._warm()) is not None:
+            result = await self._made(job, warm)
+            if result is None:
+                await self._cool()
+        return result or await self._made(job, None) or RunResult(status="unavailable")
+
+    async def _made(self, job: Job, warm: Warm | None) -> RunResult | None:
+        """The run; None for a fork that did not tell its end."""
+        box = Box({}, self._home.path)
         try:
             self._prepare(box, job)
             began = time.monotonic()
-            ending, code = await self._watched(box, job)
+            start = anew(box.path, self._command) if warm is None else warm.run(box.path)
+            if (run := await start) is None:
+                return None
+            limit = job.time_limit_s + (self._start_s if warm is None else 0.0)
+            ending, code = await self._watched(run, box, limit)
             outcome = self._outcome(box, job, ending, code)
             outcome.duration_s = time.monotonic() - began
+            if warm is not None and _is_lost(outcome):
+                return None
             return await asyncio.to_thread(run_result, job, outcome, "beside")
         finally:
             box.close()
+
+    def begin(self) -> None:
+        """Have an interpreter become warm, where runs can be forked from it."""
+        if can_be_warm(self._first):
+            begun = Warm.begun(self._home, self._command, self._first)
+            self._warming = asyncio.ensure_future(begun)
+
+    async def close(self) -> None:
+        """Nothing is to be run any more."""
+        try:
+            await self._cool()
+        finally:
+            self._home.close()
+
+    async def _warm(self) -> Warm | None:
+        warm = await asyncio.shield(self._warming) if self._warming is not None else None
+        self._start_s = warm.took_s if warm is not None else self._start_s
+        return warm
+
+    async def _cool(self) -> None:
+        warming, self._warming = self._warming, None
+        if warming is not None and not warming.done():
+            warming.cancel()
+        with suppress(asyncio.CancelledError, OSError):
+            warm = await warming if warming is not None else None
+            if warm is not None:
+                await warm.close()
 
     def _prepare(self, box: Box, job: Job) -> None:
         told: dict[str, Any] = {k: v for k, v in job.model_dump().items() if k in _TRACER}
         if self._steps is not None and job.stop_after_backwards:
             told["stop_after_backwards"] = self._steps
-        told["scratch"] = str(box.path / "files")
-        told["kept"] = [str(box.path), *walled.kept()]
         told["overlay"] = {}
         for number, (name, text) in enumerate(self._changed(job).items()):
             patched = box.path / f"patched-{number}.py"
             patched.write_bytes(text.encode())
             told["overlay"][self._first.files[name]] = str(patched)
-        (box.path / "job.json").write_text(json.dumps(told))
-        for folder in ("files", "tmp"):
-            (box.path / folder).mkdir()
-        environment = box.environment()
-        environment |= {"TMPDIR": str(box.path / "tmp"), "PYTHONUNBUFFERED": "1"}
-        environment |= {"WANDB_MODE": "disabled", "PYTHONDONTWRITEBYTECODE": "1"}
-        (box.path / "environment.json").write_text(json.dumps(environment))
+        furnish(box, told)
 
-    async def _watched(self, box: Box, job: Job) -> tuple[Ending, int | None]:
-        """Run the command until it ends, the watched process has told all, or time is up."""
-        with (box.path / "out").open("wb") as out, (box.path / "err").open("wb") as err:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", "gradmend.beside.walled", str(box.path)),
-                *self._command,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
-                env={**os.environ, "PYTHONPATH": str(Path(walled.__file__).parents[2])},
-            )
+    async def _watched(self, run: Running, box: Box, limit: float) -> tuple[Ending, int | None]:
+        """Until the run ends, the watched process has told all, or time is up."""
         try:
-            async with asyncio.timeout(job.time_limit_s):
-                await self._ended(process, box)
-            return "exited", process.returncode
+            async with asyncio.timeout(limit):
+                return "exited", await self._ended(run, box)
         except TimeoutError:
             return "timed_out", None
         finally:
-            await _end(process)
+            await end(run)
 
-    async def _ended(self, process: asyncio.subprocess.Process, box: Box) -> None:
-        """Until the command ends by itself, or a while after the watched process has."""
-        ending = asyncio.ensure_future(process.wait())
-        while not ending.done():
-            await asyncio.wait([ending], timeout=0.2)
-            watched = _one_like(self._first, box.processes())
-            if watched is not None and b'{"t":"end"' in watched.records:
-                await asyncio.wait([ending], timeout=GRACE_S)
-                ending.cancel()
-                return
+    async def _ended(self, run: Running, box: Box) -> int | None:
+        """The exit code, if the run ends by itself before a while after the watched process."""
+        ending = asyncio.ensure_future(run.wait())
+        try:
+            while not ending.done():
+                await asyncio.wait([ending], timeout=0.2)
+                watched = _one_like(self._first, box.processes())
+                if watched is not None and END in watched.records:
+                    await asyncio.wait([ending], timeout=GRACE_S)
+                    break
+            return ending.result() if ending.done() else None
+        finally:
+            ending.cancel()
 
     def _outcome(self, box: Box, job: Job, ending: Ending, code: int | None) -> Outcome:
         watched = _one_like(self._first, box.processes())
@@ -157,9 +185,16 @@ def _one_like(first: Process, found: Sequence[Process]) -> Process | None:
 def _code(records: bytes, code: int | None) -> int | None:
     """The watched process's own exit code, by its last record; launchers leave with theirs."""
     *_, last = records.splitlines() or [b""]
-    if not last.startswith(b'{"t":"end"'):
+    if not last.startswith(END):
         return code
     return 1 if b'"reason":"raised"' in last else 0
+
+
+def _is_lost(outcome: Outcome) -> bool:
+    """Whether a fork may have ended, or hung, for being one: it told no end, or nothing at all."""
+    if outcome.ending == "timed_out":
+        return b'{"t":"backward"' not in outcome.records
+    return END not in outcome.records
 
 
 def _tail(path: Path) -> bytes:
@@ -168,14 +203,3 @@ def _tail(path: Path) -> bytes:
         file.seek(max(0, size - TAIL))
         return file.read()
     return b""
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End the whole session of the command: politely, then for good."""
-    for number, patience in ((signal.SIGTERM, 2.0), (signal.SIGKILL, 2.0)):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), patience)
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)

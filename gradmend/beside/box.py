@@ -29,8 +29,12 @@ class Process:
     begun: float = 0.0
     seconds: float = 0.0
     argv: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # that it was started with, interpreter and all
+    parent: int = 0
+    as_begun: bool = False  # whether it left its environment alone until it imported torch
     main: str | None = None
     files: dict[str, str] = field(default_factory=dict)
+    torch: tuple[str, ...] = ()  # modules of torch's that it loaded after torch itself
     error: str | None = None
     cuda: bool = False
     records: bytes = b""
@@ -48,10 +52,10 @@ class Process:
 
 
 class Box:
-    """One run's folder, in the machine's temporary one."""
+    """One run's folder, in the machine's temporary one or `within` another."""
 
-    def __init__(self, job: dict[str, Any]) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="gradmend-"))
+    def __init__(self, job: dict[str, Any], within: Path | None = None) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="gradmend-", dir=within))
         (self.path / "job.json").write_text(json.dumps(job))
 
     def environment(self, base: dict[str, str] | None = None) -> dict[str, str]:
@@ -70,7 +74,7 @@ class Box:
                     records = file.read(MOST_RECORDS)
             except (OSError, ValueError):
                 continue
-            told["argv"] = tuple(told["argv"])
+            told |= {key: tuple(told[key]) for key in ("argv", "words", "torch")}
             found.append(Process(**told, records=records))
         return sorted(found, key=lambda one: (one.rank, one.begun))
 

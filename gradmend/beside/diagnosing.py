@@ -103,10 +103,14 @@ async def findings_of(seen: Seen, again: Again | None, progress: Progress) -> Fi
         target=None,
     )
     reader = cast(Reader, Here())
-    place = (
-        cast(Sandbox, Place(again)) if again is not None else None
-    )  # it is never asked whether it is ready, nor closed
-    return await diagnose(request, sandbox=place, reader=reader, progress=progress)
+    if again is None:
+        return await diagnose(request, sandbox=None, reader=reader, progress=progress)
+    try:
+        again.begin()
+        place = cast(Sandbox, Place(again))  # it is never asked whether it is ready, nor closed
+        return await diagnose(request, sandbox=place, reader=reader, progress=progress)
+    finally:
+        await again.close()
 
 
 class Here:

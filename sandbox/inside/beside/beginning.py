@@ -7,7 +7,7 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,14 @@ OLDEST = "2.1"
 
 def begin(box: str) -> None:
     """Read the job of the box, and have it done as the program goes on."""
-    job: Json = json.loads(Path(box, "job.json").read_text())
+    job = _job(box)
+    if "warm" in job and _is_to_serve(job):
+        from . import overlay, warm
+
+        overlay.through_runner(job["own"])
+        box = warm.serve(box, job)
+        job = _job(box)
+    before = dict(os.environ)
     if job.get("scratch"):
         from . import scratch
 
@@ -28,10 +35,23 @@ def begin(box: str) -> None:
         from . import overlay
 
         overlay.install(job["overlay"])
-    sys.meta_path.insert(0, AfterTorch(lambda: _torch_is_there(box, job)))
+    sys.meta_path.insert(0, AfterTorch(lambda: _torch_is_there(box, job, before)))
 
 
-def _torch_is_there(box: str, job: Json) -> None:
+def _job(box: str) -> Json:
+    job: Json = json.loads(Path(box, "job.json").read_text())
+    return job
+
+
+def _is_to_serve(job: Json) -> bool:
+    """Whether this is the process that failed, begun again; and no other of the command."""
+    from .overlay import RUNNER
+
+    words: list[str] = job["words"]
+    return words == [word for word in sys.orig_argv if word != RUNNER]
+
+
+def _torch_is_there(box: str, job: Json, before: Mapping[str, str]) -> None:
     from . import scratch
 
     scratch.torch_is_there()
@@ -40,7 +60,7 @@ def _torch_is_there(box: str, job: Json) -> None:
     try:
         from .witness import Witness
 
-        Witness(box, job).begin()
+        Witness(box, job, as_begun=before == dict(os.environ)).begin()
     except Exception as error:
         version = getattr(sys.modules.get("torch"), "__version__", "?")
         why = f"{type(error).__name__}: {error}"
@@ -53,24 +73,30 @@ def trouble(box: str, text: str) -> None:
 
 
 class AfterTorch(importlib.abc.MetaPathFinder):
-    """Calls once torch has been imported, by whomever."""
+    """Calls once torch has been imported, by whomever; who only asks for it imports nothing."""
 
     def __init__(self, call: Callable[[], None]) -> None:
         self._call = call
+        self._asking = False
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Torch as everybody else finds it, with a loader that tells."""
-        if fullname != "torch":
+        if fullname != "torch" or self._asking:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
+        self._asking = True
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self._asking = False
         loader: Any = spec.loader if spec is not None else None
         if hasattr(loader, "exec_module"):
             execute = loader.exec_module
 
             def exec_module(module: Any) -> None:
                 execute(module)
-                self._call()
+                if self in sys.meta_path:
+                    sys.meta_path.remove(self)
+                    self._call()
 
             loader.exec_module = exec_module
         return spec

@@ -8,6 +8,7 @@ import io
 import linecache
 import os
 import sys
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def install(overlay: dict[str, str]) -> None:
 
     loader.get_code, loader.get_data = patched_code, patched_data
     _lead_readers({os.path.realpath(path): text for path, text in overlay.items()})
-    _through_runner()
+    through_runner(texts)
 
 
 def _lead_readers(places: dict[str, str]) -> None:
@@ -68,12 +69,18 @@ def _show(path: str) -> None:
         linecache.cache[path] = (status.st_size, status.st_mtime, lines, path)
 
 
-def _through_runner() -> None:
-    """A main script is read by the interpreter itself: where it is patched, begin again with a
-    script that runs the patched text."""
+def text_of(path: str) -> bytes:
+    """What is to be run of a file."""
+    text = texts.get(os.path.realpath(path))
+    return Path(path).read_bytes() if text is None else text
+
+
+def through_runner(scripts: Container[str]) -> None:
+    """A main script is read by the interpreter itself: where it is one of these, begin again with
+    a script that runs the text that is to be run for it."""
     words = list(getattr(sys, "orig_argv", []))
     script = sys.argv[0] if sys.argv else ""
     at = len(words) - len(sys.argv)
-    if script in ("", "-c", "-m", RUNNER) or at < 1 or os.path.realpath(script) not in texts:
+    if script in ("", "-c", "-m", RUNNER) or at < 1 or os.path.realpath(script) not in scripts:
         return
     os.execv(sys.executable, [*words[:at], RUNNER, *words[at:]])

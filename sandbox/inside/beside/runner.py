@@ -5,6 +5,7 @@ def _prepared() -> "tuple[bytes, str]":
     """The path, the arguments and the names as `python train.py` has them; the text to run."""
     import os
     import sys
+    from importlib.machinery import SourceFileLoader
 
     del sys.argv[0]
     path = os.path.abspath(sys.argv[0])
@@ -12,7 +13,8 @@ def _prepared() -> "tuple[bytes, str]":
     main = sys.modules["__main__"].__dict__
     main.pop("_prepared")
     main.update(__file__=path, __doc__=None, __cached__=None)
-    text: bytes = sys.modules["_gradmend.beside.overlay"].texts[os.path.realpath(path)]
+    main.update(__loader__=SourceFileLoader("__main__", path))
+    text: bytes = sys.modules["_gradmend.beside.overlay"].text_of(path)
     return text, path
 
 

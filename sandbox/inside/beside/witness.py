@@ -26,14 +26,17 @@ _AUTOGRAD = ("second time", "inplace operation", "in-place", "require grad", "gr
 class Witness:
     """The tracer in a process that it did not start.
 
-    `box` is where the records go, `job` what a run in the sandbox would be told too.
+    `box` is where the records go, `job` what a run in the sandbox would be told too; `as_begun`
+    says that the program left the environment alone before it imported torch.
     """
 
-    def __init__(self, box: str, job: Json) -> None:
+    def __init__(self, box: str, job: Json, *, as_begun: bool = False) -> None:
         self._box = box
         self._job = job
+        self._as_begun = as_begun
         self._pid = os.getpid()
         self._begun = time.time()
+        self._loaded = frozenset(sys.modules)
         self._main = _main_file()  # Python takes its name away before the process ends
         self._failed: BaseException | None = None
         self._parts: Iterator[Callable[[], int]] = iter(())
@@ -86,8 +89,12 @@ class Witness:
             "begun": self._begun,
             "seconds": time.time() - self._begun,
             "argv": sys.argv,
+            "words": sys.orig_argv,
+            "parent": os.getppid(),
+            "as_begun": self._as_begun,
             "main": frames.file_name(main) if main else None,
             "files": _files(main),
+            "torch": sorted(n for n in sys.modules.keys() - self._loaded if n[:6] == "torch."),
             "error": type(error).__name__ if error is not None else None,
             "cuda": _uses_cuda(),
         }

@@ -1,0 +1,144 @@
+"""Runs that are forked from one interpreter of the command's, which has torch imported already.
+
+It waits where every Python of a command begins, before the program does: a fork goes on from there
+as a fresh interpreter would. Torch is put aside in it until the program imports it.
+"""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import gc
+import importlib
+import importlib.abc
+import json
+import os
+import signal
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from ..frames import Json
+
+MOST_BYTES = 1 << 16
+_FAILED = 70  # of a fork that could not begin; it leaves no records, so it is run anew
+_ACTIVE = ("torch._inductor", "torch.distributed")  # what starts processes, or may be asked to
+_PR_SET_PDEATHSIG = 1
+
+
+def serve(home: str, job: Json) -> str:
+    """Import torch, then fork a run for each box that is asked for. Returns in the forks alone,
+    with their box."""
+    channel = socket.socket(fileno=job["warm"])
+    os.set_inheritable(channel.fileno(), False)
+    refused = _prepared(job["own"], job["load"])
+    channel.send(json.dumps({"refused": refused} if refused else {"ready": True}).encode())
+    while not refused and (asked := channel.recv(MOST_BYTES)):
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            return _begun(home, json.loads(asked)["box"], channel, parent)
+        _, status = os.waitpid(pid, 0)
+        channel.send(json.dumps({"ended": os.waitstatus_to_exitcode(status)}).encode())
+    os._exit(0)
+
+
+def _prepared(own: Iterable[str], load: Iterable[str]) -> str:
+    """Import what runs need, and `load` of torch; why they cannot be forked, if so."""
+    try:
+        torch: Any = importlib.import_module("torch")
+        from .. import session, warm  # noqa: F401
+        from . import overlay, scratch, witness  # noqa: F401
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    for name in load:
+        if not name.startswith(_ACTIVE):
+            with suppress(Exception):
+                importlib.import_module(name)
+    if torch.cuda.is_initialized():
+        return "torch uses the device as soon as it is imported"
+    if threading.active_count() > 1:
+        return "the interpreter has threads before the program begins"
+    if taken := sorted({_module_name(path) for path in own} & set(sys.modules)):
+        return f"{taken[0]} is a module of the program's, too"
+    gc.collect()
+    gc.freeze()
+    return ""
+
+
+def _module_name(path: str) -> str:
+    """What a file in a folder of the path is imported as."""
+    folder, name = os.path.split(path)
+    return name[: -len(".py")] if name != "__init__.py" else os.path.basename(folder)
+
+
+def _begun(home: str, box: str, channel: socket.socket, parent: int) -> str:
+    """What differs from one run to the next, in the fork that is one."""
+    try:
+        os.setsid()
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(_FAILED)
+        channel.send(json.dumps({"pid": os.getpid()}).encode())
+        channel.close()
+        for name, descriptor in (("out", 1), ("err", 2)):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+            opened = os.open(os.path.join(box, name), flags, 0o600)
+            os.dup2(opened, descriptor)
+            os.close(opened)
+        os.environ["GRADMEND_BESIDE"] = box
+        if os.environ.get("TMPDIR") == os.path.join(home, "tmp"):
+            os.environ["TMPDIR"] = os.path.join(box, "tmp")
+            tempfile.tempdir = None
+        _settle()
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        os._exit(_FAILED)
+    return box
+
+
+def _settle() -> None:
+    """Be as a fresh interpreter is: chance begins anew, and torch is yet to be imported."""
+    from ..warm import settle
+
+    settle()
+    torch: Any = sys.modules["torch"]
+    torch.default_generator.seed()
+    random: Any = sys.modules.get("numpy.random")
+    if random is not None:
+        random.seed()
+    names = [name for name in sys.modules if name.partition(".")[0] == "torch"]
+    sys.meta_path.insert(0, PutAside({name: sys.modules.pop(name) for name in names}))
+
+
+class PutAside(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Torch's modules, loaded and not imported: they are there again once the program imports
+    torch."""
+
+    def __init__(self, modules: dict[str, ModuleType]) -> None:
+        self._modules = modules
+        self._spec: Any = modules["torch"].__spec__
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Torch, found here."""
+        if fullname != "torch":
+            return None
+        spec: ModuleSpec = copy.copy(self._spec)
+        spec.loader = self
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The module as it is."""
+        return self._modules["torch"]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """It has run already."""
+        module.__spec__ = self._spec
+        sys.meta_path.remove(self)
+        sys.modules.update(self._modules)

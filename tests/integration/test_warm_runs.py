@@ -1,0 +1,268 @@
+"""Runs forked from a warm interpreter: what a program finds there, and how it ends, is as in one
+that was started anew."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradmend.beside.box import Box, Process
+from gradmend.beside.starting import BROKEN, Warm, anew, can_be_warm, end, furnish
+from tests.beside import ROOT, environment, gradmend
+from tests.processes import hear_interrupts
+
+pytestmark = pytest.mark.timeout(900)
+PYTHON = sys.executable
+FACTS = """\
+import atexit, json, os, signal, sys, tempfile, threading, time
+asked = sys.argv[1:]
+from torch.utils.data import DataLoader
+import torch
+import helper
+main = sys.modules["__main__"]
+atexit.register(print, "at exit")
+torch.ones(3, requires_grad=True).sum().backward()
+print(json.dumps({
+    "argv": sys.argv, "cwd": os.getcwd(), "path": sys.path, "file": __file__, "name": __name__,
+    "spec": __spec__ and __spec__.name, "package": __package__, "loader": type(__loader__).__name__,
+    "main": main.__dict__ is globals(), "helper": helper.__file__, "given": os.environ["GIVEN"],
+    "input": sys.stdin.read(), "seed": torch.initial_seed(), "torch": torch.__spec__.name,
+    "whole": all(name in sys.modules for name in ("torch", "torch.nn", "torch.utils.data")),
+    "interrupt": signal.getsignal(signal.SIGINT) is signal.default_int_handler,
+    "pipe": str(signal.getsignal(signal.SIGPIPE)), "leads": os.getsid(0) == os.getpid(),
+    "threads": threading.active_count(), "temporary": os.path.basename(tempfile.gettempdir()),
+    "draws": len(list(DataLoader([1, 2, 3]))),
+}))
+threading.Thread(target=lambda: (time.sleep(0.2), print("in a thread"))).start()
+how = open("how.txt").read()
+if how == "raise":
+    raise KeyError("as asked")
+if how == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+if how == "wait":
+    signal.signal(signal.SIGTERM, lambda *_: (print("terminated"), os._exit(7)))
+    print("waiting")
+    time.sleep(300)
+sys.exit(int(how))
+"""
+TRAIN = """\
+import os, sys, time
+with open(os.path.expanduser("~/.cache/starts"), "a+") as starts:
+    print(os.getpid(), os.getppid(), file=starts)
+    starts.seek(0)
+    count = len(starts.readlines())
+import torch
+from model import state_of
+w = torch.ones(2, requires_grad=True)
+state = w * 1
+for step in range(4):
+    state = state_of(state, w)
+    state.sum().backward()
+"""
+MODEL = """\
+def state_of(state, w):
+    return state * w
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "package").mkdir()
+    for name in ("facts.py", "package/facts.py"):
+        (tmp_path / name).write_text(FACTS)
+    (tmp_path / "helper.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIVEN", "by the user")
+    return tmp_path
+
+
+@pytest.fixture
+def home() -> Iterator[Box]:
+    box = Box({})
+    yield box
+    box.close()
+
+
+def process(command: list[str], **more: Any) -> Process:
+    """What a run of the command would have told of itself."""
+    files = {path.name: str(path.resolve()) for path in Path.cwd().rglob("*.py")}
+    told = {"files": files, "parent": os.getpid(), "as_begun": True, **more}
+    return Process(pid=0, words=tuple(command), **told)
+
+
+def asked(home: Box, how: str) -> Box:
+    """The box of a run that is to end so."""
+    Path("how.txt").write_text(how)
+    box = Box({}, home.path)
+    furnish(box, {"mode": "plain"})
+    return box
+
+
+async def ran(home: Box, how: str, warm: Warm | None, command: list[str]) -> tuple[int, str, str]:
+    """One run, to its end: its exit code and what it wrote."""
+    box = asked(home, how)
+    run = await (anew(box.path, command) if warm is None else warm.run(box.path))
+    assert run is not None
+    code = await asyncio.wait_for(run.wait(), 300)
+    return code, (box.path / "out").read_text(), (box.path / "err").read_text()
+
+
+@pytest.mark.parametrize("start", [["facts.py"], ["-m", "package.facts"]], ids=["script", "module"])
+async def test_a_program_finds_what_it_finds_when_started_anew(
+    project: Path, home: Box, start: list[str]
+) -> None:
+    command = [PYTHON, *start, "--lr", "1e-3"]
+    warm = await Warm.begun(home, command, process(command))
+    assert warm is not None
+    try:
+        forked, fresh = [await ran(home, "3", each, command) for each in (warm, None)]
+        told, others = [json.loads(each[1].splitlines()[0]) for each in (forked, fresh)]
+        assert told.pop("seed") != others.pop("seed")
+        assert told == others
+        for code, out, err in (forked, fresh):
+            assert (code, out.splitlines()[1:], err) == (3, ["in a thread", "at exit"], "")
+    finally:
+        await warm.close()
+
+
+async def test_runs_end_as_they_do_anew(project: Path, home: Box) -> None:
+    command = [PYTHON, "facts.py"]
+    warm = await Warm.begun(home, command, process(command))
+    assert warm is not None
+    try:
+        code, out, err = await ran(home, "raise", warm, command)
+        assert (code, out.splitlines()[-1]) == (1, "at exit")
+        assert err.endswith("KeyError: 'as asked'\n")
+        assert "warm.py" not in err
+        assert (await ran(home, "killed", warm, command))[0] == -signal.SIGKILL
+        box = asked(home, "wait")
+        run = await warm.run(box.path)
+        assert run is not None
+        await _until_it_says(box, "waiting")
+        await end(run)
+        assert await run.wait() == 7
+        assert "terminated" in (box.path / "out").read_text()
+        assert (await ran(home, "0", warm, command))[0] == 0
+    finally:
+        await warm.close()
+
+
+async def test_a_run_ends_with_its_parent(project: Path, home: Box) -> None:
+    command = [PYTHON, "facts.py"]
+    warm = await Warm.begun(home, command, process(command))
+    assert warm is not None
+    try:
+        box = asked(home, "wait")
+        run = await warm.run(box.path)
+        assert run is not None
+        await _until_it_says(box, "waiting")
+        os.kill(warm._process.pid, signal.SIGKILL)
+        assert await asyncio.wait_for(run.wait(), 60) == BROKEN
+        assert await _gone(run.pid)
+        assert await warm.run(box.path) is None
+    finally:
+        await warm.close()
+
+
+async def test_what_is_not_begun_warm(project: Path, home: Box) -> None:
+    command = [PYTHON, "facts.py"]
+    first = process(command)
+    assert can_be_warm(first)
+    assert not can_be_warm(process(command, cuda=True))
+    assert not can_be_warm(process(command, parent=1))
+    assert not can_be_warm(process(command, as_begun=False))
+    (project / "random.py").write_text("")  # torch has imported another one by then
+    assert await Warm.begun(home, command, process(command)) is None
+
+
+def test_a_command_is_mended_by_forks_of_one_interpreter(tmp_path: Path) -> None:
+    ran = _mended(tmp_path, TRAIN)
+    assert "✓ your command ran again with it" in ran.stderr, ran.stderr
+    parents = [line.split()[1] for line in _starts(tmp_path)]
+    assert len(parents) > 4
+    assert len(set(parents[1:-1])) == 1  # but for the first run and the last, which is anew
+
+
+def test_forks_that_are_lost_are_made_anew(tmp_path: Path) -> None:
+    fails = "if 'runner.py' in ' '.join(sys.orig_argv): os._exit(0)\n"
+    ran = _mended(tmp_path, TRAIN.replace("from model", f"{fails}from model"))
+    assert "✓ your command ran again with it" in ran.stderr, ran.stderr
+    parents = [line.split()[1] for line in _starts(tmp_path)]
+    assert len(parents) > 4
+    assert len([pid for pid in parents if pid != parents[0]]) == 1
+
+
+async def test_ctrl_c_ends_forks_too(tmp_path: Path) -> None:
+    waits = "if count > 2: time.sleep(300)\n"
+    _put_down(tmp_path, TRAIN.replace("from model", f"{waits}from model"))
+    child = _started(tmp_path)
+    for _ in range(3000):
+        if len(_starts(tmp_path)) > 2:
+            break
+        await asyncio.sleep(0.1)
+    pids = {int(word) for line in _starts(tmp_path)[1:] for word in line.split()} - {child.pid}
+    assert pids
+    os.killpg(child.pid, signal.SIGINT)
+    _, told = await asyncio.to_thread(child.communicate, timeout=200)
+    assert child.returncode == 1
+    assert "stopped; the cause stands" in told
+    assert "KeyboardInterrupt" not in told
+    assert all([await _gone(pid) for pid in pids])
+
+
+def _put_down(folder: Path, program: str) -> None:
+    (folder / ".cache").mkdir()
+    (folder / "train.py").write_text(program)
+    (folder / "model.py").write_text(MODEL)
+
+
+def _started(folder: Path) -> subprocess.Popen[str]:
+    program = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import gradmend.command as c; c.main()"
+    )
+    return subprocess.Popen(
+        [PYTHON, "-P", "-c", program, "run", "--", PYTHON, "train.py"],
+        cwd=folder,
+        env=environment(folder, HOME=str(folder)),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=hear_interrupts,
+    )
+
+
+def _mended(folder: Path, program: str) -> Any:
+    _put_down(folder, program)
+    return gradmend(["run", "--", PYTHON, "train.py"], folder, HOME=str(folder))
+
+
+def _starts(folder: Path) -> list[str]:
+    told = folder / ".cache/starts"
+    return told.read_text().splitlines() if told.exists() else []
+
+
+async def _until_it_says(box: Box, what: str) -> None:
+    for _ in range(3000):
+        if what in (box.path / "out").read_text():
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError(f"it never said {what!r}")
+
+
+async def _gone(pid: int) -> bool:
+    for _ in range(300):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        await asyncio.sleep(0.1)
+    return False
