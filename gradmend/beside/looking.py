@@ -45,7 +45,7 @@ def _diagnose(words: Words, seen: Seen) -> Findings | None:
     if not findings.causes:
         note(findings.summary or "no cause was found")
         return findings
-    progress.once(findings.causes[0])
+    progress.after_fixes(findings.causes[0])
     telling.show(findings, paint)
     if why_not is not None and words.rerun is None:
         note(why_not)
@@ -74,15 +74,25 @@ class Telling:
 
     def __init__(self, paint: Paint) -> None:
         self._paint = paint
-        self._told = False
+        self._told: Cause | None = None
         self._live = sys.stderr.isatty()
 
     def once(self, cause: Cause) -> None:
-        """Say the cause, if it was not said."""
-        if not self._told:
-            self._told = True
-            for line in telling.cause_lines(cause, self._paint):
-                say(line)
+        """Say the cause, if none was said."""
+        if self._told is None:
+            self._say(cause)
+
+    def after_fixes(self, cause: Cause) -> None:
+        """Say the cause that stands once fixes were tried, if it is not the one that was said."""
+        if self._told is not None and _place(self._told) != _place(cause):
+            say("the fix that holds shows another cause:")
+            self._say(cause)
+        self.once(cause)
+
+    def _say(self, cause: Cause) -> None:
+        self._told = cause
+        for line in telling.cause_lines(cause, self._paint):
+            say(line)
 
     def clear(self) -> None:
         """Take the line of progress away."""
@@ -101,3 +111,7 @@ class Telling:
 
     async def patch(self, patch: Patch) -> None:
         """A fix was judged."""
+
+
+def _place(cause: Cause) -> tuple[str, str, int]:
+    return cause.pattern, cause.location.file, cause.location.line
