@@ -29,14 +29,15 @@ class Again:
     """A session whose runs are the user's command with sources patched in memory.
 
     `first` is the process that failed, and `seen` what its run showed: the first traced run of the
-    sources as they are is not made twice.
+    sources as they are is not made twice. A program without torch was not traced; then its runs
+    import torch before it begins.
     """
 
     def __init__(
         self,
         command: Sequence[str],
         first: Process,
-        seen: RunResult,
+        seen: RunResult | None,
         sources: Mapping[str, str],
         *,
         steps: int | None = None,
@@ -51,12 +52,13 @@ class Again:
         self._start_s = 0.0  # that a start takes longer than a fork
         self._turn = asyncio.Lock()  # one at a time: memory, ports and devices are the user's
         self.runs = 0
+        self.troubles: set[str] = set()
 
     async def run(self, job: Job) -> RunResult:
         """The outcome of one run; cancelling ends it, with all that it started."""
         if job.world is not None or job.spans:
             return RunResult(status="unavailable", reason="it is run as it is")
-        if self._is_first(job):
+        if self._seen is not None and self._is_first(job):
             return self._seen
         async with self._turn:
             self.runs += 1
@@ -92,6 +94,7 @@ class Again:
             limit = job.time_limit_s + (self._start_s if warm is None else 0.0)
             ending, code = await self._watched(run, box, limit)
             outcome = self._outcome(box, job, ending, code)
+            self.troubles |= set(box.troubles())
             outcome.duration_s = time.monotonic() - began
             if warm is not None and _is_lost(outcome):
                 return None
@@ -130,7 +133,7 @@ class Again:
         told: dict[str, Any] = {k: v for k, v in job.model_dump().items() if k in _TRACER}
         if self._steps is not None and job.stop_after_backwards:
             told["stop_after_backwards"] = self._steps
-        told["overlay"] = {}
+        told |= {"early": self._first.engine and job.mode != "plain", "overlay": {}}
         for number, (name, text) in enumerate(self._changed(job).items()):
             patched = box.path / f"patched-{number}.py"
             patched.write_bytes(text.encode())

@@ -37,6 +37,7 @@ class Process:
     torch: tuple[str, ...] = ()  # modules of torch's that it loaded after torch itself
     error: str | None = None
     cuda: bool = False
+    engine: bool = False  # whether a walk of the program's own failed, which has no torch
     records: bytes = b""
 
     @property

@@ -34,7 +34,8 @@ def _diagnose(words: Words, seen: Seen) -> Findings | None:
     why_not = _why_no_rerun(words)
     again = None
     if why_not is None:
-        again = Again(words.command, seen.process, seen.run, seen.sources, steps=words.steps)
+        first, shown = seen.process, None if seen.process.engine else seen.run
+        again = Again(words.command, first, shown, seen.sources, steps=words.steps)
     progress = Telling(paint)
     try:
         findings = asyncio.run(findings_of(seen, again, progress))
@@ -42,6 +43,8 @@ def _diagnose(words: Words, seen: Seen) -> Findings | None:
         note("stopped; the cause stands, no fix was checked")
         return None
     progress.clear()
+    for trouble in sorted(again.troubles if again is not None else ())[:1]:
+        note(f"not traced: {trouble}")
     if not findings.causes:
         note(findings.summary or "no cause was found")
         return findings

@@ -52,7 +52,7 @@ def _look(words: Words, box: Box, code: int) -> None:
     """Say what is to be said of how the command ended; of a healthy one, nothing."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     found = box.processes()
-    failed = [one for one in found if one.failed]
+    failed = [one for one in found if one.failed] or [one for one in found if one.engine]
     if code == 0:
         failed = [one for one in found if words.check and one.silent]
     why_not = "" if failed or code in _QUIET else _why_not(found, box, code)

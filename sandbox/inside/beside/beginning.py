@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
+import importlib
 import importlib.abc
 import importlib.util
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
@@ -36,6 +40,50 @@ def begin(box: str) -> None:
 
         overlay.install(job["overlay"])
     sys.meta_path.insert(0, AfterTorch(lambda: _torch_is_there(box, job, before)))
+    if job.get("early"):
+        main_begins(lambda: _import_torch(box))
+    else:
+        _hear_engines(box, before)
+
+
+def _import_torch(box: str) -> None:
+    """For a program that does without: its own engine is watched by what needs torch."""
+    try:
+        importlib.import_module("torch")
+    except Exception as error:
+        trouble(box, f"torch cannot be imported ({type(error).__name__}: {error})")
+
+
+def _hear_engines(box: str, before: Mapping[str, str]) -> None:
+    """Have a program that never imports torch leave word where an engine of its own fails."""
+    begun, process = time.time(), os.getpid()
+
+    def ended() -> None:
+        if "torch" in sys.modules or os.getpid() != process:
+            return
+        with suppress(Exception):  # the program never hears of it
+            from .word import leave_for_engine
+
+            leave_for_engine(box, begun, as_begun=before == dict(os.environ))
+
+    atexit.register(ended)
+
+
+def main_begins(call: Callable[[], None]) -> None:
+    """Call as the first line of the main program is about to run, whatever it was started by."""
+    from .overlay import RUNNER
+
+    waiting = True
+
+    def hear(event: str, args: tuple[Any, ...]) -> None:
+        nonlocal waiting
+        if waiting and event == "exec":
+            main = getattr(sys.modules.get("__main__"), "__file__", None)
+            if main and main != RUNNER and getattr(args[0], "co_filename", None) == main:
+                waiting = False
+                call()
+
+    sys.addaudithook(hear)
 
 
 def _job(box: str) -> Json:
