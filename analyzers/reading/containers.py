@@ -97,7 +97,10 @@ def iterate(machine: Machine, value: Value, frame: Frame) -> Iterator[Value]:
     elif not isinstance(value, Const):
         carries = value.node is not None and (machine.suspecting or value.node.strong)
         while True:  # what was not seen to be made of parameters is a loader, and gives data
-            yield part_of(machine, value, frame) if carries else Unknown(data=True)
+            part = part_of(machine, value, frame) if carries else Unknown(data=True)
+            if isinstance(part, Unknown) and isinstance(value, Unknown):
+                part.whole = value
+            yield part
 
 
 def enough(value: Value) -> float:
@@ -118,6 +121,7 @@ def _rows(machine: Machine, value: Tensor, frame: Frame) -> Iterator[Value]:
         part = part_of(machine, whole, frame, "unbind")
         if isinstance(part, Tensor):
             part.siblings = certain
+            part.whole = None if certain else value
         yield part
 
 

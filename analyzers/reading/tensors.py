@@ -190,12 +190,20 @@ def _cut(machine: Machine, tensor: Tensor, name: str, frame: Frame) -> Value:
     if name == "numpy" and tensor.node is not None and tensor.node.strong:
         walks.refused(machine, tensor, "numpy", NUMPY, frame)
     if name == "detach_":
-        tensor.node, tensor.lost = None, lost  # type: ignore[misc]
+        _end(tensor, lost)
         return tensor
     storage = tensor.storage if name == "detach" else None
     cut = Tensor(storage=storage, scalar=tensor.scalar, lost=lost)
     cut.shape = tensor.shape
     return cut
+
+
+def _end(value: Tensor | Unknown, lost: Lost | None) -> None:
+    """`detach_`: of the value, and of what a loop took it from. No view takes it, so that is a
+    collection, and the loop comes to each of its items."""
+    for cut in (value, value.whole):
+        if cut is not None:
+            cut.node, cut.lost = None, lost  # type: ignore[misc]
 
 
 def _lost(tensor: Tensor, op: str, frame: Frame) -> Lost | None:
@@ -248,6 +256,9 @@ def _of_module(
         return NONE
     if name in ("register_buffer", "register_parameter", "add_module") and len(args) > 1:
         return _register(receiver, args)
+    if name == "detach_" and isinstance(receiver, Unknown):
+        _end(receiver, _of_unknown(machine, receiver, "detach", frame).lost)
+        return receiver
     if name in ("detach", "clone"):
         return _of_unknown(machine, receiver, name, frame)
     if name.startswith("new_") or name.endswith("_like"):

@@ -53,6 +53,7 @@ class Tensor(Value):
         "siblings",
         "storage",
         "view",
+        "whole",
     )
 
     def __init__(
@@ -69,6 +70,7 @@ class Tensor(Value):
         self.lost = lost  # type: ignore[misc]
         self.view = False
         self.siblings = False
+        self.whole: Tensor | None = None  # what it is an item of, if that may be a collection
         self.grad_cut: Lost | None = None
         self.keeps_grad = False
 
@@ -79,10 +81,10 @@ class Unknown(Value):
     `data`: certainly without one (a batch). `origin`: how the script spells it, for telling
     models from functions. `built`: an object that a constructor made of nothing that carries a
     graph, so no tensor. `lost`: the graph that it was computed from ended there. `key` identifies
-    it in assumptions about conditions.
+    it in assumptions about conditions. `whole`: what a loop took it from.
     """
 
-    __slots__ = ("attrs", "built", "data", "key", "lost", "node", "origin")
+    __slots__ = ("attrs", "built", "data", "key", "lost", "node", "origin", "whole")
 
     def __init__(
         self,
@@ -98,6 +100,7 @@ class Unknown(Value):
         self.attrs: dict[str, Value] = {}
         self.key: object = next(_keys)
         self.built = False
+        self.whole: Unknown | None = None
 
 
 class Sequence(Value):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.source.flow import called_name
+from analyzers.source.flow import called_name, names_read
 from analyzers.source.project import spelled
 from analyzers.source.trees import walk
+from analyzers.source.writes import unsliced, writes_in_place
 
 
 def calls_named(node: ast.AST, *names: str) -> list[ast.Call]:
@@ -24,3 +25,34 @@ def steps(node: ast.AST) -> list[ast.Call]:
         and "sched" not in spelled(call.func).lower()
         and len(call.args) <= 1
     ]
+
+
+def updates_by_hand(node: ast.AST) -> list[ast.stmt]:
+    """Statements that write a step against its gradient into a weight (`p -= lr * p.grad`,
+    `p.data.sub_(lr * p.grad)`, `p.value = p.value - rate * p.grad`)."""
+    return [s for s in walk(node) if isinstance(s, ast.stmt) and _is_update(s)]
+
+
+def _is_update(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.AugAssign(op=ast.Add() | ast.Sub(), target=target, value=value):
+            return _by_gradient(target, value)
+        case ast.Assign(targets=[target], value=ast.BinOp(op=ast.Add() | ast.Sub()) as value):
+            own = spelled(unsliced(target)) in names_read(value)
+            return own and _by_gradient(target, value)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=target, attr=attr)) as call):
+            return writes_in_place(attr) and any(_by_gradient(target, a) for a in call.args)
+    return False
+
+
+def _by_gradient(target: ast.expr, value: ast.expr) -> bool:
+    """Whether a value holds the gradient of what it is written into."""
+    if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(target)):
+        return False  # gradients that are added up, or clipped
+    root = spelled(unsliced(target)).partition(".")[0]
+    return any(
+        isinstance(n, ast.Attribute)
+        and n.attr == "grad"
+        and spelled(n.value).partition(".")[0] == root
+        for n in walk(value)
+    )

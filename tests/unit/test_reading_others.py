@@ -270,6 +270,14 @@ HEALTHY = {
         "for _ in range(4):\n    for part in deep:\n        if isinstance(part, Leaky):\n"
         "            part.v = part.v.detach()\n    deep(x).sum().backward()\n"
     ),
+    "states of a network that is not seen, each cut in place": (
+        "state = None\nfor _ in range(4):\n    y, state = unseen(net(x), state)\n"
+        "    y.sum().backward()\n    for s in state:\n        s.detach_()\n"
+    ),
+    "a state that is not seen, cut in place": (
+        "state = None\nfor _ in range(4):\n    y, state = unseen(net(x), state)\n"
+        "    y.sum().backward()\n    state.detach_()\n"
+    ),
     "stacked losses, averaged": (
         "parts = [net(row).sum() for row in x]\ntorch.stack(parts).mean().backward()\n"
     ),

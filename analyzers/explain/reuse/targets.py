@@ -17,7 +17,7 @@ from analyzers.source.flow import (
     value_of,
     walk_scope,
 )
-from analyzers.source.project import Module, Project, spelled
+from analyzers.source.project import Function, Module, Project, spelled
 from analyzers.source.trees import remembered, walk
 
 _BUILTINS = frozenset(dir(builtins))
@@ -32,7 +32,7 @@ def maker_called_inside(story: Story) -> bool:
 
 
 def steps_others(story: Story) -> bool:
-    """Whether the passes step optimizers of which none holds what the carrier was made by: then
+    """Whether the passes step, by optimizers or by hand, nothing that the carrier was made by: then
     it keeps its value from pass to pass, and only its graph is in the way."""
     if story.loop is None or story.shared is None or story.bound_inside:
         return False
@@ -42,9 +42,10 @@ def steps_others(story: Story) -> bool:
         if isinstance(call.func, ast.Attribute) and not call.args
     }
     held = [_given_to(story, name) for name in stepped]
+    held += [set(update.names) for update in story.steps_by_hand]
     if not held or not all(held):
         return False
-    makers = _makers(story)
+    makers = _makers(story) | (_made_of(story) if story.steps_by_hand else set())
     return bool(makers) and not any(
         _overlap(maker, owner) for maker in makers for owners in held for owner in owners
     )
@@ -80,6 +81,28 @@ def _makers(story: Story) -> set[str]:
                 ):
                     makers |= _models_called(story.project, other.value)
     return makers
+
+
+def _made_of(story: Story) -> set[str]:
+    """What the carrier was made of in front of the loop, with what the functions that made it read
+    beside their arguments: weights that are stepped by hand belong to no model."""
+    names: set[str] = set()
+    for module, scope, statement in story.binders:
+        if not module.holds(story.loop, statement):
+            value = value_of(statement) or statement
+            names |= sources(scope, ast.Pass(), names_read(value))
+            functions = [module.function_named(name) for name in names]
+            names |= {n for f in functions if f is not None for n in _free_names(f)}
+    return names
+
+
+def _free_names(function: Function) -> set[str]:
+    """What a function reads that is neither given to it nor made in it."""
+    given = function.args
+    own = {a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+    nodes = walk_scope(function)
+    own |= {n for s in nodes if isinstance(s, ast.stmt) for n in bindings(s)}
+    return {name for name in names_read(function) if name.partition(".")[0] not in own}
 
 
 def target_calls(story: Story) -> list[ast.Call]:

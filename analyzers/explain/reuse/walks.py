@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 
 from analyzers.explain.reuse.lifetimes import Lifetime, base
+from analyzers.explain.reuse.stepping import Update, updates_in
 from analyzers.explain.spots import spot
 from analyzers.source.calls import steps
 from analyzers.source.flow import (
@@ -164,8 +165,13 @@ class Walks(Lifetime):
 
     @cached_property
     def steps_inside(self) -> bool:
-        """Whether the loop between the calls also steps an optimizer."""
-        return self.loop is not None and bool(steps(self.loop))
+        """Whether the loop between the calls also steps an optimizer, or weights by hand."""
+        return self.loop is not None and bool(steps(self.loop) or self.steps_by_hand)
+
+    @cached_property
+    def steps_by_hand(self) -> list[Update]:
+        """The weights that the loop, or a function that it calls, steps by hand."""
+        return updates_in(self.project, self.loop) if self.loop is not None else []
 
     @cached_property
     def from_grad(self) -> bool:

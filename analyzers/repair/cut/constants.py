@@ -55,9 +55,11 @@ def meant_as_constant(story: Story) -> Certainty | None:
 
 
 def stale_beside_fresh(story: Story) -> bool:
-    """Whether the loop runs the carrier's network again: then a slice of the carrier is an old
-    value beside a new one, and not one of the samples that are walked."""
-    return story.reuse.remade or maker_called_inside(story)
+    """Whether the loop runs the carrier's network again, or steps by hand other weights than the
+    carrier's: then a slice of the carrier is an old value beside a new one, and not one of the
+    samples that are walked."""
+    others = bool(story.steps_by_hand) and steps_others(story)
+    return story.reuse.remade or maker_called_inside(story) or others
 
 
 def _kept_for_later(story: Story) -> bool:
