@@ -44,6 +44,7 @@ from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.story import Story, story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.explain.spots import spot
+from analyzers.repair.combine.parting import walk_in_front, walks_for_each_part
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import backward_calls, definitions, value_of, walked
 from analyzers.source.project import Project
@@ -63,6 +64,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return matched(story, NAME, Certainty.CERTAIN, story.reuse.reached.at)
     if not story.reuse.same_root:
         return None
+    if walks_for_each_part(story):
+        return matched(story, NAME, Certainty.CERTAIN, story.reuse.reached.at)
     repeated = story.same_line and bool(story.shared and story.shared.loops)
     certainty = Certainty.POSSIBLE if repeated or story.sliced else Certainty.CERTAIN
     return matched(story, NAME, certainty, story.reuse.reached.at)
@@ -74,8 +77,12 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Take out the second call; or the first; or walk a loss that is computed anew."""
+    """One walk for all parts of the weights. Else take out the second call; or the first; or walk
+    a loss that is computed anew."""
     story = story_in(match)
+    if walks_for_each_part(story):
+        yield from walk_in_front(story)
+        return
     calls = ((story.reuse.reached, "second"), (story.reuse.freed, "first"))
     for rank, (visit, which) in enumerate(calls):
         other = calls[1 - rank][0]
