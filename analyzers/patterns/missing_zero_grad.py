@@ -7,7 +7,8 @@ there. Nothing is raised; the steps point where the sum of all past gradients po
 Why: adding up is what makes gradient accumulation possible, so PyTorch never clears by itself.
 
 The fix: `optimizer.zero_grad()` once for each step, before the backward. Weights that the script
-updates itself want the same: `w.grad = None` before each backward.
+updates itself want the same: `w.grad = None` before each backward. So do those whose gradients it
+returns, stores or gives to others after each backward.
 
 When this fix is wrong: in gradient accumulation, where several backwards belong to one step.
 There it goes in front of the first of them.
@@ -41,6 +42,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, SilentFault
+from analyzers.explain.handed import handed_on
 from analyzers.explain.pattern import Carrier, Match, Proposal
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
@@ -67,6 +69,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     where = spot(project, fault.at) if fault is not None else None
     if fault is None or (where is not None and cleared_already(where, fault.params)):
         return None
+    if (
+        fault.visit is not None
+        and fault.detail
+        and (where is None or not handed_on(where, fault.params))
+    ):
+        return None
     name = optimizer_stepped(where) if where is not None else None
     name = name or next(iter(fault.params), None)
     carrier = Carrier(name, where.place) if name and where is not None else None
@@ -77,6 +85,12 @@ def explain(match: Match, project: Project) -> str:
     """Which optimizer, and how its gradients grew."""
     if _by_hand(match):
         names = ", ".join(f"`{name}`" for name in _params(match)[:4])
+        if _is_handed_on(match):
+            return (
+                f"The script takes the gradients of {names} after each backward for those of that "
+                "backward, and nothing clears them: they hold those of the backwards before, too. "
+                f"{measured(match, project, 'Norm of the gradients after each backward')}"
+            )
         return (
             f"The script updates {names} itself, and each backward adds to gradients that an "
             f"update has already used: nothing clears them. {measured(match, project, FIGURES)}"
@@ -98,6 +112,11 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
 def _by_hand(match: Match) -> bool:
     """Whether the script updates the leaves itself: then the fault shows at a backward."""
     return isinstance(match.evidence, SilentFault) and match.evidence.visit is not None
+
+
+def _is_handed_on(match: Match) -> bool:
+    """Whether nothing updates the leaves: then their gradients are passed on."""
+    return isinstance(match.evidence, SilentFault) and bool(match.evidence.detail)
 
 
 def _params(match: Match) -> tuple[str, ...]:

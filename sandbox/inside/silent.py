@@ -21,10 +21,12 @@ from .parameters import Known, Parameters
 from .stamps import Clock, Stamps
 from .starving import Starving
 from .uncleared import Uncleared
+from .visit import Visit
 
 LOOKS = (3, 5, 7)  # passes of one line at which kept graphs are measured
 HELD = 64  # names whose graphs are looked into
 GROWTH = 4  # how often in a row something must grow
+GATHERED = "each backward has added to it"
 UPDATES = 64  # calls within which updates by hand are looked at
 
 
@@ -49,6 +51,7 @@ class SilentWatch(Observer):
         self._unzeroed: dict[int, list[float]] = defaultdict(list)
         self._steps: dict[int, int] = defaultdict(int)
         self._doubtful: Json = {}
+        self._last: Visit | None = None  # that may have added to what nothing clears
 
     def before(self, call: Call) -> None:
         """Note which parameters still hold, untouched, a gradient that a step has used."""
@@ -80,6 +83,8 @@ class SilentWatch(Observer):
                     self._chain[known.id] = _gradient(known)
             if call.n <= UPDATES:
                 self._tell_uncleared(call)
+                if any(known.optimizer is None for known in call.received):
+                    self._last = call.alone()
         if call.n <= CALLS and (aliased := self._aliases.crossed()) is not None:
             visit = call.record()
             self._doubtful = self._doubtful or {"at": visit["at"], "visit": visit, **aliased}
@@ -123,11 +128,25 @@ class SilentWatch(Observer):
         was doubt about."""
         if self._doubtful:
             self._tell("overwritten-gradient", **self._doubtful)
+        self._tell_gathering()
         if starved := self._starving.found():
             names = [known.name for known in starved if known.name]
             at = next((known.withheld for known in starved if known.withheld), None)
             figures = [float(len(starved))]
             self._tell("unfed-parameters", at=at, params=names[:64], figures=figures)
+
+    def _tell_gathering(self) -> None:
+        """Tell leaves that every walk has added to, where no optimizer trains any. Only reading can
+        tell whether the script takes what they gathered for that of the last walk."""
+        if any(known.optimizer is not None and known.receipts for known in self._parameters.known):
+            return
+        leaves = [leaf for leaf in self._uncleared.gathering() if len(leaf.sums) > GROWTH]
+        names = [leaf.known.name for leaf in leaves if leaf.known.name]
+        if names and self._last is not None:
+            figures = leaves[0].sums[:64]
+            visit = self._last.record()
+            told = {"at": visit["at"], "visit": visit, "params": names[:64], "figures": figures}
+            self._tell("uncleared-gradients", detail=GATHERED, **told)
 
     def _measure_held(self, call: Call) -> None:
         """The size of every graph that a name keeps, and of every collection of graphs."""

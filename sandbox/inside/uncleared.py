@@ -1,4 +1,5 @@
-"""Finds leaves that are updated by hand, again and again, with gradients that are never cleared."""
+"""Finds leaves whose gradients are never cleared: of those that are updated by hand, again and
+again, and of those that nothing updates."""
 
 from __future__ import annotations
 
@@ -11,12 +12,14 @@ from .parameters import Known, values_of
 
 @dataclass
 class _Leaf:
-    """What the last walk left in a leaf; `norms` of its gradient at each update in a row."""
+    """What the last walk left in a leaf; `norms` of its gradient at each update in a row, and
+    `sums` of those that walks left since anything else has touched it."""
 
     known: Known
     gradient: tuple[int, float]
     values: tuple[float, float]
     norms: list[float] = field(default_factory=list)
+    sums: list[float] = field(default_factory=list)
 
 
 class Uncleared:
@@ -30,6 +33,7 @@ class Uncleared:
     def __init__(self) -> None:
         self._leaves: dict[int, _Leaf] = {}
         self._served: set[int] = set()
+        self._touched: set[int] = set()
 
     def before(self) -> None:
         """A walk is about to add to gradients: which of them have served an update?"""
@@ -38,6 +42,7 @@ class Uncleared:
             tensor = leaf.known.tensor()
             if tensor is None or _gradient(tensor) != leaf.gradient or not leaf.gradient[1]:
                 del self._leaves[leaf.known.id]
+                self._touched.add(leaf.known.id)
             elif values_of(tensor) != leaf.values:
                 self._served.add(leaf.known.id)
 
@@ -51,8 +56,14 @@ class Uncleared:
             norms = old.norms if old is not None else []
             if known.id in self._served and old is not None:
                 norms = [*norms, old.gradient[1]]
-            self._leaves[known.id] = _Leaf(known, _gradient(tensor), values_of(tensor), norms)
+            gradient = _gradient(tensor)
+            sums = [*(old.sums if old is not None else []), gradient[1]]
+            self._leaves[known.id] = _Leaf(known, gradient, values_of(tensor), norms, sums)
         return [self._leaves[k.id] for k in received if k.id in self._served]
+
+    def gathering(self) -> list[_Leaf]:
+        """The leaves that every walk has added to, and nothing else has ever touched."""
+        return [leaf for leaf in self._leaves.values() if leaf.known.id not in self._touched]
 
 
 def _gradient(tensor: torch.Tensor) -> tuple[int, float]:

@@ -1,0 +1,112 @@
+"""Gradients that a script hands on behind each walk, while nothing clears what they add up in."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.explain.spots import Spot, root_of
+from analyzers.source.calls import calls_named
+from analyzers.source.flow import bindings, called_name, stored_into
+from analyzers.source.project import Module, spelled
+
+_OF_MODULES = ("parameters", "named_parameters")
+_NUMBERS = ("norm", "vector_norm", "item", "float", "max", "min", "mean", "print", "isfinite")
+
+
+def handed_on(where: Spot, leaves: Sequence[str]) -> bool:
+    """Whether what the walk at this place leaves in some of the leaves is returned, gathered or
+    given to something else each time, before the next walk.
+
+    A reading under a condition, or behind the loop of walks, takes the sum for what it is; so does
+    one that only looks at a number.
+    """
+    handed: set[str] = set()
+    for statement in _each_time(where):
+        if not _hands_on(statement, handed, leaves, where.module):
+            continue
+        if _gives_away(statement):
+            return True
+        handed |= {name for name in bindings(statement) if name.isidentifier()}
+    return False
+
+
+def _each_time(where: Spot) -> Iterator[ast.stmt]:
+    """What follows the walk in its loop, else in its function, under no condition."""
+    loops = where.module.loops_around(where.statement)
+    if not loops and isinstance(where.scope, ast.Module):
+        return
+    outer: list[ast.stmt] = getattr(loops[0] if loops else where.scope, "body", [])
+    after = [*where.block, *(outer if outer is not where.block else [])]
+    pending = [s for s in after if s.lineno > where.statement.lineno][::-1]
+    while pending:
+        statement = pending.pop()
+        yield statement
+        if isinstance(statement, ast.For | ast.With):
+            pending += statement.body[::-1]
+
+
+def _hands_on(statement: ast.stmt, handed: set[str], leaves: Sequence[str], module: Module) -> bool:
+    """Whether it reads the gradient of one of the leaves, or a name that holds one."""
+    return any(
+        (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in handed)
+        or (
+            isinstance(node, ast.Attribute)
+            and node.attr == "grad"
+            and isinstance(node.ctx, ast.Load)
+            and _is_of(node.value, leaves, module)
+        )
+        for part in ast.iter_child_nodes(statement)
+        if not isinstance(part, ast.stmt)
+        for node in _but_numbers(part)
+    )
+
+
+def _but_numbers(node: ast.AST) -> Iterator[ast.AST]:
+    """The expression's nodes without those that only a number is made of."""
+    pending = [node]
+    while pending:
+        inner = pending.pop()
+        if isinstance(inner, ast.Call) and called_name(inner) in _NUMBERS:
+            continue
+        if isinstance(inner, ast.Compare):
+            continue
+        yield inner
+        pending += ast.iter_child_nodes(inner)
+
+
+def _is_of(owner: ast.expr, leaves: Sequence[str], module: Module) -> bool:
+    """Whether this is one of the leaves: by its name, or as one of a model's parameters."""
+    name = spelled(owner)
+    if name in leaves:
+        return True
+    sources = [
+        source
+        for around in module.ancestors(owner)
+        for target, source in _loops(around)
+        if name in {spelled(node) for node in ast.walk(target)}
+    ]
+    roots = {root_of(leaf) for leaf in leaves}
+    return any(spelled(s) in roots or calls_named(s, *_OF_MODULES) for s in sources)
+
+
+def _loops(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    if isinstance(node, ast.For):
+        return [(node.target, node.iter)]
+    return [(g.target, g.iter) for g in getattr(node, "generators", [])]
+
+
+def _gives_away(statement: ast.stmt) -> bool:
+    """Whether it returns the value, stores it, adds it to a sum, or makes it another's."""
+    match statement:
+        case ast.Return():
+            return True
+        case ast.Expr(value=value):
+            return isinstance(value, ast.Yield) or stored_into(value) is not None
+        case ast.AugAssign(target=target, value=value):
+            return spelled(target).partition(".")[0] not in {
+                spelled(node.value) for node in ast.walk(value) if isinstance(node, ast.Attribute)
+            }
+        case ast.Assign(targets=targets):
+            return any(isinstance(target, ast.Attribute | ast.Subscript) for target in targets)
+    return False
