@@ -36,6 +36,7 @@ log = structlog.get_logger()
 RETRY_AFTER_S = 5
 KEY_LENGTH = 255
 STORE_S = 5.0  # how long the database may take to prove itself
+READY_S = 60.0  # and a sandbox of its own, to be looked at
 TOKEN_HEADER = "X-Delete-Token"
 TOKEN_COOKIE = "gradmend_delete"
 
@@ -276,8 +277,7 @@ class Service(Core):
 
     async def _readiness(self) -> Readiness:
         if self.settings.jobs == "embedded":
-            async with asyncio.timeout(60):
-                return await readiness_of(self.sandbox)
+            return await readiness_of(self.sandbox, within_s=READY_S)
         live = await self.reports.live()
         if not live:
             return Readiness(ready=False, backend="none", reason="no worker is running")

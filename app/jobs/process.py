@@ -20,7 +20,6 @@ from app.store import WorkerReports
 from sandbox.protocol import Readiness, Sandbox
 
 REPORT_S = 5
-LOOK_S = 180  # as long as a container may take to get warm
 
 log = structlog.get_logger()
 
@@ -38,20 +37,12 @@ class Reporter:
 
     async def report(self) -> None:
         """One report: of a look now, or of the last one where this takes its time."""
-        looking = self._looking = self._looking or asyncio.create_task(self._look())
+        looking = self._looking = self._looking or asyncio.create_task(readiness_of(self._sandbox))
         done, _ = await asyncio.wait({looking}, timeout=REPORT_S)
         if done:
             self._looking = None
             self._seen = looking.result()
         await self._reports.report(self._name, self._seen)
-
-    async def _look(self) -> Readiness:
-        try:
-            async with asyncio.timeout(LOOK_S):
-                return await readiness_of(self._sandbox)
-        except TimeoutError:
-            reason = f"the sandbox does not answer within {LOOK_S} s"
-            return Readiness(ready=False, backend=self._seen.backend, reason=reason)
 
     async def withdraw(self) -> None:
         """The worker ends."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ from sandbox.protocol import Readiness, Sandbox, Session
 
 if TYPE_CHECKING:
     from app.settings import Settings
+
+LOOK_S = 180.0  # as long as a container may take to get warm
 
 
 def open_sandbox(settings: Settings) -> Sandbox | None:
@@ -33,8 +36,13 @@ def session_of(sandbox: Sandbox | None) -> AbstractAsyncContextManager[Session |
     return nullcontext() if sandbox is None else sandbox.session()
 
 
-async def readiness_of(sandbox: Sandbox | None) -> Readiness:
-    """What a process can say about its sandbox."""
+async def readiness_of(sandbox: Sandbox | None, within_s: float = LOOK_S) -> Readiness:
+    """What a process can say about its sandbox within so many seconds."""
     if sandbox is None:
         return Readiness(ready=False, backend="none", reason="running is switched off here")
-    return await sandbox.readiness()
+    try:
+        async with asyncio.timeout(within_s):
+            return await sandbox.readiness()
+    except TimeoutError:
+        reason = f"the sandbox does not answer within {within_s:g} s"
+        return Readiness(ready=False, backend="unknown", reason=reason)

@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 
 ROOT = Path(__file__).parents[2]
-START_S = 120
+START_S = 300
 CHROMIUM_FLAGS = [
     "--no-sandbox",  # tests may run as root
     "--disable-gpu",

@@ -9,6 +9,7 @@ import pytest
 
 from app.jobs import process
 from app.jobs.process import Reporter
+from app.run.sandboxes import readiness_of
 from app.store import Database, WorkerReports
 from sandbox.protocol import Readiness, Sandbox
 
@@ -57,17 +58,7 @@ async def test_a_look_that_takes_long_silences_no_worker(database: Database, slo
     assert await told(database) == []
 
 
-async def test_a_sandbox_that_never_answers_is_not_ready(
-    database: Database, slow: Slow, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reporter = reporter_of(database, slow)
-    slow.may.set()
-    await reporter.report()
-    slow.may.clear()
-    monkeypatch.setattr(process, "REPORT_S", 60)
-    monkeypatch.setattr(process, "LOOK_S", 0.05)
-    await reporter.report()
-    (seen,) = await WorkerReports(database).live()
-    assert (seen.backend, seen.ready) == ("slow", False)
-    assert "does not answer" in (seen.reason or "")
-    await reporter.withdraw()
+async def test_a_sandbox_that_never_answers_is_not_ready(slow: Slow) -> None:
+    seen = await readiness_of(cast(Sandbox, slow), within_s=0.05)
+    assert not seen.ready
+    assert seen.reason == "the sandbox does not answer within 0.05 s"
