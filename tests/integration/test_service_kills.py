@@ -55,7 +55,7 @@ class House:
 
     def some_run(self) -> None:
         """Wait until a script runs: work is under way, and far from its end."""
-        eventually(lambda: bool(processes_named(self._slow)))
+        eventually(lambda: bool(processes_named(self._slow)), 240)
 
     def count(self, ids: list[str]) -> None:
         """Every diagnosis ends well, and has one result: the scripts walk no graph."""
