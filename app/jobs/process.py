@@ -59,8 +59,8 @@ async def run_worker(settings: Settings) -> None:
     if not core.database.postgres:
         raise SystemExit("A worker needs PostgreSQL: set GRADMEND_DATABASE_URL=postgresql://…")
     name = f"{socket.gethostname()}:{os.getpid()}"
-    reporter = Reporter(core.reports, name, core.sandbox)
     await core.open(diagnosing=True)
+    reporter = Reporter(core.reports, name, core.sandbox)
     if settings.worker_metrics_port:
         start_http_server(settings.worker_metrics_port, registry=core.metrics.registry)
     reporting = asyncio.create_task(every(REPORT_S, reporter.report, at_once=True))

@@ -145,6 +145,7 @@ def test_killed_server_on_the_queue_costs_no_job(queue: House) -> None:
 
 def test_two_workers_share_and_one_ends_gracefully(queue: House) -> None:
     both = [queue.start_worker(), queue.start_worker()]
+    eventually(lambda: queue.server.http.get("/readyz").status_code == 200, 240)
     ids = queue.submit(4)
     queue.some_run()
     busy = next(worker for worker in both if launchers(worker))
