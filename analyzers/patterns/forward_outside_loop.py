@@ -37,11 +37,12 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
+from analyzers.explain.reuse.makers import built_by_a_module
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.cut.constants import detach_at_definition
 from analyzers.repair.remake.loading import network_on_each_batch
-from analyzers.repair.remake.moving import built_by_a_module, forward_into_loop
+from analyzers.repair.remake.moving import forward_into_loop
 from analyzers.source.project import Project
 
 NAME = "forward-outside-loop"

@@ -39,11 +39,12 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
+from analyzers.explain.reuse.makers import of_parameters_alone
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.combine.combining import retain_on_first, sum_behind_loop
 from analyzers.repair.cut.constants import stale_beside_fresh
-from analyzers.repair.remake.moving import forward_into_loop, of_parameters_alone
+from analyzers.repair.remake.moving import forward_into_loop
 from analyzers.source.project import Project
 
 NAME = "per-sample-loop"

@@ -56,16 +56,13 @@ from analyzers.explain.pattern import Boundary, Carrier, Match, Proposal
 from analyzers.explain.sentences import changed
 from analyzers.explain.spots import Spot, spot
 from analyzers.repair.cut.carrying import carried_names
+from analyzers.repair.reschedule.carried import detach_attributes, detach_carried
+from analyzers.repair.reschedule.schedule import Schedule, root_names, schedule_of
 from analyzers.repair.reschedule.splitting import all_steps_last, steps_behind_walks
 from analyzers.repair.reschedule.stepping import (
-    Schedule,
-    detach_attributes,
-    detach_carried,
     forward_in_loop,
     fresh_forward,
     one_step_behind,
-    root_names,
-    schedule_of,
     steps_last,
 )
 from analyzers.source.flow import bindings, names_read

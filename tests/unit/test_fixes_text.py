@@ -8,7 +8,7 @@ from analyzers.evidence import Holder, Place
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import unindented
 from analyzers.repair.leaf.leaves import is_made_by_hand
-from analyzers.repair.remake.moving import constructs
+from analyzers.repair.remake.chains import constructs
 from analyzers.repair.value_only.storing import stored_detached
 from analyzers.request.examine import examine
 from analyzers.source.edits import Editor, apply

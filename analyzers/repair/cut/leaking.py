@@ -11,7 +11,7 @@ from analyzers.explain.pattern import Carrier, Proposal
 from analyzers.explain.spots import Spot, assignments_to, names_held, root_of, spot
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
-from analyzers.repair.reschedule.stepping import root_names
+from analyzers.repair.reschedule.schedule import root_names
 from analyzers.repair.rewrite import head_of, without_retaining
 from analyzers.repair.sites.names import quote_of
 from analyzers.source.project import Module, Project

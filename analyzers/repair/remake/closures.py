@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
-from analyzers.repair.remake.moving import bound_in, chains_of
+from analyzers.repair.remake.chains import bound_in, chains_of
 from analyzers.repair.rewrite import copy_into, move_into, statements_of
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
-from analyzers.repair.remake.moving import chains_of, read_between
+from analyzers.repair.remake.chains import chains_of, read_between
 from analyzers.repair.rewrite import copy_into, move_into
 from analyzers.source.cells import Cell
 from analyzers.source.edits import Editor

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import indentation, joined
-from analyzers.repair.reschedule.stepping import Schedule, chains, root_names
+from analyzers.repair.reschedule.schedule import Schedule, root_names
+from analyzers.repair.reschedule.stepping import chains
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.calls import steps
 from analyzers.source.edits import Edit, Editor

@@ -4,87 +4,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from analyzers.evidence import Visit
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, leading_to, spot
-from analyzers.repair.blocks import indentation, joined
-from analyzers.repair.cut.carrying import (
-    begins_as_leaf,
-    carried_attributes,
-    carried_names,
-    cut_lines,
-)
-from analyzers.repair.rewrite import copy_into, head_of, move_into, statements_of, without_retaining
+from analyzers.repair.blocks import joined
+from analyzers.repair.reschedule.schedule import Schedule, released, root_names
+from analyzers.repair.rewrite import copy_into, head_of, move_into
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
-    WALKS,
-    assigned_parts,
     bindings,
     called_name,
     names_read,
     value_of,
-    walked,
 )
-from analyzers.source.project import FUNCTIONS, Loop, spelled
+from analyzers.source.project import Loop
 
 _DATA = frozenset(
     {"rand", "randn", "randint", "randperm", "zeros", "ones", "tensor", "arange", "linspace"}
     | {"to", "cuda", "next", "sample", "load", "normal", "zeros_like", "ones_like", "as_tensor"}
 )
 MAX_CHAINS = 3
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """The failing walk and the step before it, as statements of one block of one frame."""
-
-    where: Spot
-    walk: ast.stmt
-    step: ast.stmt
-    block: list[ast.stmt]
-
-    @property
-    def straight(self) -> bool:
-        """Whether the step stands between the forward and the walk, in one pass."""
-        return self.block.index(self.step) < self.block.index(self.walk)
-
-
-def schedule_of(stale: Stale) -> Schedule | None:
-    """The innermost block that leads to both; None where the source does not show it."""
-    visit, changed = stale.evidence.reached, stale.change_place
-    if visit is None or changed is None:
-        return None
-    for place in reversed(visit.stack or (visit.at,)):
-        where = spot(stale.project, place)
-        if where is None:
-            continue
-        for walk, block in _blocks_around(where):
-            step = leading_to(stale.project, block, changed)
-            if step is not None and step is not walk:
-                return Schedule(where, walk, step, block)
-    return None
-
-
-def _blocks_around(where: Spot) -> Iterator[tuple[ast.stmt, list[ast.stmt]]]:
-    """The blocks around a statement with the statement of each, innermost first."""
-    node: ast.AST = where.statement
-    while isinstance(node, ast.stmt) and not isinstance(node, FUNCTIONS[:2]):
-        yield node, where.module.block_of(node)
-        node = where.module.parents[node]
-
-
-def root_names(visit: Visit, where: Spot) -> set[str]:
-    """Names of the tensor that the failing call walked, in the frame of a statement."""
-    call = where.call(*WALKS)
-    tensor = walked(call) if call is not None else None
-    if tensor is not None:
-        return names_read(tensor)
-    names = {name.partition("[")[0] for name in visit.root}
-    return names | names_read(where.statement)
 
 
 def fresh_forward(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
@@ -166,88 +106,6 @@ def steps_last(schedule: Schedule, rank: int = 1) -> Iterator[Proposal]:
 def _moved(editor: Editor, statements: Sequence[ast.stmt], behind: ast.stmt) -> list[Edit]:
     lines = [line for s in statements for line in editor.lines_of(s)]
     return [*(editor.delete(s) for s in statements), editor.insert_after(behind, *lines)]
-
-
-def detach_carried(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
-    """What one pass hands to the next, cut at the head of the loop; the graph not kept."""
-    loops = schedule.where.module.loops_around(schedule.walk)
-    evidence = stale.evidence
-    if not loops or evidence.reached is None:
-        return
-    editor = schedule.where.editor
-    names = carried_names(loops[0], root_names(evidence.reached, schedule.where))
-    if schedule.block is not loops[0].body:
-        yield from _cut_all(stale, schedule, names, rank)
-    for name in names:
-        yield from _cut_where_kept(stale, schedule, loops[0], name, rank)
-        for lines in cut_lines(schedule.where.scope, name, indentation(schedule.where.module)):
-            edits = [editor.insert_before(head_of(loops[0]), *lines)]
-            yield _cut(name, [*edits, *released(stale)], rank)
-            rank += 1
-
-
-def _cut_where_kept(
-    stale: Stale, schedule: Schedule, loop: Loop, name: str, rank: int
-) -> Iterator[Proposal]:
-    """What the loop puts into a structure for later passes, detached as it goes in."""
-    editor = schedule.where.editor
-    edits = [
-        editor.append_to(part, ".detach()")
-        for statement in statements_of(loop)
-        for target, part in assigned_parts(statement)
-        if spelled(target).startswith(f"{name}[") and isinstance(part, ast.Name | ast.Attribute)
-    ]
-    if edits:
-        yield _cut(name, [*edits, *released(stale)], rank)
-
-
-def _cut_all(
-    stale: Stale, schedule: Schedule, names: Sequence[str], rank: int
-) -> Iterator[Proposal]:
-    """All that passes hand on, cut behind the step of a window; a leaf goes on as a leaf."""
-    scope = schedule.where.scope
-    begun_anew = {n for s in schedule.block for n in bindings(s) if s.lineno > schedule.step.lineno}
-    lines: list[str] = []
-    names = [name for name in names if name not in begun_anew]
-    for name in names:
-        variants = [line for found in cut_lines(scope, name) for line in found if "=" in line]
-        if variants:
-            leaf = ".requires_grad_()" if begins_as_leaf(scope, name) else ""
-            lines.append(variants[0].strip() + leaf)
-    if len(lines) < 2:
-        return
-    edit = schedule.where.editor.insert_after(schedule.step, *lines)
-    told = "` and `".join(names)
-    yield _cut(told, [edit, *released(stale)], rank)
-
-
-def detach_attributes(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
-    """What an object hands to the next call, cut where the call begins to read it."""
-    node = stale.evidence.node
-    where = spot(stale.project, node.at if node is not None else None)
-    if where is None:
-        return
-    for name, first in carried_attributes(where):
-        for lines in cut_lines(where.module.tree, name, indentation(where.module)):
-            edits = [where.editor.insert_before(first, *lines)]
-            yield _cut(name, [*edits, *released(stale)], rank)
-            rank += 1
-
-
-def _cut(name: str, edits: Sequence[Edit], rank: int) -> Proposal:
-    return Proposal(
-        "detach-carried",
-        f"Detach `{name}` where the next pass begins",
-        joined(edits),
-        "Each pass learns on its own (truncated BPTT): nothing is learned through earlier passes.",
-        rank,
-    )
-
-
-def released(stale: Stale) -> Iterator[Edit]:
-    """The failing walk without `retain_graph=True`."""
-    visit = stale.evidence.reached
-    return without_retaining(spot(stale.project, visit.at if visit is not None else None))
 
 
 def one_step_behind(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:

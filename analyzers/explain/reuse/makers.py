@@ -1,0 +1,121 @@
+"""What makes a carrier's value: a model that is called on data, or parameters alone."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from analyzers.explain.reuse.story import Story
+from analyzers.source.flow import (
+    bindings,
+    called_name,
+    mentions,
+    names_read,
+    value_of,
+)
+from analyzers.source.project import Project, spelled
+from analyzers.source.trees import walk
+
+
+def built_by_a_module(story: Story) -> bool:
+    """Whether the carrier's value comes from calling a model on data."""
+    for _, _, statement in story.binders:
+        value = value_of(statement)
+        if value is None:
+            continue
+        for node in walk(value):
+            if isinstance(node, ast.Call) and node.args and _calls_an_object(story.project, node):
+                if any(not _is_parameter(story, argument) for argument in node.args):
+                    return True
+                return not _forward_in_loop(story)
+    return False
+
+
+def of_parameters_alone(story: Story) -> bool:
+    """Whether what the loop takes its parts from is made without any data, and each pass steps:
+    the passes are batches, not the samples of one."""
+    values = [value for _, _, statement in story.binders if (value := value_of(statement))]
+    return (
+        story.steps_inside
+        and bool(values)
+        and all(
+            isinstance(value, ast.Call) and not value.args and not value.keywords
+            for value in values
+        )
+    )
+
+
+def _forward_in_loop(story: Story) -> bool:
+    """Whether the loop has a forward of its own, which the carrier only goes into."""
+    return story.loop is not None and any(
+        isinstance(node, ast.Call)
+        and any(names_read(argument) for argument in node.args)
+        and not is_library(spelled(node.func))
+        and not (isinstance(node.func, ast.Name) and hasattr(builtins, node.func.id))
+        and not any(mentions(argument, story.name) for argument in node.args)
+        for statement in story.loop.body
+        for node in walk(statement)
+    )
+
+
+def is_library(path: str) -> bool:
+    """Whether a path leads into a package, by the name that scripts give it."""
+    return path.partition(".")[0] in ("torch", "F", "nn", "np", "math")
+
+
+def _calls_an_object(project: Project, call: ast.Call) -> bool:
+    """`model(x)` or `self.encoder(x)`, not `torch.exp(x)`, `F.relu(x)`, `x.pow(2)` or a plain
+    function of the script."""
+    text = spelled(call.func)
+    if is_library(text) or called_name(call)[:1].isupper() or hasattr(builtins, text):
+        return False
+    if any(module.function_named(text) is not None for module in project.modules.values()):
+        return False
+    owner = text.partition(".")[0]
+    return isinstance(call.func, ast.Name) or owner == "self" or _is_constructed(project, owner)
+
+
+def _is_constructed(project: Project, name: str) -> bool:
+    """Whether the name is bound to what a class makes when it is called."""
+    return any(
+        name in bindings(node)
+        and isinstance(value := value_of(node), ast.Call)
+        and called_name(value)[:1].isupper()
+        and not _is_record(project, called_name(value))
+        for module in project.modules.values()
+        for node in walk(module.tree)
+        if isinstance(node, ast.stmt)
+    )
+
+
+def _is_record(project: Project, name: str) -> bool:
+    """Whether the class of this name only holds data."""
+    return any(
+        isinstance(node, ast.ClassDef)
+        and node.name == name
+        and any("dataclass" in spelled(decorator) for decorator in node.decorator_list)
+        for module in project.modules.values()
+        for node in walk(module.tree)
+    )
+
+
+def _is_parameter(story: Story, argument: ast.expr) -> bool:
+    """Whether an argument is itself a parameter: a leaf that the script made to be learnt."""
+    if any(isinstance(n, ast.Attribute) and n.attr == "weight" for n in walk(argument)):
+        return True
+    name = spelled(argument)
+    return any(
+        name in bindings(node)
+        and (value := value_of(node)) is not None
+        and any(
+            isinstance(inner, ast.Call)
+            and (
+                called_name(inner) in ("Parameter", "requires_grad_")
+                or any(k.arg == "requires_grad" for k in inner.keywords)
+            )
+            for inner in walk(value)
+        )
+        for module in story.project.modules.values()
+        for node in walk(module.tree)
+        if isinstance(node, ast.stmt)
+    )

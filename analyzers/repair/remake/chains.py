@@ -1,0 +1,199 @@
+"""Statements in front of a loop that make what it uses: the least that has to run in each pass."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.explain.reuse.makers import is_library
+from analyzers.source.calls import steps
+from analyzers.source.flow import (
+    bindings,
+    called_name,
+    names_read,
+    value_of,
+    walk_scope,
+)
+from analyzers.source.project import FUNCTIONS, Module, Scope, spelled
+from analyzers.source.trees import walk
+
+_DATA = ("rand", "randn", "zeros", "ones", "tensor", "arange", "linspace", "randint", "randperm")
+
+
+def chains_of(
+    module: Module, scope: Scope, before: ast.stmt, names: set[str]
+) -> Iterator[list[ast.stmt]]:
+    """Runs of statements in front of `before` that make the names: with everything that depends
+    on a model or a parameter, then shorter ones down to the last statement alone."""
+    chain: list[ast.stmt] = []
+    wanted = set(names)
+    held = _held_by_optimizers(module, scope, before)
+    for statement in reversed(list(in_front(module, scope, before))):
+        if not set(bound_in(statement)) & wanted or set(bound_in(statement)) & held:
+            continue
+        if constructs(module, statement):
+            continue
+        if not chain or _makes_graph(scope, statement):
+            chain.insert(0, statement)
+            wanted |= names_read(statement)
+        elif set(bound_in(statement)) & _rebound_in(chain):
+            chain.insert(0, statement)  # where a sum that the chain adds to begins
+    if not chain:
+        return
+    yield chain
+    if (longer := _with_dependents(module, scope, before, chain)) != chain:
+        yield longer
+    if len(chain) > 1:
+        yield chain[-1:]
+
+
+def _with_dependents(
+    module: Module, scope: Scope, before: ast.stmt, chain: list[ast.stmt]
+) -> list[ast.stmt]:
+    """The chain with what is made from it on the way to the loop, and read there."""
+    made = {name for statement in chain for name in bound_in(statement)}
+    wanted = names_read(before)
+    longer = list(chain)
+    held = _held_by_optimizers(module, scope, before)
+    for statement in in_front(module, scope, before):
+        if statement in longer or not isinstance(statement, ast.Assign):
+            continue
+        if set(bindings(statement)) & held or constructs(module, statement):
+            continue
+        if names_read(statement) & made and set(bindings(statement)) & wanted:
+            longer.append(statement)
+            made |= set(bindings(statement))
+    return longer
+
+
+def constructs(module: Module, statement: ast.stmt) -> bool:
+    """Whether a statement makes a model, a layer, an optimizer or a loader: to make one anew in
+    each pass would throw away what was learnt, or begin the data again."""
+    return any(
+        isinstance(node, ast.Call) and _is_constructor(module, node)
+        for node in walk(value_of(statement) or ast.Pass())
+    )
+
+
+def _is_constructor(module: Module, call: ast.Call) -> bool:
+    name = called_name(call)
+    if not name[:1].isupper():
+        return False
+    path = spelled(call.func)
+    if path.startswith(("nn.", "optim.", "torch.nn.", "torch.optim.")) or name.endswith("Loader"):
+        return True
+    return any(
+        spelled(base).endswith(("Module", "Optimizer", "Dataset"))
+        for node in module.tree.body
+        if isinstance(node, ast.ClassDef) and node.name == name
+        for base in node.bases
+    )
+
+
+def _held_by_optimizers(module: Module, scope: Scope, loop: ast.stmt) -> set[str]:
+    """Names of what steps in the loop, and of what it was made from: to make them anew in each
+    pass would throw away what was learnt."""
+    stepped = {
+        spelled(call.func.value) for call in steps(loop) if isinstance(call.func, ast.Attribute)
+    }
+    made = [s for s in in_front(module, scope, loop) if set(bindings(s)) & stepped]
+    return stepped.union(*(names_read(value_of(s) or s) for s in made))
+
+
+def in_front(module: Module, scope: Scope, before: ast.stmt) -> Iterator[ast.stmt]:
+    """The statements that surely ran before this one in the scope, in order."""
+    blocks: list[list[ast.stmt]] = []
+    for parent in (before, *module.ancestors(before)):
+        if parent is scope:
+            blocks.append([s for s in getattr(scope, "body", []) if s.lineno < before.lineno])
+            break
+        if isinstance(parent, ast.stmt) and parent in module.parents:
+            holder = module.parents[parent]
+            if isinstance(holder, ast.stmt) and holder is not scope:
+                block = module.block_of(parent)
+                blocks.append(block[: block.index(parent)] if parent in block else [])
+    around = {before, *module.ancestors(before)}
+    for block in reversed(blocks):
+        yield from (
+            s for s in block if s not in around and not isinstance(s, (*FUNCTIONS, ast.ClassDef))
+        )
+
+
+def bound_in(statement: ast.stmt) -> list[str]:
+    """Names that a statement, or any statement in its body, binds."""
+    return [n for s in walk(statement) if isinstance(s, ast.stmt) for n in bindings(s)]
+
+
+def _rebound_in(chain: Sequence[ast.stmt]) -> set[str]:
+    """Names that the chain both reads and binds: what adds up."""
+    bound = {name for s in chain for name in bound_in(s)}
+    return bound & {name for s in chain for name in names_read(s)}
+
+
+def _makes_graph(scope: Scope, statement: ast.stmt) -> bool:
+    """Whether the statement depends on a model or a parameter, as far as the text can tell."""
+    value: ast.AST = value_of(statement) or statement
+    for node in walk(value):
+        if not isinstance(node, ast.Call):
+            continue
+        name = called_name(node)
+        if name[:1].isupper() or name in _DATA or name in ("to", "cuda", "manual_seed", "load"):
+            return False
+    if not any(isinstance(node, ast.Call | ast.BinOp | ast.Tuple) for node in walk(value)):
+        return False
+    return any(
+        _is_learned(scope, name)
+        for name in names_read(value)
+        if not is_library(name) and ("." not in name or name.startswith("self."))
+    )
+
+
+def _is_learned(scope: Scope, name: str, depth: int = 6) -> bool:
+    """Whether the name is a model, a parameter, or computed from one."""
+    if name.startswith("self."):
+        return True
+    if depth == 0:
+        return True
+    definitions = [
+        value
+        for node in walk_scope(scope)
+        if isinstance(node, ast.stmt) and name in bindings(node)
+        if (value := value_of(node)) is not None
+    ]
+    if not definitions:
+        return not name[:1].isupper()  # an argument or a global may be a model
+    for value in definitions:
+        for node in walk(value):
+            if isinstance(node, ast.Call) and (
+                (called_name(node)[:1].isupper() and "Data" not in called_name(node))
+                or called_name(node) == "requires_grad_"
+                or any(k.arg == "requires_grad" for k in node.keywords)
+            ):
+                return True
+        if any(
+            _is_learned(scope, other, depth - 1)
+            for other in names_read(value)
+            if other != name and not is_library(other) and "." not in other
+        ) and not _only_data(value):
+            return True
+    return False
+
+
+def _only_data(value: ast.expr) -> bool:
+    calls = [node for node in walk(value) if isinstance(node, ast.Call)]
+    return bool(calls) and all(called_name(call) in _DATA for call in calls)
+
+
+def read_between(scope: Scope, chain: Sequence[ast.stmt], loop: ast.AST) -> bool:
+    """Whether anything between the chain and the loop reads what the chain makes."""
+    made = {name for statement in chain for name in bound_in(statement)}
+    inside = set(walk(loop)) | {n for s in chain for n in walk(s)}
+    line = getattr(loop, "lineno", 0)
+    return any(
+        isinstance(node, ast.Name)
+        and isinstance(node.ctx, ast.Load)
+        and node.id in made
+        and node not in inside
+        and node.lineno < line
+        for node in walk_scope(scope)
+    )

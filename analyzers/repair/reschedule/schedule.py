@@ -1,0 +1,74 @@
+"""Where a failing walk and the step before it stand: the block of one frame that leads to both."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzers.evidence import Visit
+from analyzers.explain.inplace import Stale
+from analyzers.explain.spots import Spot, leading_to, spot
+from analyzers.repair.rewrite import without_retaining
+from analyzers.source.edits import Edit
+from analyzers.source.flow import (
+    WALKS,
+    names_read,
+    walked,
+)
+from analyzers.source.project import FUNCTIONS
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The failing walk and the step before it, as statements of one block of one frame."""
+
+    where: Spot
+    walk: ast.stmt
+    step: ast.stmt
+    block: list[ast.stmt]
+
+    @property
+    def straight(self) -> bool:
+        """Whether the step stands between the forward and the walk, in one pass."""
+        return self.block.index(self.step) < self.block.index(self.walk)
+
+
+def schedule_of(stale: Stale) -> Schedule | None:
+    """The innermost block that leads to both; None where the source does not show it."""
+    visit, changed = stale.evidence.reached, stale.change_place
+    if visit is None or changed is None:
+        return None
+    for place in reversed(visit.stack or (visit.at,)):
+        where = spot(stale.project, place)
+        if where is None:
+            continue
+        for walk, block in _blocks_around(where):
+            step = leading_to(stale.project, block, changed)
+            if step is not None and step is not walk:
+                return Schedule(where, walk, step, block)
+    return None
+
+
+def _blocks_around(where: Spot) -> Iterator[tuple[ast.stmt, list[ast.stmt]]]:
+    """The blocks around a statement with the statement of each, innermost first."""
+    node: ast.AST = where.statement
+    while isinstance(node, ast.stmt) and not isinstance(node, FUNCTIONS[:2]):
+        yield node, where.module.block_of(node)
+        node = where.module.parents[node]
+
+
+def root_names(visit: Visit, where: Spot) -> set[str]:
+    """Names of the tensor that the failing call walked, in the frame of a statement."""
+    call = where.call(*WALKS)
+    tensor = walked(call) if call is not None else None
+    if tensor is not None:
+        return names_read(tensor)
+    names = {name.partition("[")[0] for name in visit.root}
+    return names | names_read(where.statement)
+
+
+def released(stale: Stale) -> Iterator[Edit]:
+    """The failing walk without `retain_graph=True`."""
+    visit = stale.evidence.reached
+    return without_retaining(spot(stale.project, visit.at if visit is not None else None))
