@@ -18,16 +18,14 @@ from app.request.reader import Reader, ReadingLimit
 from app.run.completion import InWorld, completed, is_partial
 from app.run.outcome import is_given, len_backwards
 from app.run.replay import InOrder
+from app.run.tracing import run_for_changes, traced
 from app.run.witness import merged, observed
-from sandbox.protocol import Job, RunResult, Session
-from sandbox.records import Plan, Reuse, Trace
+from sandbox.protocol import RunResult, Session
+from sandbox.records import Plan, Trace
 
 TIMES_CLEAN = 2  # after as many clean walks from a line, what reading says of it is not believed
 FOLLOWED = 10  # backward calls: graphs and steps are looked at up to the seventh
-SHORT = 0.2  # of the time limit: training that does not end is followed for so long
-LONGER = 0.5  # where an error was given that it did not show
 _UNCLEARED = "uncleared-gradients"
-LONG = 0.4  # of the time limit: a run that took longer is not made again to follow a value
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ async def _completed(case: Case, session: Session) -> Observation:
     told = run.trace.plan is not None and run.trace.plan.shows
     if run.raised is not None and (_shows(run, case) if given else told):
         if run.trace.inplace is not None or run.trace.missing is not None:
-            run = await _run_for_changes(case, run, InWorld(session, plan))
+            run = await run_for_changes(case, run, InWorld(session, plan))
         assert run.trace is not None
         raised = run.trace.model_copy(update={"silent": []})
         if seen := observed(raised):
@@ -162,11 +160,11 @@ def as_observed(session: Session | None, case: Case, seen: Observation) -> Sessi
 async def _reproduced(case: Case, session: Session) -> tuple[RunResult, tuple[int, ...]]:
     """The run from top to bottom; where that does not show the error that a notebook's user saw,
     the run in an order of cells that does, with this order."""
-    first = await _traced(case, session)
+    first = await traced(case, session)
     if case.notebook is None or not _awaited(case) or _shows(first, case):
         return first, ()
     for order in case.notebook.replays:
-        run = await _traced(case, InOrder(session, case.notebook, order))
+        run = await traced(case, InOrder(session, case.notebook, order))
         if _shows(run, case):
             return run, order
     return first, ()
@@ -192,23 +190,13 @@ def _shows(run: RunResult, case: Case) -> bool:
     return family_and_hint(part)[0] == case.traceback.family
 
 
-async def _traced(case: Case, session: Session) -> RunResult:
-    run = await _run(case, session, "trace")
-    trace = run.trace
-    if trace is not None and trace.reuse is not None:
-        run = await _run_for_path(case, run, trace.reuse, session)
-    elif trace is not None and (trace.inplace is not None or trace.missing is not None):
-        run = await _run_for_changes(case, run, session)
-    return run
-
-
 async def _beside_own(
     case: Case, own: tuple[Evidence, ...], session: Session | None
 ) -> Observation:
     """The evidence of the user's own run. Where the script raises the same here, without the
     user's data and device, its patches can be checked here too."""
     if session is not None and case.runnable:
-        run = await _traced(case, session)
+        run = await traced(case, session)
         if run.trace is not None and any(type(p) is type(own[0]) for p in observed(run.trace)):
             return Observation(run, case.trace, own)
     return Observation(None, case.trace, own, "the trace is from a run of yours")
@@ -217,56 +205,6 @@ async def _beside_own(
 def _own(case: Case) -> tuple[Evidence, ...]:
     """Evidence in the trace that the user sent."""
     return merged(observed(case.trace), case.reading.evidence) if case.trace else ()
-
-
-async def _run(case: Case, session: Session, mode: str, **more: object) -> RunResult:
-    """A run of the script as it was sent. One that was followed for as long as anybody waits for a
-    given error has used up its time: the error may yet come."""
-    run = await session.run(
-        Job.model_validate(
-            {
-                "files": dict(case.project.files),
-                "entry": case.project.entry,
-                "mode": mode,
-                "gradients": True,
-                "follow_s": case.time_limit_s * (SHORT if case.traceback is None else LONGER),
-                "time_limit_s": case.time_limit_s,
-                **more,
-            }
-        )
-    )
-    if run.status == "stopped" and case.traceback is not None:
-        return run.model_copy(update={"status": "timed_out"})
-    return run
-
-
-async def _run_for_changes(case: Case, first: RunResult, session: Session) -> RunResult:
-    """A second, slower run that logs which line changed a stale tensor, or lost a graph."""
-    second = await _run(case, session, "inplace")
-    if second.trace is None or first.trace is None:
-        return first
-    found = {
-        name: record
-        for name in ("inplace", "missing")
-        if (record := getattr(second.trace, name)) is not None
-        and getattr(first.trace, name) is not None
-    }
-    return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
-
-
-async def _run_for_path(case: Case, first: RunResult, reuse: Reuse, session: Session) -> RunResult:
-    """A second run that follows, line by line, the values whose old graph was met again. What it
-    tells of the failure replaces what the first told: its frames have other numbers."""
-    follow = dict.fromkeys((join.old.number, join.output) for join in reuse.joins)
-    known = [(number, output) for number, output in follow if number >= 0]
-    slow = first.ran_s > LONG * case.time_limit_s  # the time is better spent on patches
-    if not known or first.trace is None or slow:
-        return first
-    second = await _run(case, session, "trace", follow=known, freed=reuse.freed.n)
-    if second.trace is None or second.trace.reuse is None or second.trace.path is None:
-        return first
-    found = {"reuse": second.trace.reuse, "path": second.trace.path}
-    return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
 
 
 def _relevant(case: Case, run: RunResult | None = None) -> tuple[Evidence, ...]:

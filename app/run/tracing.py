@@ -1,0 +1,72 @@
+"""Runs of the script as it was sent: traced, and again for what a second look tells."""
+
+from __future__ import annotations
+
+from app.request.case import Case
+from sandbox.protocol import Job, RunResult, Session
+from sandbox.records import Reuse
+
+SHORT = 0.2  # of the time limit: training that does not end is followed for so long
+LONGER = 0.5  # where an error was given that it did not show
+LONG = 0.4  # of the time limit: a run that took longer is not made again to follow a value
+
+
+async def traced(case: Case, session: Session) -> RunResult:
+    """A traced run; where it shows an error of autograd's, with what a slower one tells of it."""
+    run = await _run(case, session, "trace")
+    trace = run.trace
+    if trace is not None and trace.reuse is not None:
+        run = await _run_for_path(case, run, trace.reuse, session)
+    elif trace is not None and (trace.inplace is not None or trace.missing is not None):
+        run = await run_for_changes(case, run, session)
+    return run
+
+
+async def _run(case: Case, session: Session, mode: str, **more: object) -> RunResult:
+    """A run of the script as it was sent. One that was followed for as long as anybody waits for a
+    given error has used up its time: the error may yet come."""
+    run = await session.run(
+        Job.model_validate(
+            {
+                "files": dict(case.project.files),
+                "entry": case.project.entry,
+                "mode": mode,
+                "gradients": True,
+                "follow_s": case.time_limit_s * (SHORT if case.traceback is None else LONGER),
+                "time_limit_s": case.time_limit_s,
+                **more,
+            }
+        )
+    )
+    if run.status == "stopped" and case.traceback is not None:
+        return run.model_copy(update={"status": "timed_out"})
+    return run
+
+
+async def run_for_changes(case: Case, first: RunResult, session: Session) -> RunResult:
+    """A second, slower run that logs which line changed a stale tensor, or lost a graph."""
+    second = await _run(case, session, "inplace")
+    if second.trace is None or first.trace is None:
+        return first
+    found = {
+        name: record
+        for name in ("inplace", "missing")
+        if (record := getattr(second.trace, name)) is not None
+        and getattr(first.trace, name) is not None
+    }
+    return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
+
+
+async def _run_for_path(case: Case, first: RunResult, reuse: Reuse, session: Session) -> RunResult:
+    """A second run that follows, line by line, the values whose old graph was met again. What it
+    tells of the failure replaces what the first told: its frames have other numbers."""
+    follow = dict.fromkeys((join.old.number, join.output) for join in reuse.joins)
+    known = [(number, output) for number, output in follow if number >= 0]
+    slow = first.ran_s > LONG * case.time_limit_s  # the time is better spent on patches
+    if not known or first.trace is None or slow:
+        return first
+    second = await _run(case, session, "trace", follow=known, freed=reuse.freed.n)
+    if second.trace is None or second.trace.reuse is None or second.trace.path is None:
+        return first
+    found = {"reuse": second.trace.reuse, "path": second.trace.path}
+    return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
