@@ -48,24 +48,13 @@ def read(
     evidence: dict[object, Evidence] = {}
     walks: dict[Place, None] = {}
     sources: set[str] = set()
-    machines: list[Machine] = []
-    if suspecting or roots.mentions_walks(project):
-        models = roots.model_names(project)
-        leaves = guesses.leaf_names(project) if suspecting else frozenset()
-        names = reached_names(project, reached) if suspecting else frozenset[str]()
-        for arm in (0, 1):
-            machine = Machine(
-                project, arm, models, suspecting=suspecting, leaf_names=leaves, reached=names
-            )
-            _run(machine, tuple(reruns), machines[0].undecided if machines else None)
-            machines.append(machine)
-            incomplete |= machine.incomplete
-            walks |= machine.walk_places
-            sources |= machine.sources
-            for key, found in machine.evidence.items():
-                evidence.setdefault(key, found)
-            if not machine.undecided:
-                break
+    machines = _followed(project, tuple(reruns), suspecting, reached)
+    for machine in machines:
+        incomplete |= machine.incomplete
+        walks |= machine.walk_places
+        sources |= machine.sources
+        for key, found in machine.evidence.items():
+            evidence.setdefault(key, found)
     fault = starving.starved(machines)
     if fault is not None and not suspecting:
         evidence["starved"] = fault
@@ -78,6 +67,27 @@ def read(
         tuple(lines.values()),
         sources=frozenset(sources),
     )
+
+
+def _followed(
+    project: Project, reruns: tuple[tuple[int, int], ...], suspecting: str, reached: Iterable[str]
+) -> list[Machine]:
+    """The runs of a project that may walk a graph, as they ended."""
+    if not suspecting and not roots.mentions_walks(project):
+        return []
+    models = roots.model_names(project)
+    leaves = guesses.leaf_names(project) if suspecting else frozenset()
+    names = reached_names(project, reached) if suspecting else frozenset[str]()
+    machines: list[Machine] = []
+    for arm in (0, 1):
+        machine = Machine(
+            project, arm, models, suspecting=suspecting, leaf_names=leaves, reached=names
+        )
+        _run(machine, reruns, machines[0].undecided if machines else None)
+        machines.append(machine)
+        if not machine.undecided:
+            break
+    return machines
 
 
 def _run(

@@ -66,12 +66,10 @@ class Machine:
         leaf_names: frozenset[str] = frozenset(),
         reached: frozenset[str] = frozenset(),
     ) -> None:
-        lines = sum(text.count("\n") for text in project.files.values())
-        steps = min(STEPS + STEPS_PER_LINE * lines, MAX_STEPS)
         self.project = project
         self.arm = arm
-        self.steps = steps
-        self.tape = Tape(steps * 4, suspecting=bool(suspecting))
+        self.steps = _steps_for(project)
+        self.tape = Tape(self.steps * 4, suspecting=bool(suspecting))
         self.suspecting = suspecting
         self.leaf_names = leaf_names
         self.reached = reached  # functions that the entry may come to
@@ -323,3 +321,9 @@ def statement(*kinds: type) -> Callable[[Executor], Executor]:
         return function
 
     return register
+
+
+def _steps_for(project: Project) -> int:
+    """How many steps a run may take: more for a longer script, up to a limit."""
+    lines = sum(text.count("\n") for text in project.files.values())
+    return min(STEPS + STEPS_PER_LINE * lines, MAX_STEPS)

@@ -240,11 +240,7 @@ def _of_module(
             return Unknown(receiver.origin, receiver.node)
         return receiver
     if name == "requires_grad_":
-        wanted = not (args and isinstance(args[0], Const) and not args[0].value)
-        for leaf in leaves(Parameters(receiver)):
-            if leaf.node is not None:
-                leaf.node.trainable = wanted
-        return receiver
+        return _training(receiver, args)
     if name == "zero_grad":
         machine.zeroings += 1
         return NONE
@@ -273,6 +269,15 @@ def _of_module(
         return machine.call(receiver, args, kwargs, frame)
     callee = Unknown(name, receiver.node, lost=receiver.lost)
     return unknowns.call_unknown(machine, callee, args, kwargs, frame)
+
+
+def _training(module: Value, args: list[Value]) -> Value:
+    """The module, its parameters set to learn or not."""
+    wanted = not (args and isinstance(args[0], Const) and not args[0].value)
+    for leaf in leaves(Parameters(module)):
+        if leaf.node is not None:
+            leaf.node.trainable = wanted
+    return module
 
 
 def _of_unknown(machine: Machine, receiver: Value, name: str, frame: Frame) -> Value:

@@ -61,6 +61,12 @@ def install(report: Report) -> None:
     for name in ("stat", "listdir", "scandir", "remove", "rmdir", "chdir"):
         _behind(os, name, known)
     _behind(os, "mkdir", made)
+    _opening(made, known)
+    _saving(made)
+
+
+def _opening(made: Callable[[Any], str | None], known: Callable[[Any], str | None]) -> None:
+    """Open where a file is kept what cannot be opened where it is looked for."""
     opened = builtins.open
 
     @wraps(opened)
@@ -76,7 +82,6 @@ def install(report: Report) -> None:
 
     builtins.open = opening
     setattr(io, "open", opening)  # noqa: B010 (the same function under another name)
-    _saving(made)
 
 
 def _behind(owner: Any, name: str, other: Callable[[Any], str | None]) -> None:
