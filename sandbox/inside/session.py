@@ -7,64 +7,31 @@ import platform
 import random
 import resource
 import sys
-import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import torch
-from torch.autograd.graph import saved_tensors_hooks
 
 from . import failure, frames, needs
-from .aims import Aims
-from .carried import PathWatch
-from .changes import ChangeLog
-from .drawing import Draws
 from .emitter import Emitter
-from .engine import Engine, Observer, Stopped
-from .engines import EngineWatch
+from .engine import Stopped
 from .entry import run_as_main
-from .following import Following
 from .frames import Json
 from .guard import Guard
-from .handmade import HandSteps
-from .inplace import InplaceWatch
-from .leaf_steps import LeafSteps
-from .losses import LossLog
-from .missing import MissingWatch
-from .parameters import Parameters
-from .randomness import CommonRandomness
-from .references import Truncation, copied
-from .refusals import Lenient
-from .reuse import ReuseWatch
-from .silent import SilentWatch
-from .stamps import Clock, Stamps, next_number
-from .steps import StepWatch
-from .tampering import HiddenSteps, Seals
-from .visits import VisitWatch
+from .instruments import Instruments
+from .stamps import Clock, next_number
 
 
 class Session:
-    """Sets up the instruments that a job asks for, runs the script, tells how it ended."""
+    """Runs the script of a job, watched as it asks, and tells how it ended."""
 
     def __init__(self, job: Json, emit_fd: int) -> None:
         self.job = job
         self.entry = str(job.get("entry") or "train.py")
         self.emitter = Emitter(emit_fd)
-        self.stamps = Stamps()
-        self.engine: Engine | None = None
-        self.silent: SilentWatch | None = None
-        self.seals: Seals | None = None
-        self.hidden: HiddenSteps | None = None
-        self.hand: HandSteps | None = None
-        self.path: PathWatch | None = None
-        self.aims: Aims | None = None
-        self.further: list[Observer] = []  # who else wants to hear of backward calls
-        self._open = ExitStack()  # never closed: the script's last line is still seen
-        self._clock = time.monotonic  # a script may replace it later
-        self._begun = self._clock()
+        self.instruments = Instruments(job, self.emitter)
 
     def parts(self) -> Iterator[Callable[[], int]]:
         """What the run is made of, to be called one by one: the script, then its exit code."""
@@ -80,7 +47,7 @@ class Session:
             self._stand_in()
         self._prepare_world()
         if self.job.get("mode", "trace") != "plain":
-            self._install()
+            self.instruments.install()
         self.emitter.emit(
             {
                 "t": "start",
@@ -88,23 +55,18 @@ class Session:
                 "torch": torch.__version__,
                 "python": platform.python_version(),
                 "entry": self.entry,
-                "stamps": self.stamps.kind,
+                "stamps": self.instruments.stamps.kind,
             }
         )
         Clock.first_node = next_number()
-        if self.path is not None:
-            self.path.install(self.stamps)
+        self.instruments.follow()
         guard, attempt = Guard(), Attempt(self._script())
-        if self.seals is not None and not self.job.get("launcher"):
-            guard.begin(self._kept(), [run, run_as_main, _called, Attempt.__call__])
+        if self.instruments.engine is not None and not self.job.get("launcher"):
+            kept = [(self, ("emitter", "instruments", "job")), *self.instruments.kept()]
+            guard.begin(kept, [run, run_as_main, _called, Attempt.__call__])
         yield attempt
         reason, code = self._ended(attempt.error)
-        if self.engine is not None:
-            if reason != "raised":
-                self.missing.explain_warning()
-                if self.silent is not None:
-                    self.silent.finish()
-            self._tell_parameters()
+        self.instruments.finish(raised=reason == "raised")
         self.emitter.emit(
             {
                 "t": "end",
@@ -112,91 +74,13 @@ class Session:
                 "backwards": Clock.visits,
                 "steps": Clock.steps,
                 "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-                "truncated": self.engine.notes if self.engine else [],
-                "tampered": [*guard.found(), *self._tampered()][:16],
-                "moving_targets": self.aims is not None and self.aims.moving,
+                "truncated": self.instruments.notes,
+                "tampered": [*guard.found(), *self.instruments.tampered()][:16],
+                "moving_targets": self.instruments.moving_targets,
                 "records": self.emitter.written + 1,
             }
         )
         yield lambda: code
-
-    def _kept(self) -> list[tuple[object, Sequence[str]]]:
-        """The objects that records go through, and what of them stays as it is."""
-        mine = ("emitter", "engine", "seals", "hidden", "steps", "parameters", "job")
-        writes = ("_fd", "_given", "_write", "_encode", "_getpid", "_pid")
-        return [(self, mine), (self.emitter, writes), (self.engine, ("observers",))]
-
-    def _tampered(self) -> list[str]:
-        """What the script did to the instruments, as far as it shows."""
-        found = self.emitter.meddled()
-        if self.seals is not None and self.hidden is not None:
-            found += [*self.hidden.found, *self.seals.broken()]
-        return found[:16]
-
-    def _install(self) -> None:
-        job, emitter, stamps = self.job, self.emitter, self.stamps
-        reference = str(job.get("reference") or "")
-        stamps.install(hook=job.get("hook", True))
-        if reference:
-            self._open.enter_context(saved_tensors_hooks(copied, lambda tensor: tensor))
-            self.further.append(self._open.enter_context(Lenient()))
-            self.aims = self._open.enter_context(Aims(held=reference == "aimed"))
-        self.parameters = Parameters(emitter)
-        self.steps = StepWatch(
-            emitter,
-            self.parameters,
-            gradients=bool(reference or job.get("gradients")),
-            frozen=bool(reference or job.get("frozen_steps")),
-            unmoved=job.get("unmoved") or (),
-        )
-        self.steps.install()
-        if self.steps.frozen:
-            CommonRandomness(Draws(self.steps.passes)).install()
-        self.hidden = HiddenSteps(self.steps)
-        self.hidden.install()
-        self.leaves = LeafSteps(self.steps, self.parameters) if self.steps.gradients else None
-        EngineWatch(emitter, self.parameters, self.leaves, reference).install()
-        changes, losses = self._logs()
-        self.inplace = InplaceWatch(emitter, stamps, self.parameters, changes)
-        self.missing = MissingWatch(emitter, stamps, losses)
-        self.missing.install()
-        observers: list[Observer] = [
-            ReuseWatch(emitter, stamps),
-            self.inplace,
-            self.missing,
-            VisitWatch(emitter, stamps, self.parameters, values=self.steps.gradients),
-            self.hidden,
-        ]
-        unlike = reference or job.get("keep_graphs") or job.get("frozen_steps")
-        if not unlike and job.get("silent", True):
-            self.silent = SilentWatch(emitter, stamps, self.parameters)
-            observers.append(self.silent)
-            self.steps.on_step.append(self.silent.stepped)
-        if job.get("follow"):
-            self.path = PathWatch(emitter, job["follow"], int(job.get("freed") or 0))
-            observers.append(self.path)
-        notes: list[str] = []
-        if self.steps.gradients:
-            self.hand = HandSteps(
-                self.steps,
-                self.parameters,
-                notes,
-                frozen=self.steps.frozen,
-                renew=bool(reference),
-            )
-            observers += [self.steps.feeding, self.hand]
-        if reference == "truncated":
-            observers.append(Truncation())
-        self.engine = Engine(
-            stamps,
-            [*observers, *self.further],
-            notes=notes,
-            keep_graphs=bool(reference or job.get("keep_graphs")),
-            make_graphs=reference == "differentiated",
-            enough=Following(job, self._clock).enough,
-        )
-        self.engine.install()
-        self.seals = Seals()
 
     def _stand_in(self) -> None:
         """Put the substitutes in place; each is told once, when it is first used."""
@@ -215,33 +99,13 @@ class Session:
 
         standins.install(report)
 
-    def _logs(self) -> tuple[ChangeLog | None, LossLog | None]:
-        """The two logs of the slower run, switched on for good."""
-        if self.job.get("mode") != "inplace":
-            return None, None
-        changes, losses = ChangeLog(), LossLog()
-        losses.install()
-        self._open.enter_context(changes)
-        self._open.enter_context(losses)
-        return changes, losses
-
     def _explain(self, error: BaseException) -> None:
         """Tell what ended the script, in general and in autograd's terms."""
         self.emitter.emit(failure.record(error))
         needed = needs.of(error)
         if needed is not None:
             self.emitter.emit(needed)
-        if self.engine is not None and not self.inplace.explain(error):
-            self.missing.explain(error)
-
-    def _tell_parameters(self) -> None:
-        """Name what can be named now, and tell the gradients that are left."""
-        self.parameters.name_again(None)
-        self.parameters.tell()
-        if self.leaves is not None:
-            self.leaves.finish()
-        if self.hand is not None:
-            self.hand.finish()
+        self.instruments.explain(error)
 
     def _prepare_world(self) -> None:
         """Look for a world before any instrument is in place."""

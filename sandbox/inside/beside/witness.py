@@ -42,15 +42,16 @@ class Witness:
         job["stand_ins"] = False
         records = os.open(self._word.path("jsonl"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         session = Session(job, records)
-        session.further.append(Failures(self))
+        session.instruments.further.append(Failures(self))
         self._parts = session.parts()
         self.attempt: Any = next(self._parts)
         self._word.leave(None)
         atexit.register(self.finish)
         sys.excepthook = _without_own_frames(sys.excepthook)
-        if session.engine is not None and session.engine.enough is not None:
-            enough = session.engine.enough
-            session.engine.enough = lambda calls: enough(calls) and self._leave(calls)
+        engine = session.instruments.engine
+        if engine is not None and engine.enough is not None:
+            enough = engine.enough
+            engine.enough = lambda calls: enough(calls) and self._leave(calls)
 
     def failed(self, error: Exception) -> None:
         """A backward call has raised: if the program catches it and ends, it is still told."""

@@ -1,0 +1,178 @@
+"""What watches a run: set up as its job asks, and asked once more when the script has ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+
+from torch.autograd.graph import saved_tensors_hooks
+
+from .aims import Aims
+from .carried import PathWatch
+from .changes import ChangeLog
+from .drawing import Draws
+from .emitter import Emitter
+from .engine import Engine, Observer
+from .engines import EngineWatch
+from .following import Following
+from .frames import Json
+from .handmade import HandSteps
+from .inplace import InplaceWatch
+from .leaf_steps import LeafSteps
+from .losses import LossLog
+from .missing import MissingWatch
+from .parameters import Parameters
+from .randomness import CommonRandomness
+from .references import Truncation, copied
+from .refusals import Lenient
+from .reuse import ReuseWatch
+from .silent import SilentWatch
+from .stamps import Stamps
+from .steps import StepWatch
+from .tampering import HiddenSteps, Seals
+from .visits import VisitWatch
+
+
+class Instruments:
+    """The instruments of one run; none is in place, and `engine` is None, before `install`."""
+
+    def __init__(self, job: Json, emitter: Emitter) -> None:
+        self.job = job
+        self.emitter = emitter
+        self.stamps = Stamps()
+        self.notes: list[str] = []
+        self.engine: Engine | None = None
+        self.silent: SilentWatch | None = None
+        self.hand: HandSteps | None = None
+        self.path: PathWatch | None = None
+        self.aims: Aims | None = None
+        self.further: list[Observer] = []  # who else wants to hear of backward calls
+        self._reference = str(job.get("reference") or "")
+        self._open = ExitStack()  # never closed: the script's last line is still seen
+        self._clock = time.monotonic  # a script may replace it later
+
+    def install(self) -> None:
+        """Put them in place: those of steps before those of errors, the engine's wrapper last."""
+        job, reference = self.job, self._reference
+        self.stamps.install(hook=job.get("hook", True))
+        if reference:
+            self._open.enter_context(saved_tensors_hooks(copied, lambda tensor: tensor))
+            self.further.append(self._open.enter_context(Lenient()))
+            self.aims = self._open.enter_context(Aims(held=reference == "aimed"))
+        self._watch_steps()
+        self._watch_errors()
+        self.engine = Engine(
+            self.stamps,
+            [*self._observers(), *self.further],
+            notes=self.notes,
+            keep_graphs=bool(reference or job.get("keep_graphs")),
+            make_graphs=reference == "differentiated",
+            enough=Following(job, self._clock).enough,
+        )
+        self.engine.install()
+        self.seals = Seals()
+
+    def _watch_steps(self) -> None:
+        job, reference = self.job, self._reference
+        self.parameters = Parameters(self.emitter)
+        self.steps = StepWatch(
+            self.emitter,
+            self.parameters,
+            gradients=bool(reference or job.get("gradients")),
+            frozen=bool(reference or job.get("frozen_steps")),
+            unmoved=job.get("unmoved") or (),
+        )
+        self.steps.install()
+        if self.steps.frozen:
+            CommonRandomness(Draws(self.steps.passes)).install()
+        self.hidden = HiddenSteps(self.steps)
+        self.hidden.install()
+
+    def _watch_errors(self) -> None:
+        emitter, stamps, parameters = self.emitter, self.stamps, self.parameters
+        self.leaves = LeafSteps(self.steps, parameters) if self.steps.gradients else None
+        EngineWatch(emitter, parameters, self.leaves, self._reference).install()
+        changes, losses = self._logs()
+        self.inplace = InplaceWatch(emitter, stamps, parameters, changes)
+        self.missing = MissingWatch(emitter, stamps, losses)
+        self.missing.install()
+
+    def _logs(self) -> tuple[ChangeLog | None, LossLog | None]:
+        """The two logs of the slower run, switched on for good."""
+        if self.job.get("mode") != "inplace":
+            return None, None
+        changes, losses = ChangeLog(), LossLog()
+        losses.install()
+        self._open.enter_context(changes)
+        self._open.enter_context(losses)
+        return changes, losses
+
+    def _observers(self) -> Iterator[Observer]:
+        """Who hears of each backward call, in this order."""
+        job, reference = self.job, self._reference
+        emitter, stamps, parameters = self.emitter, self.stamps, self.parameters
+        yield ReuseWatch(emitter, stamps)
+        yield self.inplace
+        yield self.missing
+        yield VisitWatch(emitter, stamps, parameters, values=self.steps.gradients)
+        yield self.hidden
+        unlike = reference or job.get("keep_graphs") or job.get("frozen_steps")
+        if not unlike and job.get("silent", True):
+            self.silent = SilentWatch(emitter, stamps, parameters)
+            self.steps.on_step.append(self.silent.stepped)
+            yield self.silent
+        if job.get("follow"):
+            self.path = PathWatch(emitter, job["follow"], int(job.get("freed") or 0))
+            yield self.path
+        if self.steps.gradients:
+            frozen, renew = self.steps.frozen, bool(reference)
+            self.hand = HandSteps(self.steps, parameters, self.notes, frozen=frozen, renew=renew)
+            yield self.steps.feeding
+            yield self.hand
+        if reference == "truncated":
+            yield Truncation()
+
+    def follow(self) -> None:
+        """Begin to follow values line by line, if that is asked for: just before the script."""
+        if self.path is not None:
+            self.path.install(self.stamps)
+
+    def kept(self) -> list[tuple[object, Sequence[str]]]:
+        """The objects that records go through, and what of them stays as it is."""
+        mine = ("emitter", "engine", "seals", "hidden", "steps", "parameters", "job")
+        writes = ("_fd", "_given", "_write", "_encode", "_getpid", "_pid")
+        return [(self, mine), (self.emitter, writes), (self.engine, ("observers",))]
+
+    def tampered(self) -> list[str]:
+        """What the script did to them, as far as it shows."""
+        found = self.emitter.meddled()
+        if self.engine is not None:
+            found += [*self.hidden.found, *self.seals.broken()]
+        return found[:16]
+
+    @property
+    def moving_targets(self) -> bool:
+        """Whether what losses aim at was seen to move with the weights."""
+        return self.aims is not None and self.aims.moving
+
+    def explain(self, error: BaseException) -> None:
+        """Tell in autograd's terms what ended the script."""
+        if self.engine is not None and not self.inplace.explain(error):
+            self.missing.explain(error)
+
+    def finish(self, *, raised: bool) -> None:
+        """Tell what shows at the end only; name what can be named now, and what is left of
+        gradients."""
+        if self.engine is None:
+            return
+        if not raised:
+            self.missing.explain_warning()
+            if self.silent is not None:
+                self.silent.finish()
+        self.parameters.name_again(None)
+        self.parameters.tell()
+        if self.leaves is not None:
+            self.leaves.finish()
+        if self.hand is not None:
+            self.hand.finish()
