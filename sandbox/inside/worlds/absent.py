@@ -42,6 +42,17 @@ def _bound(tree: ast.Module) -> Iterator[str]:
     return (name for node in _imports(tree) for name in names_of(node))
 
 
+def modules_named(tree: ast.Module) -> list[str]:
+    """The modules that a text imports by their full names."""
+    return [name for node in _imports(tree) for name in _names(node)]
+
+
+def is_installed(top: str) -> bool:
+    """Whether a package is here, and neither a part of the project nor a substitute."""
+    spec = importlib.util.find_spec(top)
+    return spec is not None and "site-packages" in str(spec.origin)
+
+
 def _is_one(node: ast.stmt, lines: set[int]) -> bool:
     return isinstance(node, ast.Import | ast.ImportFrom) and node.lineno in lines
 

@@ -92,7 +92,7 @@ class Driver:
             for node in kept:
                 name = self._name(owner, node, thing)
                 if number == 0:
-                    self._say(name, node, walked=node is kept[-1] and not any(map(walks, kept)))
+                    self._say(name, node, walked=node is kept[-1] and not _walked(kept, thing))
                     given[name] = self._building.arguments(name, node, skip_self=thing is not None)
                 args = given[name] if number == 0 else self._renewed(name, node, given[name], thing)
                 self._supply(node)
@@ -130,7 +130,7 @@ class Driver:
         """One call of a function, walked if the text walks nowhere."""
         function = self._names[name] if thing is None else getattr(thing, node.name)
         named = self._building.named(name, node)
-        own = any(map(walks, nodes))
+        own = _walked(nodes, thing)
         optimizers = self._optimizers(thing) if not own else []
         turns = max(len(optimizers), 1) if _takes_turns(node) else 1
         for turn in range(turns):
@@ -230,6 +230,14 @@ def _loaded(node: ast.stmt) -> set[str]:
         on_self = (p for p in parts if isinstance(p, ast.Attribute))
         found |= {p.attr for p in on_self if getattr(p.value, "id", "") == "self"}
     return found - {own}
+
+
+def _walked(nodes: Sequence[Definition], thing: Any) -> bool:
+    """Whether the functions walk a graph, and nothing walks behind them what they give: a trainer
+    does, unless it was told to leave that to its module."""
+    automatic = getattr(thing, "automatic_optimization", False) is True
+    behind = automatic and nodes[-1].name == "training_step"
+    return any(map(walks, nodes)) and not behind
 
 
 def _is_static(node: Definition) -> bool:

@@ -60,6 +60,11 @@ USUAL = {
 OF_ENGINES = frozenset({"Tensor", "Variable", "Parameter", "Function"})  # own ones have these, too
 
 
+def usual(name: str) -> str:
+    """The module that is usually imported for a name; of other names, an empty text."""
+    return USUAL.get(name, "").partition(":")[0]
+
+
 class Everything(dict[str, Any]):
     """A `__builtins__` in which every name is found: imported if it is usual, else made up, as are
     those `left_out` of the text."""

@@ -27,7 +27,7 @@ _OPTIMIZER = re.compile(r"opt|adam|sgd|solver|rmsprop|_d$|_g$")
 _CRITERION = re.compile(r"loss|crit(?!ic)|bce|mse|^ce$|xent|entropy|nll|objective|penalty")
 _MODULE = re.compile(
     r"net|model|encod|decod|gen|disc|actor|critic|policy|rnn|lstm|gru|embed|attention|layer|conv"
-    r"|fc|linear|head|classif|backbone|bert|transformer|student|teacher|agent|vae|gan|block|proj"
+    r"|fc|linear|head|tower|mlp|classif|backbone|bert|transformer|student|teacher|agent|vae|gan|block|proj"
 )
 _LOADER = re.compile(r"load|dataset|batches|_dl$|^dl$|train_data|iterator")
 _SETTINGS: tuple[tuple[str, float], ...] = (  # names that no tensor has

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
+import importlib
 import os
 import random
 import sys
@@ -18,16 +19,17 @@ import torch
 from .. import entry as scripts
 from .. import failure, holders
 from ..emitter import Emitter
+from . import absent
 from .absent import names_left_out, without_absent
 from .driving import Driver
 from .elided import filled_in, handed_on
 from .entries import walks
-from .names import Everything
+from .names import Everything, usual
 from .plan import Json, Plan
 from .reading import Uses
 from .scout import Choices, Enough, Scout, Trial, Wanted, Watch
 from .shapes import Failure
-from .things import Wish
+from .things import Batches, Wish
 from .world import World
 
 
@@ -60,7 +62,9 @@ class Completed:
             self._texts[True] = Text(rest, modern_rest, names_left_out(self._tree, rest))
         self._emitter = emitter
         self._asked = asked
+        _import_ahead(self._texts[False])
         _take_tensors_for_arrays()
+        _load_batches_as_they_are()
         sys.argv = scripts.arguments([entry, *argv])
         sys.path[0:0] = folders
 
@@ -143,6 +147,15 @@ class Completed:
         trial.lines = _statement_at(self._tree, line)
 
 
+def _import_ahead(text: Text) -> None:
+    """Import what is installed and the text needs: that takes longer than a scout waits."""
+    needed = [*absent.modules_named(text.modern), *(usual(n) for n in text.uses.of if usual(n))]
+    for name in needed:
+        with contextlib.suppress(Exception):  # the text's own line says what is wrong
+            if absent.is_installed(name.partition(".")[0]):
+                importlib.import_module(name)
+
+
 def _take_tensors_for_arrays() -> None:
     """Of what is made up, arrays of NumPy are tensors as well."""
     patched: Any = torch
@@ -153,6 +166,22 @@ def _take_tensors_for_arrays() -> None:
         return array if isinstance(array, torch.Tensor) else from_numpy(array)
 
     patched.from_numpy = taken
+
+
+def _load_batches_as_they_are() -> None:
+    """A loader over batches that are made up gives these."""
+    loader: Any = torch.utils.data.DataLoader
+    iterate, count = loader.__iter__, loader.__len__
+
+    @wraps(iterate)
+    def iterated(self: Any) -> Any:
+        return iter(self.dataset) if isinstance(self.dataset, Batches) else iterate(self)
+
+    @wraps(count)
+    def counted(self: Any) -> int:
+        return len(self.dataset) if isinstance(self.dataset, Batches) else count(self)
+
+    loader.__iter__, loader.__len__ = iterated, counted
 
 
 def _file_of(entry: TracebackType) -> str:

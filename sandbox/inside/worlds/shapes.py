@@ -38,8 +38,9 @@ class Failure:
 
 
 def mended(plan: Plan, failure: Failure) -> Iterator[Plan]:
-    """Plans under which this failure should not come again, the likeliest first."""
-    for path, wish in _wishes(failure):
+    """Plans under which this failure should not come again, the likeliest first: what an earlier
+    failure decided is right until nothing else helps."""
+    for path, wish in sorted(_wishes(failure), key=lambda wished: wished[0] in plan.shapes):
         better = _with(plan, path, wish)
         if better is not None and better != plan:
             yield better

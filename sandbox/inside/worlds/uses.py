@@ -15,7 +15,7 @@ SAME = frozenset(  # methods that give the value itself, moved or seen otherwise
     }
 )
 WRAPPERS = frozenset(
-    {"Variable", "tensor", "as_tensor", "from_numpy", "FloatTensor", "tqdm", "list"}
+    {"Variable", "tensor", "as_tensor", "from_numpy", "FloatTensor", "tqdm", "list", "DataLoader"}
 )
 BUILTIN = frozenset(dir(builtins))
 NUMERIC = frozenset({"range", "zeros", "ones", "randn", "rand", "full", "empty", "min", "max"})
