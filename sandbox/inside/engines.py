@@ -12,7 +12,6 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import partial, wraps
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -29,27 +28,11 @@ from .received import Received
 from .rewinding import Rewind, cut_off
 from .sampling import sampled
 from .stamps import Clock
+from .walked import Walk, joins_of, reuse_record
 from .walkers import Walker, computes, functions_in, is_foreign, walkers_of
 
 _builtins: Any = builtins
 KEPT = 512
-
-
-@dataclass
-class Walk:
-    """One outermost call of what walks an engine's graphs, with the graph as it stood before it."""
-
-    walker: Walker
-    begun: int  # how many instances there were
-    root: Any
-    visit: Json
-    nodes: list[Any]
-    leaves: frozenset[int] = frozenset()
-    names: dict[int, list[Name]] = field(default_factory=dict)
-    entered: Any = None
-    received: Received | None = None
-    rewind: Rewind | None = None
-    stale: list[Json] = field(default_factory=list)
 
 
 class EngineWatch:
@@ -301,56 +284,11 @@ class EngineWatch:
             )
 
     def _failed(self, walk: Walk, error: Exception) -> None:
-        joins = self._joins(walk)
-        if self._told or not joins:
+        found = joins_of(walk, self._freeing, self._instances)
+        if self._told or not found:
             return
         self._told = True
-        first = self._freeing[joins[0]["freed"]]
-        root = self._instances.of(walk.root)
-        visited, line = self._instances.visited_by, self._instances.line
-        lines = [line(node) for node in walk.nodes if not visited(node)]
-        reused = [line(node) for node in walk.nodes if visited(node)]
-        self._emitter.emit(
-            {
-                "t": "reuse",
-                "message": str(error),
-                "freed": first.visit,
-                "reached": walk.visit,
-                "same_root": root is not None and bool(root.root_of),
-                "remade": bool(set(lines) & set(reused) - {None}),
-                "new_nodes": len(lines),
-                "joins": joins[:16],
-                "engine": "custom",
-                "engine_class": type(walk.root).__qualname__,
-            }
-        )
+        first = self._freeing[found[0]["freed"]]
+        self._emitter.emit(reuse_record(walk, first, found, self._instances, str(error)))
         self._tell(walk, "raised", 0)
         Clock.visits += 1
-
-    def _joins(self, walk: Walk) -> list[Json]:
-        """The edges from what is new to what an earlier call walked."""
-        visited, node = self._instances.visited_by, self._instances.node
-        found = [
-            (parent, consumer)
-            for consumer in walk.nodes
-            if not visited(consumer)
-            for parent in self._instances.parents(consumer)
-            if visited(parent) in self._freeing
-        ]
-        if visited(walk.root) in self._freeing:
-            found.append((walk.root, None))
-        told: dict[tuple[int, int], Json] = {}
-        for parent, consumer in found:
-            visit = visited(parent)
-            now = [name.record("now") for name in walk.names.get(id(parent), [])]
-            then = self._freeing[visit].names.get(id(parent), [])
-            held = now + [name.record("freed") for name in then]
-            told[id(parent), id(consumer)] = {
-                "new": node(consumer) if consumer is not None else None,
-                "old": node(parent),
-                "raising": node(walk.entered),
-                "freed": visit,
-                "holders": sorted(held, key=lambda h: len(h["path"]))[:32],
-                "freed_nodes": sum(1 for instance in walk.nodes if visited(instance)),
-            }
-        return list(told.values())

@@ -1,0 +1,82 @@
+"""One walk of an engine that was written by hand, and the story of a second one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .frames import Json
+from .instances import Instances
+from .names import Name
+from .received import Received
+from .rewinding import Rewind
+from .walkers import Walker
+
+
+@dataclass
+class Walk:
+    """One outermost call of what walks an engine's graphs, with the graph as it stood before it."""
+
+    walker: Walker
+    begun: int  # how many instances there were
+    root: Any
+    visit: Json
+    nodes: list[Any]
+    leaves: frozenset[int] = frozenset()
+    names: dict[int, list[Name]] = field(default_factory=dict)
+    entered: Any = None
+    received: Received | None = None
+    rewind: Rewind | None = None
+    stale: list[Json] = field(default_factory=list)
+
+
+def joins_of(walk: Walk, freeing: Mapping[int, Walk], instances: Instances) -> list[Json]:
+    """The edges from what is new to what an earlier call walked; `freeing`: those calls."""
+    visited, node = instances.visited_by, instances.node
+    found = [
+        (parent, consumer)
+        for consumer in walk.nodes
+        if not visited(consumer)
+        for parent in instances.parents(consumer)
+        if visited(parent) in freeing
+    ]
+    if visited(walk.root) in freeing:
+        found.append((walk.root, None))
+    told: dict[tuple[int, int], Json] = {}
+    for parent, consumer in found:
+        visit = visited(parent)
+        now = [name.record("now") for name in walk.names.get(id(parent), [])]
+        then = freeing[visit].names.get(id(parent), [])
+        held = now + [name.record("freed") for name in then]
+        told[id(parent), id(consumer)] = {
+            "new": node(consumer) if consumer is not None else None,
+            "old": node(parent),
+            "raising": node(walk.entered),
+            "freed": visit,
+            "holders": sorted(held, key=lambda h: len(h["path"]))[:32],
+            "freed_nodes": sum(1 for instance in walk.nodes if visited(instance)),
+        }
+    return list(told.values())
+
+
+def reuse_record(
+    walk: Walk, first: Walk, found: list[Json], instances: Instances, message: str
+) -> Json:
+    """The record of a second walk that failed; `first`: the call that had freed the graph."""
+    root = instances.of(walk.root)
+    visited, line = instances.visited_by, instances.line
+    lines = [line(node) for node in walk.nodes if not visited(node)]
+    reused = [line(node) for node in walk.nodes if visited(node)]
+    return {
+        "t": "reuse",
+        "message": message,
+        "freed": first.visit,
+        "reached": walk.visit,
+        "same_root": root is not None and bool(root.root_of),
+        "remade": bool(set(lines) & set(reused) - {None}),
+        "new_nodes": len(lines),
+        "joins": found[:16],
+        "engine": "custom",
+        "engine_class": type(walk.root).__qualname__,
+    }
