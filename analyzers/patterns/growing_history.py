@@ -50,6 +50,7 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
+from analyzers.explain.walked import is_walked
 from analyzers.repair.value_only.histories import store_values, stores_of
 from analyzers.source.project import Project
 
@@ -58,13 +59,15 @@ FAMILY = "silent"
 SHOWN_AS = "graphs"
 TITLE = "A kept value holds the graph of every pass"
 SEEN_AS = "growing-graph"
+UNWALKED = "no backward has walked any of it"
 FIGURES = "Graph nodes that it keeps alive, pass by pass"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """A name was seen to keep more graph in each pass."""
+    """A name was seen to keep more graph in each pass; one of which nothing was walked so far is
+    not meant to be walked, either."""
     fault = silent(evidence, SEEN_AS)
-    if fault is None:
+    if fault is None or (fault.detail == UNWALKED and is_walked(fault, project)):
         return None
     stores = stores_of(fault, project)
     return matched(NAME, fault, stores[0].place if stores else None)

@@ -14,17 +14,14 @@ from .aliases import CALLS, Aliases
 from .emitter import Emitter
 from .engine import Call, Observer
 from .frames import Json
-from .graph import Node, walk
+from .growth import UNWALKED, Growth
 from .holders import Search
-from .names import Name
 from .parameters import Known, Parameters
 from .stamps import Clock, Stamps
 from .starving import Starving
 from .uncleared import Uncleared
 from .visit import Visit
 
-LOOKS = (3, 5, 7)  # passes of one line at which kept graphs are measured
-HELD = 64  # names whose graphs are looked into
 GROWTH = 4  # how often in a row something must grow
 GATHERED = "each backward has added to it"
 UPDATES = 64  # calls within which updates by hand are looked at
@@ -39,7 +36,7 @@ class SilentWatch(Observer):
         self._stamps = stamps
         self._parameters = parameters
         self._told: set[str] = set()
-        self._sizes: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self._growth = Growth(stamps, self._is_walked)
         self._walked: dict[str, list[tuple[int, int]]] = defaultdict(list)
         self._aliases = Aliases(parameters)
         self._starving = Starving(parameters)
@@ -88,8 +85,8 @@ class SilentWatch(Observer):
         if call.n <= CALLS and (aliased := self._aliases.crossed()) is not None:
             visit = call.record()
             self._doubtful = self._doubtful or {"at": visit["at"], "visit": visit, **aliased}
-        if call.iteration in LOOKS:
-            self._measure_held(call)
+        if "growing-graph" not in self._told and (growing := self._growth.after(call)) is not None:
+            self._tell("growing-graph", **growing)
         self._measure_walk(call)
 
     def stepped(self, optimizer: int, owned: list[Known]) -> None:
@@ -128,6 +125,8 @@ class SilentWatch(Observer):
         was doubt about."""
         if self._doubtful:
             self._tell("overwritten-gradient", **self._doubtful)
+        if growing := self._growth.doubted():
+            self._tell("growing-graph", detail=UNWALKED, **growing)
         self._tell_gathering()
         if starved := self._starving.found():
             names = [known.name for known in starved if known.name]
@@ -147,33 +146,6 @@ class SilentWatch(Observer):
             visit = self._last.record()
             told = {"at": visit["at"], "visit": visit, "params": names[:64], "figures": figures}
             self._tell("uncleared-gradients", detail=GATHERED, **told)
-
-    def _measure_held(self, call: Call) -> None:
-        """The size of every graph that a name keeps, and of every collection of graphs."""
-        walked = {node for node, _ in call.roots}
-        now: dict[tuple[str, str], tuple[int, Name]] = {}
-        for name, tensor in Search(lambda t: t.grad_fn is not None).around(call.frame):
-            if tensor.grad_fn in walked:
-                continue
-            nodes = walk([(tensor.grad_fn, 0)]).nodes if len(now) < HELD else []
-            base = name.path.partition("[")[0]
-            size = 1 if name.containers else len(nodes)
-            now[name.scope, base] = (now.get((name.scope, base), (0, name))[0] + size, name)
-            if name.containers:  # an item that is itself a running total
-                now[name.scope, name.path] = (self._from_before(nodes, call), name)
-        for key, (size, name) in now.items():
-            sizes = self._sizes[key]
-            sizes.append(size)
-            growing = all(a < b for a, b in pairwise(sizes))
-            if len(sizes) == len(LOOKS) and growing and not self._is_walked(call):
-                holder = {**name.record("now"), "path": key[1].partition("[")[0]}
-                figures = [float(size) for size in sizes]
-                self._tell("growing-graph", call=call, holders=[holder], figures=figures)
-
-    def _from_before(self, nodes: list[Node], call: Call) -> int:
-        """How many of the nodes were made before the last call."""
-        stamps = (self._stamps.of(node) for node in nodes)
-        return sum(stamp is not None and stamp.after < call.n - 1 for stamp in stamps)
 
     def _is_walked(self, call: Call) -> bool:
         """Whether the calls at this line walk ever more themselves: another fault."""

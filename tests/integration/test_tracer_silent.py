@@ -341,3 +341,37 @@ def test_parameters_that_get_their_shape_in_a_forward_are_left_alone(traced: Tra
     seen = traced(HEAD + UNSHAPED)
     assert seen.code == 0
     assert len(seen.trace.backwards) == 3
+
+
+EPISODES = """\
+import torch
+policy, critic = torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+both = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+for episode in range(EPISODES):
+    scores = []
+    for step in range(STEPS):
+        state = torch.ones(4) * step
+        scores.append(policy(state).log_softmax(0)[0])
+        both.zero_grad()
+        critic(state).square().sum().backward()
+        both.step()
+    total = torch.stack(scores).sum()
+    WALKED
+"""
+
+
+@pytest.mark.parametrize(
+    ("episodes", "steps", "walked", "told"),
+    [
+        (2, 12, "total.backward()", []),
+        (1, 12, "total.detach()", ["no backward has walked any of it"]),
+        (12, 4, "kept = [*globals().get('kept', []), total]", ["no backward has walked any of it"]),
+    ],
+)
+def test_what_is_gathered_is_doubted_until_it_is_walked(
+    traced: Tracing, episodes: int, steps: int, walked: str, told: list[str]
+) -> None:
+    script = EPISODES.replace("EPISODES", str(episodes)).replace("STEPS", str(steps))
+    trace = traced(script.replace("WALKED", walked)).trace
+    growing = [fault for fault in trace.silent if fault.kind == "growing-graph"]
+    assert [fault.detail for fault in growing] == told

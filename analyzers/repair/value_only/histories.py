@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Place, SilentFault
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.feeding import put_in
 from analyzers.explain.reuse.handing import arguments_kept
 from analyzers.explain.spots import Spot, names_held
 from analyzers.repair.blocks import joined
@@ -50,7 +51,7 @@ def _stores(module: Module, scope: ast.AST, name: str, seen: Place | None) -> It
         if not here or (seen is not None and seen.file != module.path):
             return
     for node in walk_scope(scope):
-        if not isinstance(node, ast.stmt) or not _adds(node):
+        if not isinstance(node, ast.stmt) or not _adds(node) or _adds_a_number(node, scope):
             continue
         for bound in bindings(node):
             root = bound.partition("[")[0]
@@ -67,6 +68,12 @@ def _adds(statement: ast.stmt) -> bool:
         return stored_into(statement.value) is not None
     value = value_of(statement)
     return value is not None and any(mentions(value, name) for name in bindings(statement))
+
+
+def _adds_a_number(statement: ast.stmt, scope: ast.AST) -> bool:
+    """Whether what a statement stores is plainly no tensor."""
+    value = put_in(statement)
+    return value is not None and is_plainly_number(value, scope)
 
 
 def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:

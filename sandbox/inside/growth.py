@@ -1,0 +1,123 @@
+"""Finds names that keep more graph from pass to pass."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from .engine import Call
+from .frames import Json
+from .graph import VISITED, Node, walk
+from .holders import Search
+from .names import Name
+from .stamps import Stamps
+
+LOOKS = (3, 5, 7, 10, 20, 40)  # passes of one line at which kept graphs are measured
+GROWN = 3  # looks in a row that show growth
+HELD = 64  # names whose graphs are looked into
+UNWALKED = "no backward has walked any of it"
+
+Key = tuple[str, str, str]  # the line that walks, the scope of a name, the name
+
+
+@dataclass
+class _Held:
+    """What a name keeps at one look: `size` is of its graph, or of the collection it is; `tops`
+    are the nodes of its tensors. `walked`: a backward has freed some of it."""
+
+    name: Name
+    size: int = 0
+    tops: list[Node] = field(default_factory=list)
+    walked: bool = False
+
+
+@dataclass
+class _Doubt:
+    """A name that grows, of what no backward has walked yet: one still may."""
+
+    told: Json
+    tops: list[Node]
+
+
+class Growth:
+    """Measures what names keep as lines that walk are passed again and again.
+
+    Graphs that were walked once are freed: to keep ever more of them is a fault. Graphs that
+    nothing has walked so far may be gathered for one walk, at the end of an episode: a name that
+    keeps those is doubted until one of them is walked, or it lets go of some.
+    """
+
+    def __init__(self, stamps: Stamps, excepted: Callable[[Call], bool]) -> None:
+        """`excepted` tells calls that walk ever more themselves: another fault."""
+        self._stamps = stamps
+        self._excepted = excepted
+        self._sizes: dict[Key, list[int]] = defaultdict(list)
+        self._doubts: dict[Key, _Doubt] = {}
+
+    def after(self, call: Call) -> Json | None:
+        """What to tell of a name that keeps walked graphs, ever more of them."""
+        if self._doubts:
+            walked = set(call.walk.nodes)
+            for key in [k for k, d in self._doubts.items() if not walked.isdisjoint(d.tops)]:
+                self._forget(key)
+        return self._look(call) if call.iteration in LOOKS else None
+
+    def doubted(self) -> Json | None:
+        """What to tell, at the end, of a name whose graphs nothing has walked."""
+        return next((doubt.told for doubt in self._doubts.values()), None)
+
+    def _look(self, call: Call) -> Json | None:
+        now = {(call.line(), *key): held for key, held in self._held(call).items()}
+        for key in [k for k in self._sizes if k[0] == call.line()]:
+            if key not in now or now[key].size < self._sizes[key][-1]:
+                self._forget(key)
+        told = None
+        for key, held in now.items():
+            sizes = self._sizes[key]
+            sizes.append(held.size)
+            last = sizes[-GROWN:]
+            if len(last) < GROWN or any(a >= b for a, b in pairwise(last)) or self._excepted(call):
+                continue
+            found = _told(call, key, held.name, last)
+            if held.walked:
+                told = told or found
+            else:
+                self._doubts[key] = _Doubt(found, held.tops)
+        return told
+
+    def _forget(self, key: Key) -> None:
+        self._sizes.pop(key, None)
+        self._doubts.pop(key, None)
+
+    def _held(self, call: Call) -> dict[tuple[str, str], _Held]:
+        """Every name that keeps a graph; of collections, each item that is a running total too."""
+        walked = {node for node, _ in call.roots}
+        now: dict[tuple[str, str], _Held] = {}
+        for name, tensor in Search(lambda t: t.grad_fn is not None).around(call.frame):
+            if tensor.grad_fn in walked:
+                continue
+            nodes = walk([(tensor.grad_fn, 0)]).nodes if len(now) < HELD else []
+            freed = any(VISITED in node.metadata for node in nodes)
+            whole = now.setdefault((name.scope, name.path.partition("[")[0]), _Held(name))
+            whole.name = name
+            whole.size += 1 if name.containers else len(nodes)
+            whole.tops.append(tensor.grad_fn)
+            whole.walked = whole.walked or freed
+            if name.containers:
+                before = self._from_before(nodes, call)
+                now[name.scope, name.path] = _Held(name, before, [tensor.grad_fn], freed)
+        return now
+
+    def _from_before(self, nodes: list[Node], call: Call) -> int:
+        """How many of the nodes were made before the last call."""
+        stamps = (self._stamps.of(node) for node in nodes)
+        return sum(stamp is not None and stamp.after < call.n - 1 for stamp in stamps)
+
+
+def _told(call: Call, key: Key, name: Name, sizes: list[int]) -> Json:
+    visit = call.record()
+    holder = {**name.record("now"), "path": key[2].partition("[")[0]}
+    figures = [float(size) for size in sizes]
+    return {"at": visit["at"], "visit": visit, "holders": [holder], "figures": figures}
