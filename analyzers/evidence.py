@@ -188,7 +188,7 @@ class MissingGraph:
 class SilentFault:
     """Nothing was raised, and training is wrong all the same. `kind` says what
     was seen: growing-graph, reaching-back, overwritten-gradient, uncleared-gradients,
-    unfed-parameters."""
+    unfed-parameters. `doubtful`: only reading can tell whether it is a fault."""
 
     kind: str
     how: How
@@ -198,6 +198,7 @@ class SilentFault:
     figures: tuple[float, ...] = ()
     visit: Visit | None = None
     detail: str = ""
+    doubtful: bool = False
 
 
 Evidence = GraphReuse | InplaceChange | MissingGraph | SilentFault

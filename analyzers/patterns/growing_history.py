@@ -59,7 +59,6 @@ FAMILY = "silent"
 SHOWN_AS = "graphs"
 TITLE = "A kept value holds the graph of every pass"
 SEEN_AS = "growing-graph"
-UNWALKED = "no backward has walked any of it"
 FIGURES = "Graph nodes that it keeps alive, pass by pass"
 
 
@@ -67,7 +66,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """A name was seen to keep more graph in each pass; one of which nothing was walked so far is
     not meant to be walked, either."""
     fault = silent(evidence, SEEN_AS)
-    if fault is None or (fault.detail == UNWALKED and is_walked(fault, project)):
+    if fault is None or (fault.doubtful and is_walked(fault, project)):
         return None
     stores = stores_of(fault, project)
     return matched(NAME, fault, stores[0].place if stores else None)

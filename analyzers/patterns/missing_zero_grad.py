@@ -69,11 +69,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     where = spot(project, fault.at) if fault is not None else None
     if fault is None or (where is not None and cleared_already(where, fault.params)):
         return None
-    if (
-        fault.visit is not None
-        and fault.detail
-        and (where is None or not handed_on(where, fault.params))
-    ):
+    if fault.doubtful and (where is None or not handed_on(where, fault.params)):
         return None
     name = optimizer_stepped(where) if where is not None else None
     name = name or next(iter(fault.params), None)
@@ -116,7 +112,7 @@ def _by_hand(match: Match) -> bool:
 
 def _is_handed_on(match: Match) -> bool:
     """Whether nothing updates the leaves: then their gradients are passed on."""
-    return isinstance(match.evidence, SilentFault) and bool(match.evidence.detail)
+    return isinstance(match.evidence, SilentFault) and match.evidence.doubtful
 
 
 def _params(match: Match) -> tuple[str, ...]:

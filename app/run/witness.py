@@ -177,4 +177,5 @@ def _silent(record: rec.Silent) -> ev.SilentFault:
         figures=tuple(record.figures),
         visit=_visit(record.visit) if record.visit is not None else None,
         detail=record.detail,
+        doubtful=record.doubtful,
     )

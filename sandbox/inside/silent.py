@@ -126,7 +126,7 @@ class SilentWatch(Observer):
         if self._doubtful:
             self._tell("overwritten-gradient", **self._doubtful)
         if growing := self._growth.doubted():
-            self._tell("growing-graph", detail=UNWALKED, **growing)
+            self._tell("growing-graph", detail=UNWALKED, doubtful=True, **growing)
         self._tell_gathering()
         if starved := self._starving.found():
             names = [known.name for known in starved if known.name]
@@ -145,7 +145,7 @@ class SilentWatch(Observer):
             figures = leaves[0].sums[:64]
             visit = self._last.record()
             told = {"at": visit["at"], "visit": visit, "params": names[:64], "figures": figures}
-            self._tell("uncleared-gradients", detail=GATHERED, **told)
+            self._tell("uncleared-gradients", detail=GATHERED, doubtful=True, **told)
 
     def _is_walked(self, call: Call) -> bool:
         """Whether the calls at this line walk ever more themselves: another fault."""

@@ -96,3 +96,4 @@ class Silent(Record):
     figures: list[Number] = Field([], max_length=64)
     visit: Visit | None = None
     detail: Text = ""
+    doubtful: bool = Field(False, description="only reading can tell whether it is a fault")

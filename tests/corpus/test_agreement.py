@@ -35,7 +35,8 @@ def event(piece: Evidence) -> Event:
 
 
 def events(pieces: Iterable[Evidence]) -> set[Event]:
-    return {event(piece) for piece in pieces}
+    """What happened, without what reading is to judge."""
+    return {event(p) for p in pieces if not (isinstance(p, SilentFault) and p.doubtful)}
 
 
 @each(FAILING)
