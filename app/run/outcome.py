@@ -7,9 +7,8 @@ from sandbox.protocol import Raised, RunResult
 
 
 def silent_kinds(result: RunResult) -> set[str]:
-    """The silent faults that a run showed; those that are doubtful only where no other is."""
-    seen = result.trace.silent if result.trace else []
-    return {s.kind for s in seen if not s.doubtful} or {s.kind for s in seen}
+    """The silent faults that a run showed."""
+    return {record.kind for record in result.trace.silent} if result.trace else set()
 
 
 def says_nothing(result: RunResult) -> bool:

@@ -121,18 +121,19 @@ class SilentWatch(Observer):
             self._tell("uncleared-gradients", call=call, params=names[:64], figures=figures)
 
     def finish(self) -> None:
-        """Tell the parameters of a trained module that never received a gradient, and what there
-        was doubt about."""
+        """Tell the parameters of a trained module that never received a gradient; and, where
+        nothing plainer was, what there was doubt about."""
         if self._doubtful:
             self._tell("overwritten-gradient", **self._doubtful)
-        if growing := self._growth.doubted():
-            self._tell("growing-graph", detail=UNWALKED, doubtful=True, **growing)
-        self._tell_gathering()
         if starved := self._starving.found():
             names = [known.name for known in starved if known.name]
             at = next((known.withheld for known in starved if known.withheld), None)
             figures = [float(len(starved))]
             self._tell("unfed-parameters", at=at, params=names[:64], figures=figures)
+        if not self._told and (growing := self._growth.doubted()) is not None:
+            self._tell("growing-graph", detail=UNWALKED, doubtful=True, **growing)
+        if not self._told:
+            self._tell_gathering()
 
     def _tell_gathering(self) -> None:
         """Tell leaves that every walk has added to, where no optimizer trains any. Only reading can

@@ -353,7 +353,7 @@ for episode in range(EPISODES):
         state = torch.ones(4) * step
         scores.append(policy(state).log_softmax(0)[0])
         both.zero_grad()
-        critic(state).square().sum().backward()
+        (critic(state).square().sum() + policy(-state).sum()).backward()
         both.step()
     total = torch.stack(scores).sum()
     WALKED
