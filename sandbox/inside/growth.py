@@ -17,7 +17,7 @@ from .stamps import Stamps
 LOOKS = (3, 5, 7, 10, 20, 40)  # passes of one line at which kept graphs are measured
 GROWN = 3  # looks in a row that show growth
 HELD = 64  # names whose graphs are looked into
-UNWALKED = "no backward has walked any of it"
+UNUSED = "no backward has used any of it"
 
 Key = tuple[str, str, str]  # the line that walks, the scope of a name, the name
 

@@ -14,7 +14,7 @@ from .aliases import CALLS, Aliases
 from .emitter import Emitter
 from .engine import Call, Observer
 from .frames import Json
-from .growth import UNWALKED, Growth
+from .growth import UNUSED, Growth
 from .holders import Search
 from .parameters import Known, Parameters
 from .stamps import Clock, Stamps
@@ -131,7 +131,7 @@ class SilentWatch(Observer):
             figures = [float(len(starved))]
             self._tell("unfed-parameters", at=at, params=names[:64], figures=figures)
         if not self._told and (growing := self._growth.doubted()) is not None:
-            self._tell("growing-graph", detail=UNWALKED, doubtful=True, **growing)
+            self._tell("growing-graph", detail=UNUSED, doubtful=True, **growing)
         if not self._told:
             self._tell_gathering()
 

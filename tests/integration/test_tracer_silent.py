@@ -364,8 +364,8 @@ for episode in range(EPISODES):
     ("episodes", "steps", "walked", "told"),
     [
         (2, 12, "total.backward()", []),
-        (1, 12, "total.detach()", ["no backward has walked any of it"]),
-        (12, 4, "kept = [*globals().get('kept', []), total]", ["no backward has walked any of it"]),
+        (1, 12, "total.detach()", ["no backward has used any of it"]),
+        (12, 4, "kept = [*globals().get('kept', []), total]", ["no backward has used any of it"]),
     ],
 )
 def test_what_is_gathered_is_doubted_until_it_is_walked(
