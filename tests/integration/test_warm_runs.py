@@ -251,8 +251,9 @@ def _starts(folder: Path) -> list[str]:
 
 
 async def _until_it_says(box: Box, what: str) -> None:
+    out = box.path / "out"  # made as the run begins
     for _ in range(3000):
-        if what in (box.path / "out").read_text():
+        if out.exists() and what in out.read_text():
             return
         await asyncio.sleep(0.1)
     raise AssertionError(f"it never said {what!r}")
