@@ -12,7 +12,7 @@ from .frames import Json
 from .graph import VISITED, Node, walk
 from .holders import Search
 from .names import Name
-from .stamps import Stamps
+from .stamps import Stamps, number_of
 
 LOOKS = (3, 5, 7, 10, 20, 40)  # passes of one line at which kept graphs are measured
 GROWN = 3  # looks in a row that show growth
@@ -24,12 +24,14 @@ Key = tuple[str, str, str]  # the line that walks, the scope of a name, the name
 
 @dataclass
 class _Held:
-    """What a name keeps at one look: `size` is of its graph, or of the collection it is; `tops`
-    are the nodes of its tensors. `walked`: a backward has freed some of it."""
+    """What a name keeps at one look: `size` is of its graph, or of the collection it is. `tops`
+    are the nodes of its tensors, `below` all of its graph, by number: held themselves, they would
+    live on. `walked`: a backward has freed some of it."""
 
     name: Name
     size: int = 0
-    tops: list[Node] = field(default_factory=list)
+    tops: set[int] = field(default_factory=set)
+    below: set[int] = field(default_factory=set)
     walked: bool = False
 
 
@@ -38,7 +40,7 @@ class _Doubt:
     """A name that grows, of what no backward has walked yet: one still may."""
 
     told: Json
-    tops: list[Node]
+    tops: set[int]
 
 
 class Growth:
@@ -54,12 +56,13 @@ class Growth:
         self._stamps = stamps
         self._excepted = excepted
         self._sizes: dict[Key, list[int]] = defaultdict(list)
+        self._tops: dict[Key, set[int]] = {}
         self._doubts: dict[Key, _Doubt] = {}
 
     def after(self, call: Call) -> Json | None:
         """What to tell of a name that keeps walked graphs, ever more of them."""
         if self._doubts:
-            walked = set(call.walk.nodes)
+            walked = {number_of(node) for node in call.walk.nodes}
             for key in [k for k, d in self._doubts.items() if not walked.isdisjoint(d.tops)]:
                 self._forget(key)
         return self._look(call) if call.iteration in LOOKS else None
@@ -71,12 +74,14 @@ class Growth:
     def _look(self, call: Call) -> Json | None:
         now = {(call.line(), *key): held for key, held in self._held(call).items()}
         for key in [k for k in self._sizes if k[0] == call.line()]:
-            if key not in now or now[key].size < self._sizes[key][-1]:
+            held = now.get(key)
+            if held is None or held.size < self._sizes[key][-1] or self._is_another(key, held):
                 self._forget(key)
         told = None
         for key, held in now.items():
             sizes = self._sizes[key]
             sizes.append(held.size)
+            self._tops[key] = held.tops
             last = sizes[-GROWN:]
             if len(last) < GROWN or any(a >= b for a, b in pairwise(last)) or self._excepted(call):
                 continue
@@ -86,6 +91,10 @@ class Growth:
             else:
                 self._doubts[key] = _Doubt(found, held.tops)
         return told
+
+    def _is_another(self, key: Key, held: _Held) -> bool:
+        """Whether the name holds nothing any more of what it held at the look before."""
+        return self._tops[key].isdisjoint(held.below)
 
     def _forget(self, key: Key) -> None:
         self._sizes.pop(key, None)
@@ -103,11 +112,13 @@ class Growth:
             whole = now.setdefault((name.scope, name.path.partition("[")[0]), _Held(name))
             whole.name = name
             whole.size += 1 if name.containers else len(nodes)
-            whole.tops.append(tensor.grad_fn)
+            top, below = {number_of(tensor.grad_fn)}, {number_of(node) for node in nodes}
+            whole.tops |= top
+            whole.below |= top | below
             whole.walked = whole.walked or freed
             if name.containers:
                 before = self._from_before(nodes, call)
-                now[name.scope, name.path] = _Held(name, before, [tensor.grad_fn], freed)
+                now[name.scope, name.path] = _Held(name, before, top, top | below, freed)
         return now
 
     def _from_before(self, nodes: list[Node], call: Call) -> int:
