@@ -8,7 +8,6 @@ from analyzers.evidence import SilentFault
 from analyzers.explain.spots import functions_calling, names_held, root_of
 from analyzers.source.flow import (
     WALKS,
-    backward_calls,
     bindings,
     called_name,
     names_read,
@@ -17,7 +16,6 @@ from analyzers.source.flow import (
     walked,
 )
 from analyzers.source.project import FUNCTIONS, Project, target_names
-from analyzers.source.trees import walk
 
 ROUNDS = 8  # assignments in a row that are followed
 
@@ -28,32 +26,33 @@ def is_walked(fault: SilentFault, project: Project) -> bool:
     held = {root_of(name) for name in names_held(fault.holders)}
     attributes = {name.rpartition(".")[2] for name in held if "." in name}
     walking = set().union(*(functions_calling(project, name) for name in WALKS))
+    scopes = [
+        scope
+        for module in project.modules.values()
+        for scope in (module.tree, *(n for n in module.nodes if isinstance(n, FUNCTIONS[:2])))
+    ]
     return any(
         name in held or ("." in name and name.rpartition(".")[2] in attributes)
-        for module in project.modules.values()
-        for scope in (module.tree, *walk(module.tree))
-        if scope is module.tree or isinstance(scope, FUNCTIONS[:2])
+        for scope in scopes
         for name in _flowing(scope, _given(scope, walking))
     )
 
 
 def _given(scope: ast.AST, walking: set[str]) -> set[str]:
     """Names that the scope's backward calls walk, or that it gives to functions that walk."""
-    here = [n for n in walk_scope(scope) if isinstance(n, ast.Call)]
-    roots = [walked(call) for call in here if call in backward_calls(call)]
-    passed = [
-        argument
-        for call in here
-        if called_name(call) in walking and called_name(call) not in WALKS
-        for argument in (*call.args, *(keyword.value for keyword in call.keywords))
-    ]
-    return set().union(*(names_read(node) for node in (*roots, *passed) if node is not None))
+    given: list[ast.expr | None] = []
+    for call in walk_scope(scope):
+        if isinstance(call, ast.Call) and called_name(call) in WALKS:
+            given.append(walked(call))
+        elif isinstance(call, ast.Call) and called_name(call) in walking:
+            given += [*call.args, *(keyword.value for keyword in call.keywords)]
+    return set().union(*(names_read(node) for node in given if node is not None))
 
 
 def _flowing(scope: ast.AST, wanted: set[str]) -> set[str]:
-    """The wanted names, and those that they are made of by the scope's assignments and loops."""
+    """The wanted names, and those that they are made of by assignments, stores and loops."""
+    given = [_taking(node) for node in walk_scope(scope) if isinstance(node, ast.stmt)]
     found = set(wanted)
-    given = [(set(_bound(node)), _read(node)) for node in walk_scope(scope)]
     for _ in range(ROUNDS):
         more = set().union(*(read for bound, read in given if bound & found)) - found
         if not more:
@@ -62,15 +61,9 @@ def _flowing(scope: ast.AST, wanted: set[str]) -> set[str]:
     return found
 
 
-def _bound(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.For):
-        return list(target_names(node.target))
-    return bindings(node) if isinstance(node, ast.stmt) else []
-
-
-def _read(node: ast.AST) -> set[str]:
-    if isinstance(node, ast.For):
-        return names_read(node.iter)
-    if not isinstance(node, ast.stmt):
-        return set()
-    return set().union(*(names_read(part) for part in own_expressions(node)))
+def _taking(statement: ast.stmt) -> tuple[set[str], set[str]]:
+    """What a statement binds or stores into, and the names it takes that from."""
+    if isinstance(statement, ast.For):
+        return set(target_names(statement.target)), names_read(statement.iter)
+    read = (names_read(part) for part in own_expressions(statement))
+    return set(bindings(statement)), set().union(*read)

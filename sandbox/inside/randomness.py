@@ -158,3 +158,12 @@ class _Once:
             return call(owner, args, kwargs)
 
         return method if owner is None else function
+
+
+def seed_everything() -> None:
+    """Seed 0 for every source of randomness; a script's own seeds come later and win."""
+    random.seed(0)
+    torch.manual_seed(0)
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(0)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
-import random
 import resource
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import torch
 
@@ -21,6 +19,7 @@ from .entry import run_as_main
 from .frames import Json
 from .guard import Guard
 from .instruments import Instruments
+from .randomness import seed_everything
 from .stamps import Clock, next_number
 
 
@@ -167,15 +166,6 @@ def run(job: Json, emit_fd: int) -> int:
 
 def _called(part: Callable[[], int]) -> int:
     return part()
-
-
-def seed_everything() -> None:
-    """Seed 0 for every source of randomness; a script's own seeds come later and win."""
-    random.seed(0)
-    torch.manual_seed(0)
-    numpy: Any = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed(0)
 
 
 def exit_code(error: SystemExit) -> int:

@@ -7,7 +7,6 @@ import contextlib
 import copy
 import importlib
 import os
-import random
 import sys
 from collections.abc import Callable, Iterator
 from functools import wraps
@@ -19,6 +18,7 @@ import torch
 from .. import entry as scripts
 from .. import failure, holders
 from ..emitter import Emitter
+from ..randomness import seed_everything
 from . import absent
 from .absent import names_left_out, without_absent
 from .driving import Driver
@@ -119,7 +119,7 @@ class Completed:
     def _scouted(self, plan: Plan, trial: Trial) -> None:
         """One run for the scout: nothing is told, and every ending is noted."""
         world = World(self._tree, self._uses_of(plan), plan, lambda *_: None, scouting=True)
-        seed()
+        seed_everything()
 
         def attempt(name: str, call: Any) -> None:
             before, trial.driven = trial.driven, name or trial.driven
@@ -201,15 +201,6 @@ def _statement_at(tree: ast.Module, line: int) -> tuple[int, int]:
     ]
     around = [span for span in spans if span[0] <= line <= span[1]]
     return min(around, key=lambda span: span[1] - span[0], default=(line, line))
-
-
-def seed() -> None:
-    """Every world begins with the same random numbers."""
-    random.seed(0)
-    torch.manual_seed(0)
-    numpy: Any = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed(0)
 
 
 @contextlib.contextmanager
