@@ -9,7 +9,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import joined
 from analyzers.source.calls import calls_named, steps
-from analyzers.source.flow import walk_scope
+from analyzers.source.flow import names_read, walk_scope
 from analyzers.source.project import spelled
 
 MAX_CLEARED = 6  # names: more than a person would clear one by one
@@ -71,7 +71,7 @@ def _walks_since_a_step(where: Spot) -> list[ast.stmt]:
 def clear_leaves(where: Spot, leaves: Sequence[str], rank: int = 0) -> Iterator[Proposal]:
     """Gradients of leaves that the script updates itself, cleared in front of the backward: each
     by its name, those of a model by the model."""
-    owners = list(dict.fromkeys(path.partition(".")[0] for path in leaves if "." in path))
+    owners = list(dict.fromkeys(_owner(path, where) for path in leaves if "." in path))
     plain = [path for path in leaves if path.isidentifier()]
     lines = [f"{name}.grad = None" for name in plain] + [f"{name}.zero_grad()" for name in owners]
     if not lines or len(lines) > MAX_CLEARED:
@@ -80,6 +80,14 @@ def clear_leaves(where: Spot, leaves: Sequence[str], rank: int = 0) -> Iterator[
     whose = ", ".join(f"`{name}`" for name in [*plain, *owners])
     title = f"Clear the gradients of {whose} before each backward"
     yield Proposal("clear-by-hand", title, joined(edits), "", rank)
+
+
+def _owner(leaf: str, where: Spot) -> str:
+    """The model that a leaf is of, as the function knows it: `self.net` for `self.net.2.bias`."""
+    parts = leaf.split(".")[:-1]
+    paths = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
+    known = names_read(where.scope)
+    return next((path for path in paths if path in known and path != "self"), parts[0])
 
 
 def _uncalled(statement: ast.stmt, name: str) -> ast.expr | None:
