@@ -116,7 +116,7 @@ class SilentWatch(Observer):
         """Tell leaves that the script itself updates, again and again, and never clears."""
         fed = self._uncleared.after(call.received)
         stale = [leaf for leaf in fed if len(leaf.norms) >= GROWTH]
-        if names := [leaf.known.name for leaf in stale if leaf.known.name]:
+        if names := list(dict.fromkeys(leaf.name for leaf in stale if leaf.name)):
             figures = stale[0].norms[:64]
             self._tell("uncleared-gradients", call=call, params=names[:64], figures=figures)
 
@@ -141,7 +141,7 @@ class SilentWatch(Observer):
         if any(known.optimizer is not None and known.receipts for known in self._parameters.known):
             return
         leaves = [leaf for leaf in self._uncleared.gathering() if len(leaf.sums) > GROWTH]
-        names = [leaf.known.name for leaf in leaves if leaf.known.name]
+        names = list(dict.fromkeys(leaf.name for leaf in leaves if leaf.name))
         if names and self._last is not None:
             figures = leaves[0].sums[:64]
             visit = self._last.record()

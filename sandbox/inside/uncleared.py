@@ -3,9 +3,11 @@ again, and of those that nothing updates."""
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 
 import torch
+from torch.utils.weak import WeakIdKeyDictionary
 
 from .parameters import Known, values_of
 
@@ -13,13 +15,15 @@ from .parameters import Known, values_of
 @dataclass
 class _Leaf:
     """What the last walk left in a leaf; `norms` of its gradient at each update in a row, and
-    `sums` of those that walks left since anything else has touched it."""
+    `sums` of those that walks left. `touched`: something else than walks has written it."""
 
-    known: Known
-    gradient: tuple[int, float]
-    values: tuple[float, float]
+    name: str
+    gradient: tuple[int, float] = (0, 0.0)
+    values: tuple[float, float] = (0.0, 0.0)
     norms: list[float] = field(default_factory=list)
     sums: list[float] = field(default_factory=list)
+    served: bool = False
+    touched: bool = False
 
 
 class Uncleared:
@@ -31,39 +35,36 @@ class Uncleared:
     """
 
     def __init__(self) -> None:
-        self._leaves: dict[int, _Leaf] = {}
-        self._served: set[int] = set()
-        self._touched: set[int] = set()
+        # By the tensor itself: what has one name in one place may be several, each with its own.
+        self._leaves: MutableMapping[torch.Tensor, _Leaf] = WeakIdKeyDictionary()
 
     def before(self) -> None:
         """A walk is about to add to gradients: which of them have served an update?"""
-        self._served = set()
-        for leaf in list(self._leaves.values()):
-            tensor = leaf.known.tensor()
-            if tensor is None or _gradient(tensor) != leaf.gradient or not leaf.gradient[1]:
-                del self._leaves[leaf.known.id]
-                self._touched.add(leaf.known.id)
-            elif values_of(tensor) != leaf.values:
-                self._served.add(leaf.known.id)
+        for tensor, leaf in list(self._leaves.items()):
+            if _gradient(tensor) != leaf.gradient or not leaf.gradient[1]:
+                self._leaves[tensor] = _Leaf(leaf.name, touched=True)
+            else:
+                leaf.served = values_of(tensor) != leaf.values
 
     def after(self, received: list[Known]) -> list[_Leaf]:
         """The leaves that a walk added to, with the norms of what their updates used in a row."""
+        fed = []
         for known in received:
             tensor = known.tensor()
             if known.optimizer is not None or tensor is None or not tensor.is_leaf:
                 continue
-            old = self._leaves.get(known.id)
-            norms = old.norms if old is not None else []
-            if known.id in self._served and old is not None:
-                norms = [*norms, old.gradient[1]]
-            gradient = _gradient(tensor)
-            sums = [*(old.sums if old is not None else []), gradient[1]]
-            self._leaves[known.id] = _Leaf(known, gradient, values_of(tensor), norms, sums)
-        return [self._leaves[k.id] for k in received if k.id in self._served]
+            leaf = self._leaves.setdefault(tensor, _Leaf(known.name))
+            if leaf.served:
+                leaf.norms.append(leaf.gradient[1])
+                fed.append(leaf)
+            leaf.name = known.name
+            leaf.gradient, leaf.values = _gradient(tensor), values_of(tensor)
+            leaf.sums.append(leaf.gradient[1])
+        return fed
 
     def gathering(self) -> list[_Leaf]:
         """The leaves that every walk has added to, and nothing else has ever touched."""
-        return [leaf for leaf in self._leaves.values() if leaf.known.id not in self._touched]
+        return [leaf for leaf in self._leaves.values() if not leaf.touched]
 
 
 def _gradient(tensor: torch.Tensor) -> tuple[int, float]:

@@ -327,6 +327,34 @@ def test_most_steps_on_earlier_gradients_are_told_between_cleared_ones(
     assert kinds(traced, PHASES.replace("EVERY", str(every))) == told
 
 
+HOUSES = """
+class House:
+    def __init__(self):
+        self.net = nn.Linear(3, 1)
+
+    def answer(self):
+        self.net.load_state_dict(weights)
+        CLEARED
+        self.net(torch.randn(2, 3)).square().mean().backward()
+        return [p.grad.clone() for p in self.net.parameters()]
+
+houses, weights = [House() for _ in range(3)], nn.Linear(3, 1).state_dict()
+for turn in range(9):
+    for gradients in [house.answer() for house in houses]:
+        for weight, gradient in zip(weights.values(), gradients):
+            weight -= 0.01 * gradient
+"""
+
+
+@pytest.mark.parametrize(
+    ("cleared", "told"), [("pass", ["uncleared-gradients"]), ("self.net.zero_grad()", [])]
+)
+def test_nets_that_have_one_name_in_turn_are_each_followed(
+    traced: Tracing, cleared: str, told: list[str]
+) -> None:
+    assert kinds(traced, HEAD + HOUSES.replace("CLEARED", cleared)) == told
+
+
 UNSHAPED = """\
 net, aside = nn.Sequential(nn.Linear(3, 4), nn.LazyLinear(1)), nn.LazyLinear(2)
 optimizer = torch.optim.Adam([*net.parameters(), *aside.parameters()])
