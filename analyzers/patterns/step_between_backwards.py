@@ -53,6 +53,7 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, InplaceChange, Place
 from analyzers.explain.inplace import Stale, stale_in
 from analyzers.explain.pattern import Boundary, Carrier, Match, Proposal
+from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import changed
 from analyzers.explain.spots import Spot, spot
 from analyzers.repair.cut.carrying import carried_names
@@ -124,8 +125,12 @@ def _boundary(schedule: Schedule | None) -> Boundary:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which weight, changed by which step, needed by which backward."""
-    return changed(match, project) + " That graph was made with the weights from before the step."
+    """Which weight, changed by which step, needed by which backward; what kept that graph."""
+    told = changed(match, project) + " That graph was made with the weights from before the step."
+    if match.carrier is None or match.boundary.place is None:
+        return told
+    where = line(match.boundary.place, project)
+    return f"{told} `{match.carrier.name}` took it to a later pass of the loop at {where}."
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

@@ -39,7 +39,7 @@ def detach_carried(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[
         yield from _cut_where_kept(stale, schedule, loops[0], name, rank)
         for lines in cut_lines(schedule.where.scope, name, indentation(schedule.where.module)):
             edits = [editor.insert_before(head_of(loops[0]), *lines)]
-            yield _cut(name, [*edits, *released(stale)], rank)
+            yield _cut(name, [*edits, *released(stale, loops[0])], rank)
             rank += 1
 
 
@@ -55,7 +55,7 @@ def _cut_where_kept(
         if spelled(target).startswith(f"{name}[") and isinstance(part, ast.Name | ast.Attribute)
     ]
     if edits:
-        yield _cut(name, [*edits, *released(stale)], rank)
+        yield _cut(name, [*edits, *released(stale, loop)], rank)
 
 
 def _cut_all(
@@ -75,7 +75,8 @@ def _cut_all(
         return
     edit = schedule.where.editor.insert_after(schedule.step, *lines)
     told = "` and `".join(names)
-    yield _cut(told, [edit, *released(stale)], rank)
+    loop = schedule.where.module.loops_around(schedule.walk)[0]
+    yield _cut(told, [edit, *released(stale, loop)], rank)
 
 
 def detach_attributes(stale: Stale, rank: int = 1) -> Iterator[Proposal]:

@@ -13,10 +13,12 @@ from analyzers.repair.rewrite import without_retaining
 from analyzers.source.edits import Edit
 from analyzers.source.flow import (
     WALKS,
+    called_name,
     names_read,
     walked,
 )
 from analyzers.source.project import FUNCTIONS
+from analyzers.source.trees import walk
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,10 @@ def schedule_of(stale: Stale) -> Schedule | None:
         where = spot(stale.project, place)
         if where is None:
             continue
-        for walk, block in _blocks_around(where):
+        for statement, block in _blocks_around(where):
             step = leading_to(stale.project, block, changed)
-            if step is not None and step is not walk:
-                return Schedule(where, walk, step, block)
+            if step is not None and step is not statement:
+                return Schedule(where, statement, step, block)
     return None
 
 
@@ -68,7 +70,18 @@ def root_names(visit: Visit, where: Spot) -> set[str]:
     return names | names_read(where.statement)
 
 
-def released(stale: Stale) -> Iterator[Edit]:
-    """The failing walk without `retain_graph=True`."""
+def released(stale: Stale, loop: ast.AST | None = None) -> Iterator[Edit]:
+    """The failing walk without `retain_graph=True`, where it is the only one of a pass of `loop`:
+    what is walked again in the same pass has to be kept until then."""
     visit = stale.evidence.reached
-    return without_retaining(spot(stale.project, visit.at if visit is not None else None))
+    where = spot(stale.project, visit.at if visit is not None else None)
+    if where is not None and _only_walk(where, loop):
+        yield from without_retaining(where)
+
+
+def _only_walk(where: Spot, loop: ast.AST | None) -> bool:
+    around = loop if where.module.holds(loop, where.statement) else None
+    inner = next(iter(where.module.loops_around(where.statement)), None)
+    nodes = walk(around or where.scope)
+    walks = [n for n in nodes if isinstance(n, ast.Call) and called_name(n) in WALKS]
+    return inner is around and len(walks) == 1

@@ -153,7 +153,7 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
         yield Proposal(
             "forward-in-loop",
             f"Compute {told} inside the loop",
-            joined([*edits, *released(stale)]),
+            joined([*edits, *released(stale, loop)]),
             "The forward runs once in each pass.",
             rank,
         )
