@@ -66,7 +66,8 @@ def reuse_record(
     """The record of a second walk that failed; `first`: the call that had freed the graph."""
     root = instances.of(walk.root)
     visited, line = instances.visited_by, instances.line
-    lines = [line(node) for node in walk.nodes if not visited(node)]
+    new = [node for node in walk.nodes if not visited(node)]
+    again = [line(node) for node in new if instances.number(node) > first.begun]
     reused = [line(node) for node in walk.nodes if visited(node)]
     return {
         "t": "reuse",
@@ -74,8 +75,8 @@ def reuse_record(
         "freed": first.visit,
         "reached": walk.visit,
         "same_root": root is not None and bool(root.root_of),
-        "remade": bool(set(lines) & set(reused) - {None}),
-        "new_nodes": len(lines),
+        "remade": bool(set(again) & set(reused) - {None}),
+        "new_nodes": len(new),
         "joins": found[:16],
         "engine": "custom",
         "engine_class": type(walk.root).__qualname__,

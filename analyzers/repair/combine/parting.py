@@ -8,16 +8,19 @@ from collections.abc import Iterator
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.blocks import joined
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, names_read, walked
 from analyzers.source.project import target_names
 from analyzers.source.trees import walk
 
+CLIPPING = ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "clip_grads_with_norm_")
+
 
 def walks_for_each_part(story: Story) -> bool:
     """Whether each pass of the loop walks one loss, made in front of it, for the part of the
-    weights that the pass is about (`inputs=`), and none steps: one walk gives all their gradients.
-    A loop that only counts is about no part."""
+    weights that the pass is about (its `inputs=`, or what it clips), and none steps: one walk gives
+    all their gradients. A loop that only counts is about no part."""
     loop, call = story.loop, story.root_call
     if not isinstance(loop, ast.For) or call is None or not story.reuse.same_root:
         return False
@@ -26,7 +29,15 @@ def walks_for_each_part(story: Story) -> bool:
     bound = {name for s in walk(loop) if isinstance(s, ast.stmt) for name in bindings(s)}
     if not story.same_line or story.steps_inside or not read or read & bound:
         return False
-    return any(word.arg == "inputs" for word in _of_a_part(loop, call))
+    of_part = any(word.arg == "inputs" for word in _of_a_part(loop, call))
+    return of_part or _clips_a_part(loop)
+
+
+def _clips_a_part(loop: ast.For) -> bool:
+    """Whether the passes clip the gradients of what the loop goes through."""
+    parts = set(target_names(loop.target))
+    clips = (call for statement in loop.body for call in calls_named(statement, *CLIPPING))
+    return any(names_read(argument) & parts for call in clips for argument in call.args)
 
 
 def _of_a_part(loop: ast.For, call: ast.Call) -> list[ast.keyword]:

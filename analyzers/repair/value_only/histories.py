@@ -90,10 +90,18 @@ def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     if tensors:
         title = f"Keep values without their graph in `{name}`"
         yield Proposal("store-detached", title, joined(tensors), "", 1)
+        mixed = [edit for store in stores for edit in _as_numbers(store, project)]
+        yield Proposal("store-number", f"Keep plain numbers in `{name}`", joined(mixed), "", 2)
     sums = [edit for store in stores for edit in _summed(store)]
     if sums:
         title = f"Let what goes into `{name}` run on without its graph"
-        yield Proposal("sum-detached", title, joined(sums), "", 2)
+        yield Proposal("sum-detached", title, joined(sums), "", 3)
+
+
+def _as_numbers(store: Spot, project: Project) -> Iterator[Edit]:
+    """Edits that make a number of what a store adds, a tensor in some passes and none in others."""
+    for value in _added(store, project):
+        yield store.editor.replace(value, f"float({store.editor.text_of(value)})")
 
 
 def _summed(store: Spot) -> Iterator[Edit]:
