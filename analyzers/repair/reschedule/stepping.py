@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
-from analyzers.repair.blocks import joined
+from analyzers.repair.blocks import joined, lines_with
 from analyzers.repair.reschedule.schedule import Schedule, released, root_names
 from analyzers.repair.rewrite import copy_into, head_of, move_into
 from analyzers.source.calls import calls_named
@@ -48,6 +48,28 @@ def fresh_forward(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[P
             rank,
         )
         rank += 1
+        if cut := _of_constants(editor, chain[0], before[: before.index(chain[0])]):
+            lines = [line for s in chain[1:] for line in editor.lines_of(s)]
+            yield Proposal(
+                "fresh-forward",
+                f"Compute {told} behind the step, of what was made before as a constant",
+                (editor.insert_before(following, *cut, *lines),),
+                "The loss is computed from the weights as the step has left them, and sends no "
+                "gradient to what lies in front of them.",
+                rank,
+            )
+            rank += 1
+
+
+def _of_constants(editor: Editor, statement: ast.stmt, before: Sequence[ast.stmt]) -> list[str]:
+    """A statement's lines, with what earlier forwards made and it calls something on detached;
+    none where there is no such."""
+    made = {n for s in before if (v := value_of(s)) and not _is_data(v) for n in bindings(s)}
+    calls = [n for n in ast.walk(value_of(statement) or statement) if isinstance(n, ast.Call)]
+    given = [a for call in calls for a in call.args if isinstance(a, ast.Name) and a.id in made]
+    if not given:
+        return []
+    return lines_with(editor, statement, [editor.append_to(a, ".detach()") for a in given])
 
 
 def _needed_behind(schedule: Schedule, names: set[str]) -> set[str]:
