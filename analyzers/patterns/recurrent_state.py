@@ -47,6 +47,7 @@ from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.cut.carried import at_boundary, cuts
+from analyzers.repair.cut.resetting import reset_of_all_layers
 from analyzers.repair.cut.truncation import detach_at_boundary
 from analyzers.repair.value_only.kept_values import detach_where_stored
 from analyzers.source.project import Project
@@ -83,8 +84,10 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Detach at the head of the loop, behind the backward, or where the state is stored."""
+    """The script's own reset made whole; or detach at the head of the loop, behind the backward, or
+    where the state is stored."""
     story = story_in(match)
+    yield from reset_of_all_layers(story)
     observed = list(cuts(story.reuse, project))
     yield from observed
     if not at_boundary(observed):
