@@ -12,7 +12,7 @@ from analyzers.explain.spots import Spot, names_held, returns_of
 from analyzers.repair.blocks import alias, joined, text_with
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.flow import called_name, definitions, names_read
+from analyzers.source.flow import bindings, called_name, definitions, names_read
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
 
@@ -80,6 +80,7 @@ def cuts_behind_loss(
     all of them, with what was said in NumPy said in torch."""
     names = set(names_held(evidence.holders)) or names_read(where.statement)
     origins = list(behind(where, names, project))
+    yield from _asked_for(where, origins)
     singles = [p for origin in origins for p in without_cut(origin, rank)]
     said = {id(origin.scope): torch_edits(origin) for origin in origins}
     in_torch = [edit for edits in said.values() for edit in edits]
@@ -93,6 +94,21 @@ def cuts_behind_loss(
         edits = joined([edit for single in singles for edit in single.edits])
         title = "Keep the graph all along the way to the loss"
         yield Proposal("keep-graph", title, edits, "", rank + 1)
+
+
+def _asked_for(where: Spot, origins: Sequence[Spot], rank: int = 0) -> Iterator[Proposal]:
+    """What was cut, as a leaf: where `autograd.grad` is asked for gradients of just that."""
+    call = where.call("grad")
+    inputs = call.args[1:2] + [k.value for k in call.keywords if k.arg == "inputs"] if call else []
+    asked = {name for node in inputs for name in names_read(node)}
+    for origin in origins:
+        found = [node for node in cuts_in(origin.statement) if isinstance(node, ast.Call)]
+        cuts = [node for node in found if called_name(node) == "detach"]
+        told = sorted(asked & set(bindings(origin.statement)))
+        if cuts and told:
+            edits = joined([origin.editor.append_to(node, ".requires_grad_()") for node in cuts])
+            title = f"Let `{told[0]}` require a gradient, which is asked for"
+            yield Proposal("detached-leaf", title, edits, "", rank)
 
 
 def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:
