@@ -51,6 +51,23 @@ def test_a_class_that_a_decorator_finishes_is_observed(traced: Tracing) -> None:
     assert [place.function for place in reuse.reached.stack] == ["<module>"]
 
 
+@pytest.mark.parametrize("inside", [True, False])
+def test_nodes_are_made_again_only_behind_the_walk_that_freed_them(
+    traced: Tracing, inside: bool
+) -> None:
+    """A leaf of the first forward is walked by no call, and is not new for that."""
+    made = "state = state * Scalar(weight)"
+    script = ENGINE.replace("    KEEP\n", "").replace(
+        "    for weight in net.weights:\n        state = state * weight\n",
+        f"    {made}\n" if inside else "",
+    )
+    loop = "for turn in range(3):\n"
+    script = script.replace(loop, f"weight = 0.5\n{made if not inside else ''}\n{loop}")
+    reuse = traced(script).trace.reuse
+    assert reuse is not None
+    assert reuse.remade is inside
+
+
 def test_named_leaves_receive_and_keep_their_ids(traced: Tracing) -> None:
     trace = traced(ENGINE.replace("KEEP", "state = Scalar(state.value)")).trace
     assert trace.reuse is None

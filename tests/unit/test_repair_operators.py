@@ -1,0 +1,126 @@
+"""Repairs that say what a script means: one walk for all parts, its own reset made whole, a
+critic's forward anew on constants, a leaf that is asked for, plain numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.mending import recognise
+from tests.tracing import Tracing
+
+CLIPPED_PARTS = """\
+    import torch
+    from torch import nn
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    parts = {"low": list(net[0].parameters()), "high": list(net[2].parameters())}
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    loss = net(torch.randn(4, 2)).pow(2).mean()
+    for name, weights in parts.items():
+        loss.backward()
+        nn.utils.clip_grad_norm_(weights, 0.5)
+    optimizer.step()
+    """
+
+RESET_OF_CHILDREN = """\
+    import torch
+    from torch import nn
+
+    class Leaky(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.decay, self.level = nn.Parameter(torch.tensor(0.8)), None
+
+        def forward(self, x):
+            self.level = x if self.level is None else self.decay * self.level + x
+            return self.level.tanh()
+
+    def rest(net):
+        for layer in net.children():
+            if isinstance(layer, Leaky):
+                layer.level = None
+
+    net = nn.Sequential(Leaky(), nn.Sequential(nn.Linear(2, 2), Leaky()))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for clip in torch.randn(3, 5, 4, 2):
+        rest(net)
+        loss = sum(net(x).pow(2).mean() for x in clip)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+
+CRITIC_BEHIND = """\
+    import torch
+    from torch import nn
+    coder = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+    critic = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
+    first = torch.optim.SGD(coder.parameters(), lr=0.1)
+    second = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for x in torch.randn(3, 5, 3):
+        code = coder(x)
+        score = critic(code)
+        first.zero_grad()
+        score.mean().backward(retain_graph=True)
+        first.step()
+        loss = score.pow(2).mean()
+        second.zero_grad()
+        loss.backward()
+        second.step()
+    """
+
+ASKED_FOR = """\
+    import torch
+    weights = {"w": torch.randn(3, 1), "b": torch.zeros(1)}
+    x, y = torch.randn(8, 3), torch.randn(8, 1)
+    for _ in range(3):
+        held = {name: value.detach() for name, value in weights.items()}
+        loss = (x @ held["w"] + held["b"] - y).pow(2).mean()
+        slopes = torch.autograd.grad(loss, list(held.values()))
+        weights = {n: w - 0.1 * s for (n, w), s in zip(held.items(), slopes)}
+    """
+
+NUMBERS_AND_TENSORS = """\
+    import torch
+    net = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    curve = []
+    for _ in range(12):
+        optimizer.zero_grad()
+        loss = net(torch.randn(4, 2)).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        for error in (loss.item(), net(torch.ones(4, 2)).pow(2).mean()):
+            curve.append(error)
+    """
+
+
+@pytest.mark.parametrize(
+    ("script", "strategy", "line"),
+    [
+        (CLIPPED_PARTS, "walk-in-front", "loss.backward()"),
+        (RESET_OF_CHILDREN, "reset-all-layers", "for layer in net.modules():"),
+        (CRITIC_BEHIND, "fresh-forward", "score = critic(code.detach())"),
+        (
+            ASKED_FOR,
+            "detached-leaf",
+            "held = {name: value.detach().requires_grad_() for name, value in weights.items()}",
+        ),
+        (NUMBERS_AND_TENSORS, "store-number", "curve.append(float(error))"),
+    ],
+)
+def test_what_the_script_means_is_proposed(
+    traced: Tracing, script: str, strategy: str, line: str
+) -> None:
+    found = recognise(traced, script)
+    assert found is not None
+    proposals = [p for p in found.proposals if p.strategy == strategy]
+    texts = [found.files(proposal)["train.py"].splitlines() for proposal in proposals]
+    assert any(line in map(str.strip, text) for text in texts)
+
+
+def test_a_loop_that_clips_all_weights_is_about_no_part(traced: Tracing) -> None:
+    found = recognise(
+        traced, CLIPPED_PARTS.replace("clip_grad_norm_(weights", "clip_grad_norm_(net.parameters()")
+    )
+    assert found is not None
+    assert "walk-in-front" not in {proposal.strategy for proposal in found.proposals}
