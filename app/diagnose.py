@@ -7,14 +7,15 @@ fault stands behind the one that was mended.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING, Protocol
 
 from analyzers.request.causes import Explained
 from app.present import report
 from app.repair.mend import Mended, mend
-from app.request.case import Case, read_case
+from app.request.case import READING_LIMIT_S, Case, read_case
 from app.request.launch import Launch
-from app.request.reader import Reader
+from app.request.reader import Here, Reader, ReadingLimit, import_analyzers
 from app.run.clock import Clock
 from app.run.reproduce import Observation, as_observed, explain, observe
 from app.run.sandboxes import session_of
@@ -44,15 +45,24 @@ async def diagnose(
     Never raises for anything the request holds: what cannot be read or run is said in the
     findings. Cancelling the task ends every run that it started.
     """
-    clock, spent = Clock(), Spent()
     await progress.stage("reading", 0, 1, "Reading the script")
+    if request.run == "never" or sandbox is None:
+        with contextlib.suppress(ReadingLimit):  # each step by itself may be within its limit
+            return await _only_read(request, reader, progress)
+        sandbox = None
+    return await _by_steps(request, sandbox, reader, progress)
+
+
+async def _by_steps(
+    request: DiagnosisRequest, sandbox: Sandbox | None, reader: Reader, progress: Progress
+) -> Findings:
+    clock, spent = Clock(), Spent()
     with clock.stage("read"):
         case = await read_case(request, reader)
-    if request.run == "never":
-        sandbox = None
     async with session_of(sandbox) as warm:
         session = spent.counting(Launch.of(request).around(warm))
-        await progress.stage("reproducing", 0, 1, "Running the script")
+        if session is not None:
+            await progress.stage("reproducing", 0, 1, "Running the script")
         with clock.stage("reproduce"):
             seen = await observe(case, session)
         with clock.stage("read"):
@@ -62,6 +72,41 @@ async def diagnose(
         with clock.stage("verify"):
             mended = await _mend(case, seen, causes, session, reader, progress, spent)
     return await asyncio.to_thread(report.findings, case, seen, mended, clock)
+
+
+async def _only_read(request: DiagnosisRequest, reader: Reader, progress: Progress) -> Findings:
+    """The whole of a diagnosis that runs nothing, as one call of the reader's."""
+    asked = request.model_dump_json()
+    found = Findings.model_validate_json(
+        await reader.call(read_alone, asked, timeout=READING_LIMIT_S)
+    )
+    for cause in found.causes:
+        await progress.cause(cause)
+    for patch in found.patches:
+        await progress.patch(patch)
+    return found
+
+
+def read_alone(asked: str) -> str:
+    """Diagnose a request without running anything, in this process; both as JSON."""
+    request = DiagnosisRequest.model_validate_json(asked)
+    found = asyncio.run(_by_steps(request, None, Here(), _Nobody()))
+    return found.model_dump_json()
+
+
+class _Nobody:
+    """Is told nothing on the way."""
+
+    async def stage(self, stage: str, done: int, total: int, message: str) -> None: ...
+
+    async def cause(self, cause: Cause) -> None: ...
+
+    async def patch(self, patch: Patch) -> None: ...
+
+
+def prepare_reader() -> None:
+    """Import what workers that read need, this module as well."""
+    import_analyzers()
 
 
 async def _mend(

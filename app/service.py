@@ -13,13 +13,13 @@ import structlog
 from fastapi import Request
 from pydantic import BaseModel
 
-from app.diagnose import Progress, diagnose
+from app.diagnose import Progress, diagnose, prepare_reader
 from app.http.clients import sender_of
 from app.http.metrics import Metrics
 from app.http.problems import ProblemError
 from app.jobs import Diagnose, Jobs, QueueFullError, Runner
 from app.jobs.embedded import EmbeddedJobs
-from app.jobs.known import digest_of
+from app.jobs.known import digest_of, version
 from app.request.limits import check
 from app.request.reader import Reader, ReaderUnavailable
 from app.run.sandboxes import open_sandbox, readiness_of
@@ -81,8 +81,9 @@ class Core:
         self._tasks.append(asyncio.create_task(LagWatch(self.metrics.lagged).run()))
         await self.database.open()
         if diagnosing:
+            await asyncio.to_thread(version)  # reads every file of ours: never in the loop
             self.sandbox = open_sandbox(self.settings)
-            self.reader = Reader()
+            self.reader = Reader(prepare=prepare_reader)
             self._tasks.append(asyncio.create_task(self._warm_up()))
 
     async def _warm_up(self) -> None:

@@ -32,24 +32,35 @@ from analyzers.tracebacks import Frame, ParsedTraceback, parse
 @dataclass(frozen=True, slots=True)
 class Examined:
     """What reading gives. `cells` maps a line of a notebook's script to `cell 4, line 3`;
-    `rerun` are the cells that the reading takes to have run more than once; `pasted` are the files
-    that were not Python as they were sent, and have been made so. Where reading finds nothing to
-    explain the error: `told`, causes that the traceback alone speaks for; `hints`, what else could
-    be behind it. `others` counts further programs in the same paste."""
+    `pasted` are the files that were not Python as they were sent, and have been made so. Where
+    reading finds nothing to explain the error: `told`, causes that the traceback alone speaks for;
+    `hints`, what else could be behind it. `others` counts further programs in the same paste."""
 
-    files: dict[str, str]
-    entry: str
+    project: Project
     traceback: ParsedTraceback | None
     reading: Reading
     problem: str | None = None
     cells: dict[int, str] = field(default_factory=dict)
     notebook: Notebook | None = None
-    rerun: frozenset[str] = frozenset()
-    recalled: bool = False
     pasted: dict[str, Pasted] = field(default_factory=dict)
     told: tuple[Explained, ...] = ()
     hints: tuple[Hint, ...] = ()
     others: int = 0
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """The project's files."""
+        return self.project.files
+
+    @property
+    def entry(self) -> str:
+        """The path of the script among them."""
+        return self.project.entry
+
+    @property
+    def recalled(self) -> bool:
+        """Whether there is no more of them than a traceback shows."""
+        return self.project.recalled
 
 
 def examine(script: str, filename: str, files: Mapping[str, str], traceback: str) -> Examined:
@@ -68,8 +79,8 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
     parsed = located(parsed, project) if parsed is not None else None
     reading = _read(project, problem, parsed)
     changed = {path: p for path, p in pasted.items() if p.text != p.sent}
-    examined = Examined(dict(project.files), filename, parsed, reading, problem, pasted=changed)
-    return _with_hints(replace(examined, others=sent.others), project)
+    examined = Examined(project, parsed, reading, problem, pasted=changed, others=sent.others)
+    return _with_hints(examined)
 
 
 def code_in(text: str) -> str:
@@ -113,7 +124,7 @@ def _examine_notebook(
     except NotANotebookError as error:
         parsed = parse(traceback) if traceback.strip() else None
         why = f"{filename}: {error}"
-        return Examined({**files, entry: text}, entry, parsed, Reading(), why)
+        return Examined(Project({**files, entry: text}, entry), parsed, Reading(), why)
     parsed = _error_of(text, traceback)
     parsed = _in_cells(parsed, script, lines, entry) if parsed is not None else None
     orders = replays(lines, _failing(parsed, lines, entry))
@@ -124,19 +135,16 @@ def _examine_notebook(
     parsed = located(parsed, project) if parsed is not None else None
     reading = _read(project, problem, parsed, extra_runs(order, lines))
     notebook = replace(notebook_text(text, lines), replays=tuple(orders))
-    examined = Examined(
-        dict(project.files), entry, parsed, reading, problem, cells, notebook, project.rerun
-    )
-    return _with_hints(examined, project)
+    return _with_hints(Examined(project, parsed, reading, problem, cells, notebook))
 
 
-def _with_hints(examined: Examined, project: Project) -> Examined:
+def _with_hints(examined: Examined) -> Examined:
     """With what can be told of an error of a kind that we know, whatever reading found."""
-    error = examined.traceback
+    error, project = examined.traceback, examined.project
     if error is None or error.family not in EXPLAINED_BY:
         return examined
     found = hints(project, error)
-    told = _told_alone(error, examined.entry) or _told_by_hint(error, found, project)
+    told = _told_alone(error, project.entry) or _told_by_hint(error, found, project)
     return replace(examined, told=told, hints=found)
 
 
@@ -192,9 +200,8 @@ def _recalled(parsed: ParsedTraceback, entry: str) -> Examined:
     cells = {}
     if own is not None and own.cell is not None:
         cells[own.line] = f"cell {own.cell}, line {own.line}"
-    files = files_of(parsed, entry)
-    examined = Examined(files, entry, parsed, reading, cells=cells, recalled=True)
-    return _with_hints(examined, Project(files, entry, recalled=True))
+    project = Project(files_of(parsed, entry), entry, recalled=True)
+    return _with_hints(Examined(project, parsed, reading, cells=cells))
 
 
 def _read(

@@ -9,16 +9,21 @@ from dataclasses import replace
 from analyzers.evidence import Reading, SilentFault
 from analyzers.reading import read
 from analyzers.request.causes import Candidate
-from analyzers.source.project import Project
-from analyzers.source.trees import children
+from analyzers.source.project import FUNCTIONS, Project
 
 
 def sound(
-    project: Project, candidates: Sequence[Candidate], *, suspecting: str = ""
+    project: Project,
+    candidates: Sequence[Candidate],
+    *,
+    suspecting: str = "",
+    before: Reading | None = None,
 ) -> list[Candidate]:
     """The candidates that reading holds to mend something without starving anything. None is
-    better than a doubtful one. `suspecting` as for `read`."""
-    before, ownerless = read(project, suspecting=suspecting), _ownerless(project)
+    better than a doubtful one. `suspecting` as for `read`; `before`: what it said, where known."""
+    ownerless = _ownerless(project)
+    if before is None:
+        before = read(project, suspecting=suspecting)
     kept = []
     for candidate in candidates:
         patched = replace(project, files={**project.files, **candidate.files})
@@ -32,16 +37,18 @@ def sound(
 
 def _ownerless(project: Project) -> int:
     """How often `self` is read where no function around has such a parameter."""
-    return sum(_selves(module.tree) for module in project.modules.values())
+    return sum(
+        not any(_has_self(parent) for parent in module.ancestors(node))
+        for module in project.modules.values()
+        for node in module.nodes
+        if isinstance(node, ast.Name) and node.id == "self"
+    )
 
 
-def _selves(scope: ast.AST) -> int:
-    if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        arguments = scope.args
-        if "self" in {a.arg for a in (*arguments.posonlyargs, *arguments.args)}:
-            return 0
-    own = isinstance(scope, ast.Name) and scope.id == "self"
-    return own + sum(_selves(child) for child in children(scope))
+def _has_self(node: ast.AST) -> bool:
+    if not isinstance(node, FUNCTIONS):
+        return False
+    return "self" in {a.arg for a in (*node.args.posonlyargs, *node.args.args)}
 
 
 def _mends(before: Reading, after: Reading) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import accumulate
 
@@ -180,6 +180,10 @@ class Project:
                 except (SyntaxError, ValueError, RecursionError, MemoryError):
                     continue
         return parsed
+
+    def __getstate__(self) -> dict[str, object]:
+        """What another process needs to know: it parses for itself."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def kept(self) -> dict[object, object]:

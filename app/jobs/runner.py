@@ -17,9 +17,12 @@ from app.http.metrics import Metrics
 from app.jobs.known import is_settled
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch, Timings
 from app.store import Attempts, Claim
+from app.store.attempts import EventKind, Told
 
 if TYPE_CHECKING:
     from app.diagnose import Progress
+
+TOGETHER_S = 0.05
 
 Diagnose = Callable[[DiagnosisRequest, "Progress"], Awaitable[Findings]]
 
@@ -40,25 +43,66 @@ class ProgressEvent(BaseModel):
 
 
 class StoredProgress:
-    """Progress that goes to the store, where the event streams find it."""
+    """Progress that goes to the store, where the event streams find it.
+
+    Nobody waits for the store here: what is told within a moment is written together, and what is
+    left at the end is written with the result.
+    """
 
     def __init__(self, attempts: Attempts, claim: Claim) -> None:
         self._attempts = attempts
         self._claim = claim
+        self._untold: list[Told] = []
+        self._moment: asyncio.TimerHandle | None = None
+        self._writing: asyncio.Task[None] | None = None
 
     async def stage(self, stage: str, done: int, total: int, message: str) -> None:
         event = ProgressEvent(stage=stage, done=done, total=total, message=message)
-        self._expect(await self._attempts.record(self._claim, "progress", event))
+        self._tell("progress", event)
 
     async def cause(self, cause: Cause) -> None:
-        self._expect(await self._attempts.record(self._claim, "cause", cause))
+        self._tell("cause", cause)
 
     async def patch(self, patch: Patch) -> None:
-        self._expect(await self._attempts.record(self._claim, "patch", patch))
+        self._tell("patch", patch)
 
-    @staticmethod
-    def _expect(current: bool) -> None:
-        if not current:
+    async def rest(self) -> list[Told]:
+        """What is left to be written, now that all is told. Raises `OutdatedError`, and what the
+        database raised."""
+        self._forget_moment()
+        if self._writing is not None:
+            await self._writing
+        return self._untold
+
+    async def close(self) -> None:
+        """Write nothing more."""
+        self._forget_moment()
+        if self._writing is not None:
+            self._writing.cancel()
+            await asyncio.gather(self._writing, return_exceptions=True)
+
+    def _tell(self, kind: EventKind, data: BaseModel) -> None:
+        if self._writing is not None and self._writing.done():
+            self._writing.result()
+        self._untold.append((kind, data))
+        if self._moment is None:
+            self._moment = asyncio.get_running_loop().call_later(TOGETHER_S, self._start)
+
+    def _forget_moment(self) -> None:
+        if self._moment is not None:
+            self._moment.cancel()
+            self._moment = None
+
+    def _start(self) -> None:
+        self._moment = None
+        self._writing = asyncio.create_task(self._write(self._writing))
+
+    async def _write(self, before: asyncio.Task[None] | None) -> None:
+        """Write what was told, behind what is being written."""
+        if before is not None:
+            await before
+        told, self._untold = self._untold, []
+        if told and not await self._attempts.record(self._claim, *told):
             raise OutdatedError
 
 
@@ -123,7 +167,7 @@ class Runner:
             return
         began = time.perf_counter()
         try:
-            findings, digest = await self._known_or_found(claim)
+            findings, digest, told = await self._known_or_found(claim)
         except (OutdatedError, DBAPIError, asyncio.CancelledError):
             raise
         except Exception as error:
@@ -132,32 +176,27 @@ class Runner:
             return
         findings.timings_ms.queue = queue_ms
         findings.timings_ms.total = _since(claim.created_at)
-        if await self._attempts.finish(claim, "done", findings, digest):
+        if await self._attempts.finish(claim, "done", findings, digest, told):
             self._metrics.diagnosed(findings)
             seconds = round(time.perf_counter() - began, 3)
             log.info("diagnosis done", verdict=findings.verdict, seconds=seconds)
 
-    async def _known_or_found(self, claim: Claim) -> tuple[Findings, str | None]:
-        """The findings, and the digest under which they answer the same request again."""
+    async def _known_or_found(self, claim: Claim) -> tuple[Findings, str | None, list[Told]]:
+        """The findings, the digest under which they answer the same request again, and what those
+        who follow the diagnosis are still to be told before its end."""
         if self._identify is None:
-            return await self._while_held(claim), None
+            findings, told = await self._while_held(claim)
+            return findings, None, told
         digest = self._identify(claim.asked)
         known = await self._attempts.known(digest)
         if known is not None:
-            await self._tell(claim, known)
-            return known.model_copy(update={"timings_ms": Timings()}), digest
-        findings = await self._while_held(claim)
-        return findings, digest if is_settled(claim.request, findings) else None
+            causes: list[Told] = [("cause", cause) for cause in known.causes]
+            patches: list[Told] = [("patch", patch) for patch in known.patches]
+            return known.model_copy(update={"timings_ms": Timings()}), digest, causes + patches
+        findings, told = await self._while_held(claim)
+        return findings, digest if is_settled(claim.request, findings) else None, told
 
-    async def _tell(self, claim: Claim, findings: Findings) -> None:
-        """Say what is known to those who follow the diagnosis."""
-        progress = StoredProgress(self._attempts, claim)
-        for cause in findings.causes:
-            await progress.cause(cause)
-        for patch in findings.patches:
-            await progress.patch(patch)
-
-    async def _while_held(self, claim: Claim) -> Findings:
+    async def _while_held(self, claim: Claim) -> tuple[Findings, list[Told]]:
         """Diagnose, and stop as soon as the lease turns out to be lost."""
         progress = StoredProgress(self._attempts, claim)
         work = asyncio.ensure_future(self._diagnose(claim.request, progress))
@@ -165,7 +204,7 @@ class Runner:
         try:
             await asyncio.wait({work, lease}, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
-                return work.result()
+                return work.result(), await progress.rest()
             lease.result()  # an error of the store's, if that is what ended it
             raise OutdatedError
         finally:
@@ -173,13 +212,14 @@ class Runner:
                 task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.gather(work, lease, return_exceptions=True)
+                await progress.close()
 
     async def _keep_lease(self, claim: Claim) -> None:
         """Renew the lease until it is lost."""
         while True:
+            await asyncio.sleep(self._lease_s / 4)
             if not await self._attempts.renew(claim):
                 return
-            await asyncio.sleep(self._lease_s / 4)
 
     async def _fail(self, claim: Claim, why: str) -> None:
         if await self._attempts.finish(

@@ -105,9 +105,11 @@ async def _read_again(
     if not candidates or case.project.notebook:
         return candidates
     error = case.traceback if is_suspected(case, seen) else None
+    suspecting = error.family if error is not None else ""
+    known = case.reading if case.traceback is None else None  # whole: no error chose among it
     try:
         return await reader.call(
-            partial(sound, suspecting=error.family if error is not None else ""),
+            partial(sound, suspecting=suspecting, before=known),
             project_of(case, seen),
             candidates,
             timeout=READING_LIMIT_S,

@@ -79,13 +79,7 @@ async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
         project = Project({request.filename: script, **files}, request.filename)
         return Case(project, None, Reading(), request.time_limit_s, trace, str(limit))
     return Case(
-        Project(
-            read.files,
-            read.entry,
-            notebook=read.notebook is not None,
-            rerun=read.rerun,
-            recalled=read.recalled,
-        ),
+        read.project,
         read.traceback,
         read.reading,
         request.time_limit_s,

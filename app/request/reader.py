@@ -56,6 +56,9 @@ class Reader:
         self._prepare = prepare or import_analyzers
         self._context = context
         self._pool = self._new_pool()
+        self._started: ProcessPool | None = None
+        self._launch: asyncio.Task[bool] | None = None
+        self._starting = asyncio.Lock()
 
     async def call(
         self,
@@ -69,12 +72,11 @@ class Reader:
         Raises `ReadingLimit` when a limit was met, `ReaderUnavailable` when no worker can be made
         ready, and whatever the function raises.
         """
-        future = self._schedule(function, args, timeout)
         try:
             try:
-                return await asyncio.wrap_future(future)
+                return await self._answered(function, args, timeout)
             except BrokenProcessPool:  # a worker was ended from outside; nothing of ours ran
-                return await asyncio.wrap_future(self._schedule(function, args, timeout))
+                return await self._answered(function, args, timeout)
         except TimeoutError:
             raise ReadingLimit(f"reading took longer than {timeout:g} s") from None
         except MemoryError:
@@ -94,6 +96,8 @@ class Reader:
 
     async def close(self) -> None:
         """Stop the workers; calls under way are ended."""
+        if self._launch is not None:
+            await asyncio.gather(self._launch, return_exceptions=True)
         self._pool.stop()  # type: ignore[no-untyped-call]
         await asyncio.to_thread(self._pool.join)
 
@@ -106,16 +110,49 @@ class Reader:
             context=multiprocessing.get_context(self._context),
         )
 
-    def _schedule(
-        self, function: Callable[..., T], args: tuple[object, ...], timeout: float
-    ) -> Future[T]:
-        """Hand a call to the pool; a pool that has broken is replaced by a new one."""
-        if not self._pool.active:
+    async def _answered(
+        self,
+        function: Callable[..., T],
+        args: tuple[object, ...],
+        limit_s: float,
+    ) -> T:
+        """What a worker answers."""
+        async with self._starting:
+            await self._start()
+        future: Future[T] = self._pool.schedule(_answer, args=(function, *args), timeout=limit_s)
+        return await asyncio.wrap_future(future)
+
+    async def _start(self) -> None:
+        """Start the pool, or a new one where it has broken: in a thread, since it takes a clean
+        interpreter a while. A fork is made here, where nobody waits for the loop: it would copy
+        no thread but the one that makes it."""
+        if self._started is self._pool and not self._pool.active:
             log.error("the reader's workers ended: starting new ones")
             self._pool.stop()  # type: ignore[no-untyped-call]
             self._pool = self._new_pool()
-        future: Future[T] = self._pool.schedule(_answer, args=(function, *args), timeout=timeout)
-        return future
+        if self._started is not self._pool:
+            self._launch = asyncio.create_task(self._launched(self._pool))
+            await asyncio.shield(self._launch)
+            self._started = self._pool
+
+    async def _launched(self, pool: ProcessPool) -> bool:
+        if self._context == "fork":
+            return pool.active
+        return await asyncio.to_thread(lambda: pool.active)
+
+
+class Here(Reader):
+    """The reader within a worker: it calls on the spot."""
+
+    def __init__(self) -> None: ...
+
+    async def call(
+        self,
+        function: Callable[..., T],
+        *args: object,
+        timeout: float,  # noqa: ASYNC109
+    ) -> T:
+        return function(*args)
 
 
 _unprepared: Callable[[], None] | None = None

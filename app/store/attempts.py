@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -15,6 +16,8 @@ from app.store.database import Database
 from app.store.tables import DiagnosisRow, EventRow
 
 EventKind = Literal["status", "progress", "cause", "patch", "done"]
+Told = tuple[EventKind, BaseModel]
+"""An event that an attempt tells: its kind, and what is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class Attempts:
             if found is None:
                 return None
             status = StatusEvent(status="running", attempt=found.attempt)
-            await add_event(connection, diagnosis_id, found.attempt, "status", status)
+            await add_events(connection, diagnosis_id, found.attempt, ("status", status))
         request = DiagnosisRequest.model_validate_json(found.request)
         return Claim(diagnosis_id, found.attempt, found.created_at, request, found.request)
 
@@ -99,19 +102,18 @@ class Attempts:
             )
         return done.rowcount == 1
 
-    async def record(self, claim: Claim, kind: EventKind, data: BaseModel) -> bool:
-        """Add an event of this attempt; False when the attempt is outdated."""
-        values = select(
-            literal(claim.id),
-            literal(claim.attempt),
-            literal(kind),
-            literal(data.model_dump_json()),
-        ).where(select(DiagnosisRow.id).where(held(claim)).exists())
+    async def record(self, claim: Claim, *told: Told) -> bool:
+        """Add events of this attempt, together; False when the attempt is outdated."""
         columns = [EventRow.diagnosis_id, EventRow.attempt, EventRow.kind, EventRow.data]
+        current = select(DiagnosisRow.id).where(held(claim)).exists()
+        added = None
         async with self._database.changing(claim.id) as connection:
-            added = await connection.scalar(
-                insert(EventRow).from_select(columns, values).returning(EventRow.seq)
-            )
+            for kind, data in told:
+                event = (claim.id, claim.attempt, kind, data.model_dump_json())
+                values = select(*map(literal, event)).where(current)
+                added = await connection.scalar(
+                    insert(EventRow).from_select(columns, values).returning(EventRow.seq)
+                )
         return added is not None
 
     async def finish(
@@ -120,9 +122,10 @@ class Attempts:
         status: Literal["done", "failed"],
         findings: Findings,
         digest: str | None = None,
+        told: Iterable[Told] = (),
     ) -> bool:
-        """Store the result, once: False when the attempt is outdated. With a `digest` of its
-        request it answers that request again."""
+        """Store the result, once, and what was `told` before it: False when the attempt is
+        outdated. With a `digest` of its request it answers that request again."""
         async with self._database.changing(claim.id) as connection:
             done = await connection.execute(
                 update(DiagnosisRow)
@@ -140,7 +143,7 @@ class Attempts:
             last = DoneEvent(
                 id=claim.id, status=status, verdict=findings.verdict, summary=findings.summary
             )
-            await add_event(connection, claim.id, claim.attempt, "done", last)
+            await add_events(connection, claim.id, claim.attempt, *told, ("done", last))
         return True
 
     async def hand_back(self, claim: Claim) -> bool:
@@ -151,7 +154,7 @@ class Attempts:
             )
             if done.rowcount == 1:
                 status = StatusEvent(status="queued", attempt=claim.attempt)
-                await add_event(connection, claim.id, claim.attempt, "status", status)
+                await add_events(connection, claim.id, claim.attempt, ("status", status))
         return done.rowcount == 1
 
 
@@ -171,12 +174,17 @@ def held(claim: Claim) -> ColumnElement[bool]:
     )
 
 
-async def add_event(
-    connection: AsyncConnection, diagnosis_id: str, attempt: int, kind: EventKind, data: BaseModel
+async def add_events(
+    connection: AsyncConnection, diagnosis_id: str, attempt: int, *told: Told
 ) -> None:
-    """Write an event within a transaction that has proved its right to."""
-    await connection.execute(
-        insert(EventRow).values(
-            diagnosis_id=diagnosis_id, attempt=attempt, kind=kind, data=data.model_dump_json()
-        )
-    )
+    """Write events within a transaction that has proved its right to."""
+    rows = [
+        {
+            "diagnosis_id": diagnosis_id,
+            "attempt": attempt,
+            "kind": kind,
+            "data": data.model_dump_json(),
+        }
+        for kind, data in told
+    ]
+    await connection.execute(insert(EventRow), rows)

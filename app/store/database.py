@@ -86,7 +86,10 @@ def open_engine(url: str) -> AsyncEngine:
     path = make_url(url).database
     if path and path != ":memory:":
         _make_private(Path(path).parent)
-    engine = create_async_engine(url, connect_args={"timeout": LOCKED_S})
+    # Each connection is a thread: kept, not opened and closed again with every rush.
+    engine = create_async_engine(
+        url, connect_args={"timeout": LOCKED_S}, pool_size=15, max_overflow=0
+    )
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     event.listen(engine.sync_engine, "invalidate", _end_transaction)
     return engine

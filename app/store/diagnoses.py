@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.schemas import Cause, Diagnosis, DiagnosisRequest, Findings, Patch
-from app.store.attempts import StatusEvent, add_event, lapsed
+from app.store.attempts import StatusEvent, add_events, lapsed
 from app.store.database import Database
 from app.store.tables import DiagnosisRow, EventRow, KeyRow
 
@@ -122,7 +122,8 @@ class Store:
                 await connection.execute(
                     insert(KeyRow).values(key=key.key, digest=key.digest, diagnosis_id=diagnosis_id)
                 )
-            await add_event(connection, diagnosis_id, 0, "status", StatusEvent(status="queued"))
+            queued = StatusEvent(status="queued")
+            await add_events(connection, diagnosis_id, 0, ("status", queued))
             if enqueue is not None:
                 await enqueue(connection, diagnosis_id)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -167,6 +168,21 @@ async def test_what_is_found_is_told_before_the_end(bench: Bench) -> None:
     assert (running.status, running.causes) == ("running", [CAUSE])
     gate.set()
     await bench.finished(diagnosis_id)
+
+
+async def test_what_is_told_keeps_its_order(bench: Bench) -> None:
+    async def telling(request: DiagnosisRequest, progress: object) -> Findings:
+        for n in range(6):
+            await progress.stage("verifying", n, 6, "Trying")  # type: ignore[attr-defined]
+            await asyncio.sleep(0.03 * (n % 3))  # some of it is written together
+        return Findings(verdict="healthy")
+
+    jobs = await bench.begin(telling)
+    diagnosis_id = await jobs.submit(REQUEST, None)
+    await bench.finished(diagnosis_id)
+    events = await bench.store.events(diagnosis_id)
+    assert [event.kind for event in events] == ["status"] * 2 + ["progress"] * 6 + ["done"]
+    assert [json.loads(event.data)["done"] for event in events[2:-1]] == list(range(6))
 
 
 async def test_failure_of_the_service_is_a_failed_diagnosis(bench: Bench) -> None:

@@ -62,10 +62,10 @@ async def test_lapsed_lease_can_be_claimed_and_outdates_the_first(
     assert second.attempt == first.attempt + 1
 
     assert not await slow.renew(first)
-    assert not await slow.record(first, "progress", NOTE)
+    assert not await slow.record(first, ("progress", NOTE))
     assert not await slow.finish(first, "done", Findings(summary="stale"))
     assert not await slow.hand_back(first)
-    assert await slow.record(second, "progress", NOTE)
+    assert await slow.record(second, ("progress", NOTE))
     assert await slow.finish(second, "done", Findings(summary="fresh", verdict="healthy"))
     diagnosis = await store.get(diagnosis_id)
     assert diagnosis is not None
@@ -94,7 +94,7 @@ async def test_events_resume_behind_the_last_one_seen(store: Store, attempts: At
     diagnosis_id = await store.create(REQUEST)
     claim = await claimed(attempts, diagnosis_id)
     for _ in range(3):
-        assert await attempts.record(claim, "progress", NOTE)
+        assert await attempts.record(claim, ("progress", NOTE))
     events = await store.events(diagnosis_id)
     assert [event.kind for event in events] == ["status", "status", *["progress"] * 3]
     assert await store.events(diagnosis_id, events[2].seq) == events[3:]
@@ -110,7 +110,7 @@ async def test_deletion_takes_events_and_keys_with_it(
     assert not await store.delete(diagnosis_id)
     assert await store.get(diagnosis_id) is None
     assert await store.events(diagnosis_id) == []
-    assert not await attempts.record(claim, "progress", NOTE)
+    assert not await attempts.record(claim, ("progress", NOTE))
     assert not await attempts.finish(claim, "done", Findings())
     assert await store.create(REQUEST, key) != diagnosis_id
 

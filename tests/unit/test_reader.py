@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
 import pytest
+from pebble.pool.process import PoolManager
 
 from analyzers.reading import read
 from analyzers.source.project import Project
@@ -107,3 +109,22 @@ async def test_what_imports_later_is_used_from_then_on(tmp_path: Path) -> None:
     mended.touch()
     assert await pool.call(len, "abc", timeout=10) == 3
     await pool.close()
+
+
+async def test_workers_are_started_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clean interpreter takes a while to start: at first, and again when all have ended."""
+    started_by: list[int] = []
+    start = PoolManager.start
+
+    def noted(manager: PoolManager) -> None:
+        started_by.append(threading.get_ident())
+        start(manager)  # type: ignore[no-untyped-call]
+
+    monkeypatch.setattr(PoolManager, "start", noted)
+    pool = Reader(workers=1)
+    await pool.warm_up()
+    pool._pool.stop()  # type: ignore[no-untyped-call]
+    assert await pool.call(len, "abc", timeout=10) == 3
+    await pool.close()
+    assert len(started_by) == 2
+    assert threading.get_ident() not in started_by
