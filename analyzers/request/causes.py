@@ -6,13 +6,15 @@ source to the server.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from analyzers.certainty import Basis, Certainty, confidence
 from analyzers.evidence import Engine, Evidence, How, Place
 from analyzers.explain.pattern import Boundary, Carrier
 from analyzers.source.project import Project
+
+MAX_CANDIDATES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +75,14 @@ def classify(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
     from analyzers.request.explaining import causes_of  # only where there is something to explain
 
     return causes_of(project, evidence)
+
+
+def candidates_of(causes: Sequence[Explained]) -> list[Candidate]:
+    """The candidates of all causes, surest and most idiomatic first, no patch twice."""
+    chosen: list[Candidate] = []
+    for cause in causes:
+        for candidate in cause.candidates:
+            if all(candidate.files != other.files for other in chosen):
+                chosen.append(candidate)
+    chosen.sort(key=lambda c: (c.last_resort, c.turn, c.rank))
+    return chosen[:MAX_CANDIDATES]

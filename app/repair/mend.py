@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from analyzers.evidence import Evidence, GraphReuse
-from analyzers.request.causes import Candidate, Explained, classify
+from analyzers.request.causes import Candidate, Explained, candidates_of
 from analyzers.request.reread import sound
-from analyzers.source.project import Project
 from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
-from app.run.outcome import len_backwards
 from app.run.reproduce import Observation, is_suspected, project_of
 from app.run.spent import Spent
-from app.run.witness import observed
 from sandbox.protocol import Session
 
 if TYPE_CHECKING:
-    from app.repair.original import Original
+    from app.repair.behind import Behind, Faults
     from app.repair.verify import Told, Trial
 
 MAX_ROUNDS = 3
-MAX_CANDIDATES = 8
 
 Stage = Callable[[str, int, int, str], Awaitable[None]]
 
@@ -50,17 +45,20 @@ async def mend(
 ) -> Mended:
     """Try the candidates of all causes, telling each that passes at once. Where none can be run
     they are returned untried. `spent` counts the runs of the session, those before these too."""
-    candidates = _distinct(causes)
+    candidates = candidates_of(causes)
     run = seen.run
     if session is None or run is None or not seen.from_run or not candidates:
         return Mended(causes, untried=await _read_again(candidates, case, seen, reader))
-    from app.repair.original import Original  # what only reads measures nothing
+    from app.repair.behind import Faults  # what only reads measures nothing
+    from app.repair.original import Original
 
     await stage("verifying", 0, len(candidates), f"Trying {len(candidates)} patches")
     files, entry = case.project.files, case.project.entry
     original = Original(files, entry, run, session, case.time_limit_s, spent)
     try:
-        mended = await _in_rounds(original, case, seen, causes, candidates, reader, stage, told)
+        seen_in = replace(case, project=project_of(case, seen))
+        faults = Faults(original, seen_in, session, reader, seen.evidence[0])
+        mended = await _in_rounds(faults, causes, candidates, stage, told)
     finally:
         original.close()
     mended.trials.sort(key=lambda trial: trial.order)
@@ -69,33 +67,36 @@ async def mend(
 
 
 async def _in_rounds(
-    original: Original,
-    case: Case,
-    seen: Observation,
+    faults: Faults,
     causes: list[Explained],
     candidates: list[Candidate],
-    reader: Reader,
     stage: Stage,
     told: Told | None,
 ) -> Mended:
-    """Try the candidates; where none passes, those of the fault that stands behind the first."""
+    """Try the candidates; where none passes, those of the faults that stand behind the first."""
     from app.repair.contest import try_out
 
     mended = Mended(causes)
-    project = project_of(case, seen)
-    evidence: Sequence[Evidence] = seen.evidence
-    for round_ in range(MAX_ROUNDS):
-        trials = await try_out(original, _in_turns(candidates), told=told)
+    groups = _in_turns(candidates)
+    behind: list[Behind] = []
+    for _ in range(MAX_ROUNDS):
+        trials = await try_out(faults.original, groups, told=told)
         mended.trials += trials
         await stage("verifying", len(trials), len(trials), f"Tried {len(mended.trials)} patches")
-        if any(trial.status == "passed" for trial in trials) or round_ == MAX_ROUNDS - 1:
+        passed = [trial.candidate for trial in trials if trial.status == "passed"]
+        mended.causes = _with(mended.causes, _told_of(behind, passed))
+        behind = [] if passed else await faults.behind(trials)
+        groups = [group for one in behind for group in _in_turns(one.candidates)]
+        if not groups:
             break
-        found = await _behind(trials, original, project, evidence, reader)
-        if found is None:
-            break
-        further, candidates, evidence = found
-        mended.causes = _with(mended.causes, further)
     return mended
+
+
+def _told_of(behind: Sequence[Behind], passed: Sequence[Candidate]) -> list[Explained]:
+    """The causes of the fault whose patch passed; else of the one that the surest patch met."""
+    mended = (one for one in behind if any(c in one.candidates for c in passed))
+    found = next(mended, None) or next(iter(behind), None)
+    return found.causes if found is not None else []
 
 
 async def _read_again(
@@ -118,79 +119,12 @@ async def _read_again(
         return candidates
 
 
-def _distinct(causes: list[Explained]) -> list[Candidate]:
-    """The candidates of all causes, surest and most idiomatic first, no patch twice."""
-    chosen: list[Candidate] = []
-    for cause in causes:
-        for candidate in cause.candidates:
-            if all(candidate.files != other.files for other in chosen):
-                chosen.append(candidate)
-    chosen.sort(key=lambda c: (c.last_resort, c.turn, c.rank))
-    return chosen[:MAX_CANDIDATES]
-
-
 def _in_turns(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
     """The candidates of the surest causes first; of causes that are as sure, together."""
     groups: dict[int, list[Candidate]] = {}
     for candidate in candidates:
         groups.setdefault(candidate.turn, []).append(candidate)
     return [groups[turn] for turn in sorted(groups)]
-
-
-async def _behind(
-    trials: list[Trial],
-    original: Original,
-    project: Project,
-    evidence: Sequence[Evidence],
-    reader: Reader,
-) -> tuple[list[Explained], list[Candidate], Sequence[Evidence]] | None:
-    """The fault that stands behind the mended one: a candidate got further, or met another
-    fault; that fault's own patches go on top of it."""
-    for trial in trials:
-        trace = trial.run.trace
-        if trial.candidate.last_resort or trace is None or trial.run.status != "raised":
-            continue
-        found = observed(trace)
-        calls = len_backwards(trial.run)
-        further = calls > original.failing_call
-        if not found or calls < original.failing_call:
-            continue
-        if not further and _signature(found[0]) == _signature(evidence[0]):
-            continue
-        patched = replace(project, files={**project.files, **trial.candidate.files})
-        try:
-            causes = await reader.call(classify, patched, found, timeout=READING_LIMIT_S)
-        except ReadingLimit:
-            continue
-        candidates = [_on_top(trial.candidate, c) for c in _distinct(causes) if not c.last_resort]
-        if candidates:
-            return causes, candidates, found
-    return None
-
-
-def _signature(piece: Evidence) -> tuple[object, ...]:
-    """What tells one fault from another although lines have moved: its kind, and its carriers."""
-    if isinstance(piece, GraphReuse):
-        names = {holder.path for join in piece.joins for holder in join.holders}
-        return GraphReuse, frozenset(names)
-    return type(piece), frozenset(holder.path for holder in piece.holders)
-
-
-def _on_top(first: Candidate, second: Candidate) -> Candidate:
-    """Two patches as one, in the name of the fault that was met first."""
-    return replace(
-        second,
-        pattern=first.pattern,
-        files=_over(first.files, second.files),
-        title=f"{first.title}; {second.title[:1].lower()}{second.title[1:]}",
-        strategy=f"{first.strategy}+{second.strategy}",
-        tradeoff=" ".join(filter(None, dict.fromkeys((first.tradeoff, second.tradeoff)))),
-        rank=first.rank + second.rank,
-    )
-
-
-def _over(first: Mapping[str, str], second: Mapping[str, str]) -> dict[str, str]:
-    return {**first, **second}
 
 
 def _with(causes: list[Explained], further: list[Explained]) -> list[Explained]:

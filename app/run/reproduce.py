@@ -98,8 +98,7 @@ async def _completed(case: Case, session: Session) -> Observation:
     given = _awaited(case)
     told = run.trace.plan is not None and run.trace.plan.shows
     if run.raised is not None and (_shows(run, case) if given else told):
-        if run.trace.inplace is not None or run.trace.missing is not None:
-            run = await run_for_changes(case, run, InWorld(session, plan))
+        run = await run_for_changes(case, run, InWorld(session, plan))
         assert run.trace is not None
         raised = run.trace.model_copy(update={"silent": []})
         if seen := observed(raised):

@@ -16,10 +16,8 @@ async def traced(case: Case, session: Session) -> RunResult:
     run = await _run(case, session, "trace")
     trace = run.trace
     if trace is not None and trace.reuse is not None:
-        run = await _run_for_path(case, run, trace.reuse, session)
-    elif trace is not None and (trace.inplace is not None or trace.missing is not None):
-        run = await run_for_changes(case, run, session)
-    return run
+        return await _run_for_path(case, run, trace.reuse, session)
+    return await run_for_changes(case, run, session)
 
 
 async def _run(case: Case, session: Session, mode: str, **more: object) -> RunResult:
@@ -44,9 +42,12 @@ async def _run(case: Case, session: Session, mode: str, **more: object) -> RunRe
 
 
 async def run_for_changes(case: Case, first: RunResult, session: Session) -> RunResult:
-    """A second, slower run that logs which line changed a stale tensor, or lost a graph."""
+    """Behind a run that met a stale tensor or a lost graph: with what a second, slower one tells of
+    the line that changed it, or lost it."""
+    if first.trace is None or (first.trace.inplace is None and first.trace.missing is None):
+        return first
     second = await _run(case, session, "inplace")
-    if second.trace is None or first.trace is None:
+    if second.trace is None:
         return first
     found = {
         name: record

@@ -1,0 +1,101 @@
+"""Faults that stand behind the first: what a patch that does not pass comes to instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from analyzers.evidence import Evidence, GraphReuse
+from analyzers.request.causes import (
+    MAX_CANDIDATES,
+    Candidate,
+    Explained,
+    candidates_of,
+    classify,
+)
+from app.repair.original import Original
+from app.repair.verify import Trial
+from app.request.case import READING_LIMIT_S, Case
+from app.request.reader import Reader, ReadingLimit
+from app.run.outcome import len_backwards
+from app.run.tracing import run_for_changes
+from app.run.witness import observed
+from sandbox.protocol import Session
+
+
+@dataclass(frozen=True, eq=False)
+class Behind:
+    """A fault that stands behind a mended one: its causes, and its own patches on top of the
+    first."""
+
+    causes: list[Explained]
+    candidates: list[Candidate]
+
+
+@dataclass
+class Faults:
+    """What the patches of a script came to, none twice. `first`: what the script itself came to."""
+
+    original: Original
+    case: Case
+    session: Session
+    reader: Reader
+    first: Evidence
+    _met: set[tuple[object, ...]] = field(default_factory=set)
+
+    async def behind(self, trials: Sequence[Trial]) -> list[Behind]:
+        """The faults of patches that got further, or that came to one that was not met before."""
+        self._met = self._met or {_signature(self.first)}
+        found: list[Behind] = []
+        room, met = MAX_CANDIDATES, set(self._met)
+        for trial in trials:
+            evidence = self._new_in(trial, met)
+            causes = await self._causes_of(trial) if evidence and room else []
+            candidates = [c for c in candidates_of(causes) if not c.last_resort][:room]
+            if candidates:
+                found.append(Behind(causes, [_on_top(trial.candidate, c) for c in candidates]))
+                room -= len(candidates)
+                self._met.add(_signature(evidence[0]))
+        return found
+
+    def _new_in(self, trial: Trial, met: set[tuple[object, ...]]) -> tuple[Evidence, ...]:
+        run, before = trial.run, self.original.failing_call
+        if trial.candidate.last_resort or run.trace is None or run.status != "raised":
+            return ()
+        found, calls = observed(run.trace), len_backwards(run)
+        known = calls == before and bool(found) and _signature(found[0]) in met
+        return () if known or calls < before else found
+
+    async def _causes_of(self, trial: Trial) -> list[Explained]:
+        """The causes of what a patched run raised, looked at as closely as the script's own."""
+        project = self.case.project
+        patched = replace(project, files={**project.files, **trial.candidate.files})
+        run = trial.run
+        if self.original.time_left_s > run.ran_s:
+            run = await run_for_changes(replace(self.case, project=patched), run, self.session)
+        found = observed(run.trace) if run.trace is not None else ()
+        try:
+            return await self.reader.call(classify, patched, found, timeout=READING_LIMIT_S)
+        except ReadingLimit:
+            return []
+
+
+def _signature(piece: Evidence) -> tuple[object, ...]:
+    """What tells one fault from another although lines have moved: its kind, and its carriers."""
+    if isinstance(piece, GraphReuse):
+        names = {holder.path for join in piece.joins for holder in join.holders}
+        return GraphReuse, frozenset(names)
+    return type(piece), frozenset(holder.path for holder in piece.holders)
+
+
+def _on_top(first: Candidate, second: Candidate) -> Candidate:
+    """Two patches as one, in the name of the fault that was met first."""
+    return replace(
+        second,
+        pattern=first.pattern,
+        files={**first.files, **second.files},
+        title=f"{first.title}; {second.title[:1].lower()}{second.title[1:]}",
+        strategy=f"{first.strategy}+{second.strategy}",
+        tradeoff=" ".join(filter(None, dict.fromkeys((first.tradeoff, second.tradeoff)))),
+        rank=first.rank + second.rank,
+    )

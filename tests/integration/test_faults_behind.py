@@ -1,0 +1,83 @@
+"""A fault that shows once the first is mended is looked at as closely, and mended with it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from app.schemas import DiagnosisRequest
+from benchmarks.asking import RUNNING, Service
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+# An actor and a critic that share layers: each moment has two walks, and then a step.
+ACTOR_CRITIC = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+body, policy, value = nn.Linear(4, 16), nn.Linear(16, 2), nn.Linear(16, 1)
+weights = [*body.parameters(), *policy.parameters(), *value.parameters()]
+optimizer = torch.optim.Adam(weights, lr=1e-3)
+for episode in range(4):
+    moments = []
+    for t in range(6):
+        h = torch.relu(body(torch.randn(4)))
+        chances = torch.distributions.Categorical(logits=policy(h))
+        moments.append((chances.log_prob(chances.sample()), value(h), torch.rand(1)))
+    for log_prob, worth, gain in moments:
+        advantage = gain - worth
+        actor_loss = -(log_prob * advantage)
+        critic_loss = advantage.pow(2)
+        optimizer.zero_grad()
+        actor_loss.backward()
+        critic_loss.backward()
+        optimizer.step()
+"""
+
+# One pass walks its graph three times; the state hands it on to the next one.
+STATE_KEPT = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+gru = nn.GRU(4, 8, batch_first=True)
+heads = nn.ModuleList(nn.Linear(8, 4) for _ in range(3))
+optimizer = torch.optim.SGD([*gru.parameters(), *heads.parameters()], lr=0.05)
+state = None
+for step in range(10):
+    out, state = gru(torch.randn(2, 6, 4), state)
+    optimizer.zero_grad()
+    for head in heads:
+        loss = head(out).square().mean()
+        loss.backward(retain_graph=True)
+    optimizer.step()
+"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def service() -> AsyncIterator[Service]:
+    service = Service()
+    yield service
+    await service.close()
+
+
+async def test_what_the_first_repair_uncovers_is_mended_with_it(service: Service) -> None:
+    found = await service.ask(DiagnosisRequest(script=ACTOR_CRITIC), RUNNING)
+    first = found.patches[0]
+    assert found.causes[0].pattern == "shared-subgraph"
+    assert "step-between-backwards" in [cause.pattern for cause in found.causes]
+    assert first.verification.status == "passed"
+    assert "+        (actor_loss + critic_loss).backward()\n+    optimizer.step()\n" in first.diff
+    assert "-        optimizer.step()\n" in first.diff
+
+
+async def test_a_graph_that_a_pass_walks_again_stays_kept(service: Service) -> None:
+    found = await service.ask(DiagnosisRequest(script=STATE_KEPT), RUNNING)
+    first = found.patches[0]
+    assert first.verification.status == "passed"
+    changed = [line for line in first.diff.splitlines()[2:] if line[0] in "+-"]
+    assert changed == ["+    if state is not None:", "+        state = state.detach()"]
+    assert "`state` took it to a later pass" in found.causes[0].explanation
