@@ -164,11 +164,17 @@ def _steps(count: int) -> str:
 
 def compare(against: Against, reference: Trace, candidate: Trace) -> Comparison:
     """Every step that both runs took with gradients to compare."""
-    number = _numbering(reference, candidate)
+    number, idle = _numbering(reference, candidate), unread(reference)
     pairs = list(paired(reference, candidate))
     return Comparison(
-        against, [(ours, _difference(ours, theirs, number)) for ours, theirs in pairs]
+        against, [(ours, _difference(ours, theirs, number, idle)) for ours, theirs in pairs]
     )
+
+
+def unread(trace: Trace) -> set[int]:
+    """Leaves whose gradients nothing takes, where a script takes those of others by hand."""
+    read = {p.id for p in trace.parameters if p.read}
+    return {p.id for p in trace.parameters if p.optimizer is None} - read if read else set()
 
 
 def paired(reference: Trace, candidate: Trace) -> Iterator[Pair]:
@@ -253,14 +259,15 @@ def _named(trace: Trace) -> dict[tuple[str, tuple[int, ...]], Parameter]:
     }
 
 
-def _difference(one: Step, other: Step, number: Mapping[int, int]) -> float:
-    """The largest distance between two gradients of one parameter, as a share of the norm."""
+def _difference(one: Step, other: Step, number: Mapping[int, int], idle: Collection[int]) -> float:
+    """The largest distance between two gradients of one parameter, as a share of the norm; but for
+    those that make no difference."""
     left = {g.param: g for g in one.gradients if not g.none}
     right = {number.get(g.param, g.param): g for g in other.gradients if not g.none}
     worst = 0.0
     norms = [g.norm for g in (*left.values(), *right.values())]
     scale = max((norm for norm in norms if norm < NOT_FINITE), default=0.0)
-    for param in left.keys() | right.keys():
+    for param in (left.keys() | right.keys()) - set(idle):
         worst = max(worst, _distance(left.get(param), right.get(param), scale))
     return worst
 

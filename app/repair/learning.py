@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import groupby, pairwise, takewhile
 
-from app.repair.effects import by_optimizer, paired
+from app.repair.effects import by_optimizer, paired, unread
 from app.schemas import Check
 from sandbox.records import Step, Trace
 
@@ -36,6 +36,7 @@ def learns(
     inputs = _inputs(reference)
     if any(inputs & params for params in given.values()):
         lost -= inputs  # those of one name count once, those without a name each time
+    lost -= unread(reference)
     told = _told(original)
     fed = {p for p, name in names.items() if name in told}
     gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o] - fed}
@@ -103,7 +104,7 @@ def _lost_later(reference: Trace, candidate: Trace) -> tuple[int, set[int]] | No
     """The first step from which on parameters miss a gradient that the reference gives them, for
     longer than ever before. One step alone says little where it follows others: a gradient may
     happen to be zero."""
-    inputs = _inputs(reference)
+    inputs = _inputs(reference) | unread(reference)
     fed: dict[int, list[tuple[int, bool]]] = defaultdict(list)
     for ours, theirs in paired(reference, candidate):
         if ours.gradients and theirs.gradients:

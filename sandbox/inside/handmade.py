@@ -110,6 +110,7 @@ class HandSteps(Observer):
         for tensor, gradient in zip(call.inputs, call.result or (), strict=False):
             known = self._parameters.find(tensor) if isinstance(tensor, torch.Tensor) else None
             if known is not None and tensor.is_leaf:
+                self._parameters.note_read(tensor)
                 found.append({"param": known.id, **fingerprint(gradient)})
         return found
 
@@ -141,7 +142,9 @@ class HandSteps(Observer):
         assert self._still is not None
         if not self._memory:
             self._still.__enter__()
-            updates: Any = HeldUpdates(self._still.storages, renew=self._renew)
+            updates: Any = HeldUpdates(
+                self._still.storages, self._parameters.note_read, renew=self._renew
+            )
             updates.__enter__()
         for known in received:
             tensor = known.tensor()

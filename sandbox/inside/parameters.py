@@ -29,6 +29,7 @@ class Known:
     changed_by: int = 0  # the last step that changed it
     receipts: int = 0  # backward calls that gave it a gradient
     unmoved: int | None = None  # its place, where it stays as it begins
+    read: bool = False  # the script has asked for its gradient, as far as that is watched
     withheld: Json | None = None  # the line of a node that was reached and handed it None
 
     def record(self) -> Json:
@@ -40,6 +41,7 @@ class Known:
             "optimizer": self.optimizer,
             "requires_grad": tensor is None or tensor.requires_grad,
             "unmoved": self.unmoved,
+            "read": self.read,
         }
 
 
@@ -95,6 +97,13 @@ class Parameters:
             known = Known(len(self.known), weakref.ref(tensor), shape, name)
             self.known.append(known)
             self._by_tensor[id(tensor)] = known
+            self._news[known.id] = known
+
+    def note_read(self, tensor: torch.Tensor) -> None:
+        """The script asks for the gradient of what may be a parameter."""
+        known = self.find(tensor)
+        if known is not None and not known.read:
+            known.read = True
             self._news[known.id] = known
 
     def number(self, name: str, shape: list[int]) -> int | None:

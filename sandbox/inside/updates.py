@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable, Collection, Iterator
+from types import FrameType
 from typing import Any
 
 import torch
@@ -19,12 +21,19 @@ class HeldUpdates(TorchFunctionMode):
     """What is made of gradients counts as zero where it is added to what a leaf is or led to.
 
     `memory` is that of the leaves. With `renew`, the result is what the script means it to be: a
-    leaf, which the next pass trains.
+    leaf, which the next pass trains. `on_read` is told of each tensor whose gradient is asked for.
     """
 
-    def __init__(self, memory: Collection[int | None], *, renew: bool) -> None:
+    def __init__(
+        self,
+        memory: Collection[int | None],
+        on_read: Callable[[torch.Tensor], None],
+        *,
+        renew: bool,
+    ) -> None:
         super().__init__()
         self._memory = memory
+        self._on_read = on_read
         self._renew = renew
         self._steps: dict[int, weakref.ref[torch.Tensor]] = {}
 
@@ -32,6 +41,8 @@ class HeldUpdates(TorchFunctionMode):
         kwargs = kwargs or {}
         given = [a for a in _flat((*args, *kwargs.values())) if isinstance(a, torch.Tensor)]
         if getattr(func, "__self__", None) is _GRADIENT:
+            if not _is_asked_by_us():
+                self._on_read(args[0])
             return self._noted(func(*args, **kwargs))
         steps = [tensor for tensor in given if self._is_step(tensor)]
         if not steps:
@@ -63,6 +74,14 @@ class HeldUpdates(TorchFunctionMode):
     def _is_step(self, tensor: torch.Tensor) -> bool:
         known = self._steps.get(id(tensor))
         return known is not None and known() is tensor
+
+
+def _is_asked_by_us() -> bool:
+    """Whether what watches the script looks at a gradient, beneath any modes."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_name == "__torch_function__":
+        frame = frame.f_back
+    return frame is not None and frame.f_globals.get("__package__") == __package__
 
 
 def _flat(values: Any) -> Iterator[Any]:

@@ -13,7 +13,8 @@ from sandbox.records.places import Place, Visit
 class Parameter(Record):
     """`id` is the order of first appearance; `optimizer` that in which optimizers were made.
     `unmoved` is its place among all that optimizers took, where a run at fixed parameters leaves it
-    as it begins, since a graph led to it before."""
+    as it begins, since a graph led to it before. `read`: the script was seen to ask for its
+    gradient; watched only where a script without optimizers runs at fixed parameters."""
 
     id: Count
     name: Text = ""
@@ -21,6 +22,7 @@ class Parameter(Record):
     optimizer: int | None = None
     requires_grad: bool = True
     unmoved: Count | None = None
+    read: bool = False
 
 
 class Parameters(Record):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.repair.effects import compare
 from app.repair.learning import learns, starved
 from sandbox.records import (
     Missing,
@@ -27,6 +28,19 @@ def test_inputs_without_a_name_need_not_come_as_often() -> None:
     reference = reference.model_copy(update={"parameters": [reference.parameters[0], *inputs]})
     assert learns(reference, trace([{0: 1.0, 1: 1.0}])).status == "passed"
     assert learns(reference, trace([{0: 1.0}])).status == "failed"
+
+
+def test_leaves_whose_gradients_nothing_takes_need_none() -> None:
+    both, one = trace([{0: 1.0, 1: 1.0}] * 3), trace([{0: 1.0}] * 3)
+    leaves = [Parameter(id=0, name="w", read=True), Parameter(id=1, name="truth")]
+    by_hand = both.model_copy(update={"parameters": leaves})
+    patched = one.model_copy(update={"parameters": leaves})
+    assert learns(by_hand, patched).status == "passed"
+    assert compare("kept", by_hand, patched).whole
+    unwatched = [p.model_copy(update={"read": False}) for p in leaves]
+    by_hand = both.model_copy(update={"parameters": unwatched})
+    assert learns(by_hand, patched).status == "failed"
+    assert not compare("kept", by_hand, patched).whole
 
 
 def test_parameters_that_fall_silent_later_are_told() -> None:
