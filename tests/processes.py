@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,13 @@ ROOT = Path(__file__).parents[1]
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that nobody listens on now; nor does the system give it to a client that connects
+    meanwhile: it takes those from another range."""
+    while True:
+        port = random.SystemRandom().randrange(20_000, 32_000)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def eventually(condition: Callable[[], bool], seconds: float = 120) -> None:
@@ -146,7 +149,7 @@ class Server(Process):
         return events.text.count("event: done")
 
 
-@contextmanager
+@contextlib.contextmanager
 def running(process: Process) -> Iterator[Process]:
     """End the process, whatever happens, and whatever it has become."""
     try:

@@ -11,7 +11,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright
 
 from tests.browser.pages import Visit
-from tests.browser.running import CHROMIUM_FLAGS, ROOT, NotReadyError, chromium, running_service
+from tests.browser.running import CHROMIUM_FLAGS, ROOT, chromium, running_service
 
 
 @pytest.fixture(scope="session")
@@ -20,11 +20,8 @@ def service_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed on this machine (Debian: apt-get install npm)")
     subprocess.run(["make", "editor"], cwd=ROOT, check=True)
-    try:
-        with running_service(tmp_path_factory.mktemp("service")) as url:
-            yield url
-    except NotReadyError as error:
-        pytest.skip(f"the sandbox is not available on this machine: {error}")
+    with running_service(tmp_path_factory.mktemp("service")) as url:
+        yield url
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+
+from tests.processes import free_port
 
 ROOT = Path(__file__).parents[2]
 START_S = 300
@@ -27,10 +28,6 @@ CHROMIUM_FLAGS = [
 ]
 
 
-class NotReadyError(Exception):
-    """The service runs, and says why it can do no work on this machine."""
-
-
 def chromium() -> str | None:
     """Where Debian's Chromium is; None: not installed."""
     return shutil.which("chromium") or shutil.which("chromium-browser")
@@ -40,11 +37,9 @@ def chromium() -> str | None:
 def running_service(directory: Path) -> Iterator[str]:
     """The address of a service that keeps its data in `directory`; stopped at the end.
 
-    Raises `NotReadyError` when its sandbox is not available, `RuntimeError` when it dies.
+    Raises `RuntimeError`, with the reason, when it dies or can do no work on this machine.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     log = directory / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -79,4 +74,4 @@ def _await_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
         time.sleep(0.3)
     if process.poll() is not None:
         raise RuntimeError(f"the service died:\n{log.read_text()[-4000:]}")
-    raise NotReadyError(reason)
+    raise RuntimeError(f"not ready within {START_S} s: {reason}")
