@@ -56,8 +56,11 @@ def _reads_grad(evidence: MissingGraph) -> bool:
 
 
 def rebinding(evidence: MissingGraph, project: Project) -> Spot | None:
-    """The statement by which a hand-made update gave a leaf's name a new tensor."""
+    """The statement by which a hand-made update gave a leaf's name a new tensor, or handed back new
+    ones for all leaves."""
     where = spot(project, evidence.ended_at)
+    if where is not None and updates_returned(where.statement) is not None:
+        return where
     if where is None or not isinstance(where.statement, ast.Assign):
         return None
     held = {name.partition("[")[0] for name in names_held(evidence.holders)}
@@ -69,6 +72,22 @@ def rebinding(evidence: MissingGraph, project: Project) -> Spot | None:
         return None
     run = run_around(where.module, where.statement, alike)
     return where if any(_by_gradient(s) for s in run) else None
+
+
+def updates_returned(statement: ast.stmt) -> ast.ListComp | ast.DictComp | None:
+    """The comprehension of `return {k: p - lr * p.grad for k, p in params.items()}`."""
+    value = statement.value if isinstance(statement, ast.Return) else None
+    if not isinstance(value, ast.ListComp | ast.DictComp):
+        return None
+    element = element_of(value)
+    new = isinstance(element, ast.BinOp) and isinstance(element.op, ast.Add | ast.Sub)
+    by_gradient = any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(element))
+    return value if new and by_gradient else None
+
+
+def element_of(value: ast.ListComp | ast.DictComp) -> ast.expr:
+    """What a comprehension makes for each pass: of a dictionary's, the value."""
+    return value.value if isinstance(value, ast.DictComp) else value.elt
 
 
 def _by_gradient(statement: ast.stmt) -> bool:

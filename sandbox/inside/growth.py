@@ -129,6 +129,9 @@ class Growth:
 
 def _told(call: Call, key: Key, name: Name, sizes: list[int]) -> Json:
     visit = call.record()
-    holder = {**name.record("now"), "path": key[2].partition("[")[0]}
+    whole = name.record("now")
+    holders = [{**whole, "path": key[2].partition("[")[0]}]
+    if holders[0]["path"] != whole["path"]:
+        holders.append(whole)  # what of it keeps the graph: `meters['loss'].total` of `meters`
     figures = [float(size) for size in sizes]
-    return {"at": visit["at"], "visit": visit, "holders": [holder], "figures": figures}
+    return {"at": visit["at"], "visit": visit, "holders": holders, "figures": figures}

@@ -93,6 +93,39 @@ NUMBERS_AND_TENSORS = """\
             curve.append(error)
     """
 
+METERS_BY_NAME = """\
+    import torch
+
+    class Meter:
+        def __init__(self):
+            self.total = 0
+
+        def add(self, value):
+            self.total += 2 * value
+
+    net = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    meters = {"size": Meter()}
+    for _ in range(12):
+        optimizer.zero_grad()
+        loss = net(torch.randn(4, 2)).pow(2).mean()
+        meters["size"].add(loss)
+        loss.backward()
+        optimizer.step()
+    """
+
+HANDED_BACK = """\
+    import torch
+
+    def stepped(weights):
+        return {name: w - 0.1 * w.grad for name, w in weights.items()}
+
+    weights = {"w": torch.randn(3, 1, requires_grad=True)}
+    for _ in range(3):
+        (torch.randn(8, 3) @ weights["w"]).pow(2).mean().backward()
+        weights = stepped(weights)
+    """
+
 
 @pytest.mark.parametrize(
     ("script", "strategy", "line"),
@@ -104,6 +137,14 @@ NUMBERS_AND_TENSORS = """\
             ASKED_FOR,
             "detached-leaf",
             "held = {name: value.detach().requires_grad_() for name, value in weights.items()}",
+        ),
+        (METERS_BY_NAME, "store-detached", "self.total += (2 * value).detach()"),
+        (HANDED_BACK, "update-in-place", "w -= 0.1 * w.grad"),
+        (
+            HANDED_BACK,
+            "new-leaf",
+            "return {name: (w - 0.1 * w.grad).detach().requires_grad_()"
+            " for name, w in weights.items()}",
         ),
         (NUMBERS_AND_TENSORS, "store-number", "curve.append(float(error))"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from analyzers.explain.missing import element_of
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, indentation, missing_import, rewritten, wrapped
@@ -156,7 +157,7 @@ def _in_place(editor: Editor, target: ast.expr, value: ast.expr) -> list[str]:
     """`w -= x` for `w = w - x`; `w.copy_(...)` for any other value."""
     name = editor.text_of(target)
     if isinstance(value, ast.ListComp):
-        return _loop_of(editor, value)
+        return loop_of(editor, value)
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Sub | ast.Mult):
         if spelled(value.left) == spelled(target):
             sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}[type(value.op)]
@@ -169,9 +170,9 @@ def _in_place(editor: Editor, target: ast.expr, value: ast.expr) -> list[str]:
     return [f"{name}.copy_({editor.text_of(value)})"]
 
 
-def _loop_of(editor: Editor, value: ast.ListComp) -> list[str]:
+def loop_of(editor: Editor, value: ast.ListComp | ast.DictComp) -> list[str]:
     """`for p in ps: p -= x` for `[p - x for p in ps]`; empty where there is more to it."""
-    source, element = value.generators[0], value.elt
+    source, element = value.generators[0], element_of(value)
     if len(value.generators) > 1 or source.ifs or not isinstance(element, ast.BinOp):
         return []
     if spelled(element.left) not in target_names(source.target):

@@ -5,17 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.explain.missing import element_of, updates_returned
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
-from analyzers.repair.blocks import indentation, joined, missing_import, wrapped
-from analyzers.repair.leaf.leaves import clears, in_place_of, no_grad_header
+from analyzers.repair.blocks import indentation, joined, missing_import, rewritten, wrapped
+from analyzers.repair.leaf.leaves import clears, in_place_of, loop_of, no_grad_header
 from analyzers.source.edits import Edit
-from analyzers.source.flow import bindings, rebinds, run_around
+from analyzers.source.flow import bindings, called_name, is_dotted, rebinds, run_around
 from analyzers.source.project import assigned_pairs, spelled
 
 
 def leaf_kept(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     """The run of updates in place, under `no_grad`, and the gradients cleared behind it."""
+    yield from _handed_back(where, rank)
     run = _run(where)
     if not run:
         return
@@ -42,6 +44,22 @@ def leaf_kept(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     yield Proposal("update-in-place", title, joined(made), "", rank)
 
 
+def _handed_back(where: Spot, rank: int) -> Iterator[Proposal]:
+    """A loop that updates the leaves in place, and hands back what it was given."""
+    value = updates_returned(where.statement)
+    lines = loop_of(where.editor, value) if value is not None else []
+    source = value.generators[0].iter if value is not None else None
+    if isinstance(source, ast.Call) and called_name(source) == "items":
+        source = source.func.value if isinstance(source.func, ast.Attribute) else None
+    if not lines or source is None or not is_dotted(source):
+        return
+    leaves, step = spelled(source), indentation(where.module)
+    body = [no_grad_header(where.module), *(step + line for line in lines), f"return {leaves}"]
+    edits = (rewritten(where.editor, [where.statement], body), *missing_import(where.editor))
+    title = f"Update `{leaves}` in place, under `no_grad`"
+    yield Proposal("update-in-place", title, edits, "", rank)
+
+
 def _run(where: Spot) -> list[ast.stmt]:
     """The adjacent statements that rebind names to values computed from themselves."""
     alike = [s for s in where.block if any(rebinds(s, name) for name in bindings(s))]
@@ -62,11 +80,11 @@ def _under_no_grad(where: Spot) -> bool:
 def leaf_again(where: Spot, rank: int = 1) -> Iterator[Proposal]:
     """The new tensor as a leaf of its own."""
     run = _run(where) or [where.statement]
+    returned = updates_returned(where.statement)
     last = {spelled(target): value for s in run for target, value in assigned_pairs(s)}
-    edits = tuple(
-        where.editor.append_to(_single(value), ".detach().requires_grad_()")
-        for value in last.values()
-    )
+    made = [_single(value) for value in last.values()]
+    made += [element_of(returned)] if returned is not None else []
+    edits = tuple(where.editor.append_to(v, ".detach().requires_grad_()") for v in made)
     if edits:
         title = "Make the new tensor a leaf that requires grad"
         yield Proposal("new-leaf", title, edits, "", rank)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from analyzers.evidence import Place, SilentFault
@@ -24,16 +25,18 @@ from analyzers.source.flow import (
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.trees import walk
 
+_ENTRY = re.compile(r"\[[^\]]*\]")
+
 
 def stores_of(fault: SilentFault, project: Project) -> list[Spot]:
     """Statements that add to what the fault's names keep, in the code that has those names."""
     seen = fault.at or (fault.visit.at if fault.visit is not None else None)
     return [
         store
-        for name in names_held(fault.holders)
+        for name in dict.fromkeys(_ENTRY.sub("", name) for name in names_held(fault.holders))
         for module in project.modules.values()
         for scope in _scopes(module)
-        for store in _stores(module, scope, name.partition("[")[0], seen)
+        for store in _stores(module, scope, name, seen)
     ]
 
 
