@@ -45,7 +45,7 @@ from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, line, matched, story_in
 from analyzers.repair.cut.carried import at_boundary, cuts
 from analyzers.repair.cut.truncation import detach_at_boundary
-from analyzers.repair.cut.windows import emptied
+from analyzers.repair.cut.windows import emptied, gathered_emptied
 from analyzers.repair.remake.anew import computed_for_next_pass
 from analyzers.repair.remake.caches import without_cache
 from analyzers.repair.value_only.kept_values import detach_where_stored
@@ -85,6 +85,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """No cache of what no pass makes anew; detach what goes into the store; a plain value computed
     anew; failing that, empty the store or cut it at the boundary."""
     story = story_in(match)
+    yield from gathered_emptied(story, project)
     if not story.reuse.remade:
         yield from without_cache(story, project)
     observed = list(cuts(story.reuse, project, stored_first=True))

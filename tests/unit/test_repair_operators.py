@@ -126,6 +126,34 @@ HANDED_BACK = """\
         weights = stepped(weights)
     """
 
+GATHERED = """\
+    import torch
+
+    class Agent(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net, self.chances, self.gains = torch.nn.Linear(2, 2), [], []
+
+        def act(self, x):
+            chance = self.net(x).softmax(-1)[0]
+            self.chances.append(chance.log())
+            self.gains.append(float(chance))
+
+    agent = Agent()
+    optimizer = torch.optim.SGD(agent.parameters(), lr=0.1)
+
+    def finish():
+        loss = sum(-c * g for c, g in zip(agent.chances, agent.gains))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    for episode in range(3):
+        for step in range(4):
+            agent.act(torch.randn(2))
+        finish()
+    """
+
 
 @pytest.mark.parametrize(
     ("script", "strategy", "line"),
@@ -138,6 +166,8 @@ HANDED_BACK = """\
             "detached-leaf",
             "held = {name: value.detach().requires_grad_() for name, value in weights.items()}",
         ),
+        (GATHERED, "empty-gathered", "agent.chances.clear()"),
+        (GATHERED, "empty-gathered", "agent.gains.clear()"),
         (METERS_BY_NAME, "store-detached", "self.total += (2 * value).detach()"),
         (HANDED_BACK, "update-in-place", "w -= 0.1 * w.grad"),
         (
@@ -165,3 +195,9 @@ def test_a_loop_that_clips_all_weights_is_about_no_part(traced: Tracing) -> None
     )
     assert found is not None
     assert "walk-in-front" not in {proposal.strategy for proposal in found.proposals}
+
+
+def test_what_each_pass_adds_to_once_may_be_meant_to_be_kept(traced: Tracing) -> None:
+    found = recognise(traced, GATHERED.replace("for step in range(4):", "if True:"))
+    assert found is not None
+    assert "empty-gathered" not in {proposal.strategy for proposal in found.proposals}

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.explain.pattern import Proposal
+from analyzers.evidence import Holder
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
 from analyzers.repair.cut.truncation import cut, visible, walk_statement
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
-from analyzers.source.flow import reads, value_of, walk_scope
-from analyzers.source.project import Project, spelled
+from analyzers.source.flow import names_read, reads, value_of, walk_scope
+from analyzers.source.project import Module, Project, spelled
+from analyzers.source.trees import walk
 
 
 def cut_window(story: Story, project: Project) -> Iterator[Proposal]:
@@ -95,6 +98,76 @@ def emptied(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
     rank += 0 if manners else 3  # what nobody empties may be meant to be kept
     edit = Editor(module).insert_after(after, manner.format(story.name))
     yield cut("empty-list", f"Empty `{story.name}` behind the backward", (edit,), rank)
+
+
+def gathered_emptied(story: Story, project: Project) -> Iterator[Proposal]:
+    """Lists that an inner loop fills for one walk, in another function, emptied behind it: with all
+    that are gathered beside them for the loss. It comes before any cut: values of passes before
+    would count again."""
+    where, shared = spot(project, story.reuse.freed.at), story.shared
+    if where is None or shared is None or shared.freed is None or where.scope is shared.scope:
+        return
+    read = names_read(where.scope)
+    held = {h.path.partition("[")[0] for h in _lists(story)} & read
+    owners = {name.rpartition(".")[0] for name in held}
+    if len(owners) != 1 or not all(_fills_in_steps(story, name) for name in held):
+        return
+    beside = {n for n in read if n.rpartition(".")[0] in owners and _fills_in_steps(story, n)}
+    names = sorted(held | (beside if owners != {""} else set()))
+    told = " and ".join(f"`{name}`" for name in names)
+    lines = [f"{name}.clear()" for name in names]
+    edit = Editor(where.module).insert_after(walk_statement(where.module, where.statement), *lines)
+    title = f"Empty {told} behind the backward"
+    yield Proposal(
+        "empty-gathered",
+        title,
+        (edit,),
+        "Each backward uses what was gathered since the last.",
+        -SECOND_CHOICE,
+    )
+
+
+def _lists(story: Story) -> list[Holder]:
+    holders = [holder for join in story.reuse.joins for holder in join.holders]
+    return [holder for holder in holders if holder.container.startswith("list")]
+
+
+def _fills_in_steps(story: Story, name: str) -> bool:
+    """Whether only loops within the pass add to a list, and nothing empties it there: itself, or by
+    the calls of a function that does."""
+    shared, last = story.shared, name.rpartition(".")[2]
+    assert shared is not None
+    adding: list[tuple[Module, ast.AST]] = []
+    for module in story.project.modules.values():
+        for node in walk(module.tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if spelled(node.func.value).rpartition(".")[2] == last:
+                    if node.func.attr in ("clear", "pop", "popleft"):
+                        return False
+                    if node.func.attr == "append":
+                        adding.append((module, node))
+    calls = []
+    for module, node in adding:
+        scope = module.scope_of(node)
+        function = getattr(scope, "name", "")
+        if scope is shared.scope:
+            calls.append(node)
+        elif function:
+            calls += [c for c in calls_named(shared.scope, function) if c not in calls]
+        else:
+            return False
+    return bool(calls) and all(_within_pass(story, call) for call in calls)
+
+
+def _within_pass(story: Story, call: ast.AST) -> bool:
+    """Whether a call stands in a loop of its own inside the one that the walk stands in."""
+    shared = story.shared
+    assert shared is not None
+    assert shared.freed is not None
+    inner = shared.module.loops_around(call)[:1]
+    return all(
+        loop is not story.loop and not shared.module.holds(loop, shared.freed) for loop in inner
+    ) and bool(inner)
 
 
 def _emptying(statement: ast.stmt) -> str | None:
