@@ -1,7 +1,8 @@
 """How much one server takes: `python -m benchmarks.load [--seconds 5] [--burst 500]`.
 
 Starts the service and, for scale, the bare framework's hello; asks both from this process, on the
-same cores. Figures are of the machine at hand: read the ratios.
+same cores. Figures are of the machine at hand: read the ratios; where others want its processors,
+those of the processor time that an answer takes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from benchmarks.memory import by_role
+from benchmarks.memory import by_role, processor_s
 from tests.case_files import ROOT, strip
 from tests.processes import Server, eventually, free_port
 
@@ -38,15 +39,19 @@ async def hello(body: dict) -> dict: return {"hello": "world"}
 uvicorn.run(app, port=PORT, log_level="warning", access_log=False)
 """
 
+Bare = tuple[str, int]
+"""The address of the bare framework, and its process."""
 Ask = Callable[[httpx.AsyncClient], Awaitable[httpx.Response]]
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Answers of 200 a second, their latency in ms, and how many were something else."""
+    """Answers of 200 a second, the processor time that each takes its server and their latency in
+    ms, and how many were something else."""
 
     clients: int
     per_second: float
+    processor_ms: float
     median_ms: float
     p95_ms: float
     others: int
@@ -54,13 +59,13 @@ class Pace:
     def row(self, name: str) -> str:
         """A line of the table."""
         return (
-            f"| {name} | {self.clients} | {self.per_second:.1f} | {self.median_ms:.1f} "
-            f"| {self.p95_ms:.1f} | {self.others} |"
+            f"| {name} | {self.clients} | {self.per_second:.1f} | {self.processor_ms:.1f} "
+            f"| {self.median_ms:.1f} | {self.p95_ms:.1f} | {self.others} |"
         )
 
 
-async def pace(url: str, ask: Ask, clients: int, seconds: float) -> Pace:
-    """Let so many clients ask, each waiting for its answer, for so long."""
+async def pace(url: str, pid: int, ask: Ask, clients: int, seconds: float) -> Pace:
+    """Let so many clients ask the server, each waiting for its answer, for so long."""
     until = time.monotonic() + seconds
     times: list[float] = []
     others = 0
@@ -77,12 +82,13 @@ async def pace(url: str, ask: Ask, clients: int, seconds: float) -> Pace:
 
     limits = httpx.Limits(max_connections=clients)
     async with httpx.AsyncClient(base_url=url, timeout=120, limits=limits) as http:
-        began = time.monotonic()
+        began, taken = time.monotonic(), processor_s(pid)
         await asyncio.gather(*(client(http) for _ in range(clients)))
-        spent = time.monotonic() - began
+        spent, taken = time.monotonic() - began, processor_s(pid) - taken
     ordered = sorted(times) or [0.0]
     p95 = ordered[int(len(ordered) * 0.95)]
-    return Pace(clients, len(times) / spent, statistics.median(ordered), p95, others)
+    median, each = statistics.median(ordered), 1000 * taken / len(ordered)
+    return Pace(clients, len(times) / spent, each, median, p95, others)
 
 
 async def hello(http: httpx.AsyncClient) -> httpx.Response:
@@ -170,15 +176,18 @@ async def _fate(http: httpx.AsyncClient, diagnosis_id: str) -> str:
     return "lost: no result"
 
 
-async def measure(server: Server, hello_url: str, seconds: float, count: int) -> bool:
+async def measure(server: Server, bare: Bare, seconds: float, count: int) -> bool:
     """Print every table; whether the event loop kept up beside hostile requests."""
     at_rest = by_role(server.pid)
-    print("| request | clients | answers/s | median ms | p95 ms | not 200 |")
-    print("|---|---|---|---|---|---|")
-    for name, url, ask in (("hello", hello_url, hello), ("reading", server.url, reading)):
+    print("| request | clients | answers/s | processor ms | median ms | p95 ms | not 200 |")
+    print("|---|---|---|---|---|---|---|")
+    for name, url, pid, ask in (
+        ("hello", *bare, hello),
+        ("reading", server.url, server.pid, reading),
+    ):
         for clients in CLIENTS:
-            print((await pace(url, ask, clients, seconds)).row(name))
-    run = await pace(server.url, verified, 2, max(10.0, seconds))
+            print((await pace(url, pid, ask, clients, seconds)).row(name))
+    run = await pace(server.url, server.pid, verified, 2, max(10.0, seconds))
     print(run.row("verified"))
     print(f"\nVerified diagnoses a minute: {60 * run.per_second:.0f}\n")
     print(f"| {count} submissions at once | number |\n|---|---|")
@@ -205,8 +214,8 @@ def main() -> None:
         server = Server(Path(directory), log_level="warning", reuse_results="false")
         try:
             eventually(lambda: server.http.get("/readyz").status_code == 200)
-            address = f"http://127.0.0.1:{port}"
-            kept_up = asyncio.run(measure(server, address, options.seconds, options.burst))
+            hello_at = (f"http://127.0.0.1:{port}", bare.pid)
+            kept_up = asyncio.run(measure(server, hello_at, options.seconds, options.burst))
         finally:
             server.end()
             bare.terminate()

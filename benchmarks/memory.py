@@ -1,7 +1,9 @@
-"""Memory of the service's processes, shared pages counted once (Pss)."""
+"""What the service's processes hold and take: memory, shared pages counted once (Pss), and time of
+processors."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -22,6 +24,19 @@ def by_role(pid: int) -> dict[str, float]:
         role = "web" if process == pid else _role(process)
         total[role] += _pss_kib(process)
     return {role: kib / 1024 for role, kib in total.items()}
+
+
+def processor_s(pid: int) -> float:
+    """Seconds of processors that a server and everything below it have taken so far."""
+    return sum(_ticks(process) for process in {pid, *children(pid)}) / os.sysconf("SC_CLK_TCK")
+
+
+def _ticks(pid: int) -> int:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    except OSError:
+        return 0
+    return int(fields[11]) + int(fields[12])
 
 
 def _role(pid: int) -> str:
