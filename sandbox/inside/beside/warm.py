@@ -85,13 +85,13 @@ def _begun(home: str, box: str, channel: socket.socket, parent: int) -> str:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(_FAILED)
-        channel.send(json.dumps({"pid": os.getpid()}).encode())
-        channel.close()
         for name, descriptor in (("out", 1), ("err", 2)):
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
             opened = os.open(os.path.join(box, name), flags, 0o600)
             os.dup2(opened, descriptor)
             os.close(opened)
+        channel.send(json.dumps({"pid": os.getpid()}).encode())
+        channel.close()
         os.environ["GRADMEND_BESIDE"] = box
         if os.environ.get("TMPDIR") == os.path.join(home, "tmp"):
             os.environ["TMPDIR"] = os.path.join(box, "tmp")
