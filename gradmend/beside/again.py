@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gradmend.beside import walled
-from gradmend.beside.box import Box, Process
+from gradmend.beside.box import END, Box, Process
 from gradmend.beside.starting import Running, Warm, anew, can_be_warm, end, furnish
 from sandbox.collect import run_result
 from sandbox.protocol import Job, RunResult
@@ -18,7 +18,6 @@ from sandbox.watch.outcome import Ending, Outcome
 
 GRACE_S = 5.0  # for the other processes, once the one that is watched has ended
 TAIL = 1 << 16
-END = b'{"t":"end"'
 _TRACER = (
     *("mode", "follow", "freed", "reference", "keep_graphs", "frozen_steps", "gradients"),
     *("stop_after_backwards", "patience_s", "follow_s"),
@@ -62,7 +61,12 @@ class Again:
             return self._seen
         async with self._turn:
             self.runs += 1
-            return await self._again(job)
+            try:
+                return await self._again(job)
+            except OSError as error:
+                why = f"its files cannot be written ({(error.strerror or 'unknown').lower()})"
+                self.troubles.add(f"it could not be run again: {why}")
+                return RunResult(status="unavailable", reason=why)
 
     def _is_first(self, job: Job) -> bool:
         asked = job.reference or job.frozen_steps or job.keep_graphs or job.follow
@@ -93,8 +97,9 @@ class Again:
                 return None
             limit = job.time_limit_s + (self._start_s if warm is None else 0.0)
             ending, code = await self._watched(run, box, limit)
+            box.try_room()
             outcome = self._outcome(box, job, ending, code)
-            self.troubles |= set(box.troubles())
+            self.troubles |= {f"not traced: {told}" for told in box.troubles()}
             outcome.duration_s = time.monotonic() - began
             if warm is not None and _is_lost(outcome):
                 return None
@@ -157,7 +162,7 @@ class Again:
             while not ending.done():
                 await asyncio.wait([ending], timeout=0.2)
                 watched = _one_like(self._first, box.processes())
-                if watched is not None and END in watched.records:
+                if watched is not None and watched.ended:
                     await asyncio.wait([ending], timeout=GRACE_S)
                     break
             return ending.result() if ending.done() else None

@@ -17,7 +17,8 @@ from typing import Any
 from gradmend import parts
 
 SITE = parts.FOLDER / "sandbox/inside/beside/site"
-MOST_RECORDS = 64 << 20
+MOST_RECORDS, ROOM = 64 << 20, 1 << 16
+END = b'{"t":"end"'
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,11 @@ class Process:
         return any(kind in self.records for kind in kinds)
 
     @property
+    def ended(self) -> bool:
+        """Whether its records were written to its end."""
+        return END in self.records
+
+    @property
     def silent(self) -> bool:
         """Whether it left evidence of a fault that raises nothing."""
         return b'{"t":"silent"' in self.records
@@ -57,7 +63,11 @@ class Box:
 
     def __init__(self, job: dict[str, Any], within: Path | None = None) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="gradmend-", dir=within))
-        (self.path / "job.json").write_text(json.dumps(job))
+        try:
+            (self.path / "job.json").write_text(json.dumps(job))
+        except OSError:
+            self.close()
+            raise
 
     def environment(self, base: dict[str, str] | None = None) -> dict[str, str]:
         """The command's environment: the user's own, and the way to the tracer."""
@@ -81,7 +91,12 @@ class Box:
 
     def troubles(self) -> list[str]:
         """What kept processes from being traced."""
-        return sorted({path.read_text() for path in self.path.glob("trouble-*")})
+        told = {path.read_text() for path in self.path.glob("trouble-*")}
+        return sorted(text or "why cannot be written (is a disk full?)" for text in told)
+
+    def try_room(self) -> None:
+        """Raises `OSError` where the disk is full, so that records may have been lost."""
+        (self.path / "room").write_bytes(bytes(ROOM))
 
     def close(self) -> None:
         """Take the folder away."""

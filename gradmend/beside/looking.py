@@ -31,11 +31,7 @@ def _diagnose(words: Words, seen: Seen) -> Findings | None:
     say(RULE)
     for name in seen.changed[:1]:
         note(f"{name} was changed while the command ran: lines may be others")
-    why_not = _why_no_rerun(words)
-    again = None
-    if why_not is None:
-        first, shown = seen.process, None if seen.process.engine else seen.run
-        again = Again(words.command, first, shown, seen.sources, steps=words.steps)
+    again, why_not = _to_run_again(words, seen)
     progress = Telling(paint)
     try:
         findings = asyncio.run(findings_of(seen, again, progress))
@@ -44,7 +40,7 @@ def _diagnose(words: Words, seen: Seen) -> Findings | None:
         return None
     progress.clear()
     for trouble in sorted(again.troubles if again is not None else ())[:1]:
-        note(f"not traced: {trouble}")
+        note(trouble)
     if not findings.causes:
         note(findings.summary or "no cause was found")
         return findings
@@ -58,6 +54,18 @@ def _diagnose(words: Words, seen: Seen) -> Findings | None:
     if words.share:
         share(words.share, seen)
     return findings
+
+
+def _to_run_again(words: Words, seen: Seen) -> tuple[Again | None, str | None]:
+    """What runs the command again, or why nothing does."""
+    if why_not := _why_no_rerun(words):
+        return None, why_not
+    first, shown = seen.process, None if seen.process.engine else seen.run
+    try:
+        again = Again(words.command, first, shown, seen.sources, steps=words.steps)
+    except OSError as error:
+        return None, f"no room for repeated runs ({error.strerror}): nothing was run again"
+    return again, None
 
 
 def _why_no_rerun(words: Words) -> str | None:

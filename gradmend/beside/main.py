@@ -75,7 +75,10 @@ def _why_not(found: list[Process], box: Box, code: int) -> str:
             "no Python of this command imported torch, so nothing was traced (is it another "
             "interpreter, `python -I`, `-E` or `-S`, or an error before the import?)"
         )
-    if all(b'{"t":"backward"' not in one.records for one in found):
+    walked = [one for one in found if b'{"t":"backward"' in one.records]
+    if not all(one.ended for one in walked) or not any(one.ended for one in found):
+        return "no cause can be told: the records stop before the program did (is a disk full?)"
+    if not walked:
         return "the command failed before its first backward call: no error of autograd"
     return "the command failed, but not with an error of autograd"
 

@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode
 
 from .graph import storage_of
 
-_GRADIENT: Any = vars(torch._C.TensorBase)["grad"]  # the attribute of every tensor
+_GRADIENT: Any = vars(torch.Tensor.__mro__[1])["grad"]  # the attribute of every tensor
 _ADDING = ("add", "sub", "rsub", "addcmul", "addcdiv", "lerp")
 
 

@@ -1,4 +1,5 @@
-"""Torch as it was: the engine entered by its own method (up to 2.2), saved tensors not shown (2.3).
+"""Torch as it was: the engine entered by its own method, tensors' own type under another name (both
+up to 2.2), saved tensors not shown (2.3).
 
 Those versions were tried by hand; here the tracer is told that today's torch is like them.
 """
@@ -17,8 +18,11 @@ from sandbox.records import Trace
 from tests.beside import ROOT
 
 OLDER = """\
-import builtins, sys
-from sandbox.inside import engine, inplace, main
+import builtins, sys, torch
+base = torch._C.TensorBase
+del torch._C.TensorBase
+from sandbox.inside import engine, inplace, main, updates
+torch._C.TensorBase = base  # today's torch looks for it in anomaly mode
 engine.ONE_ENTRY = False
 inplace.hasattr = lambda value, name: name != "data" and builtins.hasattr(value, name)
 sys.exit(main.main(["job.json", "--records", "records"]))

@@ -117,7 +117,8 @@ def _torch_is_there(box: str, job: Json, before: Mapping[str, str]) -> None:
 
 def trouble(box: str, text: str) -> None:
     """Leave word of what keeps this process from being traced."""
-    Path(box, f"trouble-{os.getpid()}").write_text(text)
+    with suppress(OSError):  # the program goes on where the disk is full
+        Path(box, f"trouble-{os.getpid()}").write_text(text)
 
 
 class AfterTorch(importlib.abc.MetaPathFinder):

@@ -67,7 +67,8 @@ class Witness:
         self.attempt.error = error
         with suppress(Exception):
             next(self._parts, None)
-        self._word.leave(error)
+        with suppress(OSError):  # the disk is full; the records tell that they stop early
+            self._word.leave(error)
 
     def _leave(self, calls: Calls) -> NoReturn:
         """Enough was seen: end here, before the program saves, logs or cleans up anything."""

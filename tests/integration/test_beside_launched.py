@@ -1,0 +1,98 @@
+"""`gradmend run` beside trainings of several processes: ranks, workers, lower precision."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.beside import call, gradmend
+
+pytestmark = pytest.mark.timeout(1800)  # each repeated run starts all of its processes
+PYTHON = sys.executable
+MODEL = """\
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(4, 8)
+        self.head = nn.Linear(8, 1)
+
+    def forward(self, x, h):
+        h = self.cell(x, h)
+        return self.head(h), h
+"""
+RANKS = """\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+from model import Net
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+torch.manual_seed(0)
+net, h = DistributedDataParallel(Net()), torch.zeros(2, 8)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(4):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        out, h = net(torch.randn(2, 4), h)
+        loss = out.float().square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if rank == 0:
+        torch.save(net.module.state_dict(), "net.pt")
+dist.destroy_process_group()
+print("rank", rank, "is done")
+"""
+WORKERS = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+from model import Net
+
+
+def main():
+    net, h = Net(), torch.zeros(2, 8)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    scaler = torch.amp.GradScaler("cpu")
+    rows = TensorDataset(torch.randn(8, 4))
+    for (x,) in DataLoader(rows, batch_size=2, num_workers=2):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            out, h = net(x, h)
+            loss = out.float().square().mean()
+        optimizer.zero_grad()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+
+
+if __name__ == "__main__":
+    main()
+"""
+# The rendezvous, and what the ranks say to each other, stay on this machine; ports are free ones.
+TORCHRUN = ["-m", "torch.distributed.run", "--nproc_per_node=2", "--standalone"]
+LOCAL = {"GLOO_SOCKET_IFNAME": "lo", "MASTER_ADDR": "127.0.0.1"}
+
+
+@pytest.mark.parametrize(
+    ("program", "start"),
+    [(RANKS, [*TORCHRUN, "--local-addr=127.0.0.1"]), (WORKERS, [])],
+    ids=["two ranks", "workers and scaled losses"],
+)
+def test_a_training_of_several_processes_is_mended(
+    tmp_path: Path, program: str, start: list[str]
+) -> None:
+    (tmp_path / "model.py").write_text(MODEL)
+    (tmp_path / "train.py").write_text(program)
+    command = [PYTHON, *start, "train.py"]
+    ran = gradmend(["run", "--", *command], tmp_path, timeout=1500, **LOCAL)
+    assert ran.code == 1
+    assert ran.stderr.count("── gradmend") == 1  # of several ranks, one tells
+    assert "`h`: A recurrent state still points into" in ran.stderr
+    assert "✓ your command ran again with it: no error in 4 backward calls" in ran.stderr
+    assert (tmp_path / "train.py").read_text() == program
+    assert "changed train.py" in gradmend(["apply"], tmp_path).stderr
+    assert call(command, tmp_path, **LOCAL).code == 0
