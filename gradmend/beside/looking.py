@@ -28,11 +28,11 @@ def look(words: Words, failed: list[Process], why_not: str) -> None:
 def _diagnose(words: Words, seen: Seen) -> Findings | None:
     """Cause, fix, check; told as they are found. None where it was stopped."""
     paint = Paint()
-    say(RULE)
-    for name in seen.changed[:1]:
-        note(f"{name} was changed while the command ran: lines may be others")
-    again, why_not = _to_run_again(words, seen)
     progress = Telling(paint)
+    failed = seen.process.failed or seen.process.engine  # else there may be nothing to say
+    if failed:
+        progress.begin()
+    again, why_not = _to_run_again(words, seen)
     try:
         findings = asyncio.run(findings_of(seen, again, progress))
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -42,9 +42,12 @@ def _diagnose(words: Words, seen: Seen) -> Findings | None:
     for trouble in sorted(again.troubles if again is not None else ())[:1]:
         note(trouble)
     if not findings.causes:
-        note(findings.summary or "no cause was found")
+        if failed:
+            note(findings.summary or "no cause was found")
         return findings
     progress.after_fixes(findings.causes[0])
+    for name in seen.changed[:1]:
+        note(f"{name} was changed while the command ran: lines may be others")
     telling.show(findings, paint)
     if why_not is not None and words.rerun is None:
         note(why_not)
@@ -86,7 +89,14 @@ class Telling:
     def __init__(self, paint: Paint) -> None:
         self._paint = paint
         self._told: Cause | None = None
+        self._begun = False
         self._live = sys.stderr.isatty()
+
+    def begin(self) -> None:
+        """Say that what follows is not the command's own, once."""
+        if not self._begun:
+            say(RULE)
+        self._begun = True
 
     def once(self, cause: Cause) -> None:
         """Say the cause, if none was said."""
@@ -101,6 +111,7 @@ class Telling:
         self.once(cause)
 
     def _say(self, cause: Cause) -> None:
+        self.begin()
         self._told = cause
         for line in telling.cause_lines(cause, self._paint):
             say(line)

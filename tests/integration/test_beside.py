@@ -117,6 +117,14 @@ def test_a_healthy_command_hears_nothing(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["train.py"]
 
 
+def test_what_turns_out_to_be_meant_is_not_told(tmp_path: Path) -> None:
+    """Gradients that are never cleared, and are read as what they are."""
+    healthy = ROOT / "tests/cases/missing_zero_grad/ok_sensitivity_by_hand.py"
+    (tmp_path / "train.py").write_text(healthy.read_text())
+    ran = gradmend(["run", "--check", "--", PYTHON, "train.py"], tmp_path)
+    assert (ran.code, ran.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(
     "command",
     [

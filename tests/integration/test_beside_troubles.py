@@ -43,11 +43,11 @@ def full(blocks: int, words: list[str], home: Path) -> Ran:
 
 def test_a_folder_that_takes_no_files(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(ONE_FILE)
-    nowhere = {"XDG_CACHE_HOME": "/proc/none"}
-    ran = gradmend(["run", "--no-rerun", "--", PYTHON, "train.py"], tmp_path, **nowhere)
+    words = ["run", "--no-rerun", "--", PYTHON, "train.py"]
+    ran = gradmend(words, tmp_path, XDG_CACHE_HOME="/proc/none")
     assert ran.code == 1
     assert "train.py:3" in ran.stderr
-    assert gradmend(["show"], tmp_path, **nowhere).code == 0
+    assert gradmend(["show"], tmp_path, XDG_CACHE_HOME="/proc/none").code == 0
 
 
 def test_a_fix_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from app.schemas import Cause, Spot
 from gradmend.beside.looking import Telling
-from gradmend.beside.saying import Paint
+from gradmend.beside.saying import RULE, Paint
 
 
 def cause(pattern: str, line: int, confidence: float = 0.9) -> Cause:
@@ -21,19 +21,26 @@ def cause(pattern: str, line: int, confidence: float = 0.9) -> Cause:
     )
 
 
+def said(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The lines below the rule that sets them apart from the command's own."""
+    rule, *lines = capsys.readouterr().err.splitlines()
+    assert rule == RULE
+    return lines
+
+
 async def test_a_cause_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     telling = Telling(Paint())
     await telling.cause(cause("recurrent-state", 4))
     await telling.cause(cause("kept-loss", 7))
     telling.after_fixes(cause("recurrent-state", 4, confidence=1.0))
-    assert capsys.readouterr().err == "train.py:4  What is called recurrent-state\n"
+    assert said(capsys) == ["train.py:4  What is called recurrent-state"]
 
 
 async def test_another_cause_that_fixes_show_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     telling = Telling(Paint())
     await telling.cause(cause("recurrent-state", 4))
     telling.after_fixes(cause("kept-loss", 7))
-    first, between, second = capsys.readouterr().err.splitlines()
+    first, between, second = said(capsys)
     assert first == "train.py:4  What is called recurrent-state"
     assert "another cause" in between
     assert second == "train.py:7  What is called kept-loss"
@@ -41,4 +48,4 @@ async def test_another_cause_that_fixes_show_is_told(capsys: pytest.CaptureFixtu
 
 def test_a_cause_that_only_fixes_showed_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     Telling(Paint()).after_fixes(cause("kept-loss", 7))
-    assert capsys.readouterr().err == "train.py:7  What is called kept-loss\n"
+    assert said(capsys) == ["train.py:7  What is called kept-loss"]
