@@ -100,12 +100,11 @@ def _calls(node: ast.AST, names: set[str]) -> bool:
 
 def leading_to(project: Project, block: Sequence[ast.stmt], place: Place) -> ast.stmt | None:
     """The statement of a block that holds the place or calls the function that does."""
+    where = spot(project, place)
     for statement in block:
-        inside = statement.lineno <= place.line <= (statement.end_lineno or statement.lineno)
-        if inside and not isinstance(statement, (*FUNCTIONS[:2], ast.ClassDef)):
-            module = project.module(place.file)
-            if module is not None and statement in module.parents:
-                return statement
+        defines = isinstance(statement, (*FUNCTIONS[:2], ast.ClassDef))
+        if where is not None and where.module.holds(statement, where.statement) and not defines:
+            return statement
     name = place.function.rpartition(".")[2]
     if not name or name.startswith("<"):
         return None
