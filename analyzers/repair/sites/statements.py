@@ -11,6 +11,8 @@ from analyzers.source.project import FUNCTIONS, spelled
 from analyzers.source.trees import walk
 
 _STORING = ("append", "appendleft", "add", "put", "push", "insert", "extend")
+_FACTS = ("device", "dim", "dtype", "ndim", "numel", "shape", "size")
+_NO_HISTORY = (*_FACTS, "data", "detach", "item", "tolist")  # attributes without the graph
 
 
 def stores(statement: ast.stmt, hop: Hop) -> Iterator[tuple[ast.expr, Kind, bool]]:
@@ -73,7 +75,7 @@ def read_in(statement: ast.stmt, known: dict[str, Kind]) -> list[tuple[ast.expr,
     todo: list[ast.AST] = [statement]
     while todo:
         node = todo.pop()
-        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del) or _asks_for_none(node):
+        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del) or _no_history(node, known):
             continue
         is_read = isinstance(getattr(node, "ctx", None), ast.Load)
         kind = _kind_of(node, known) if is_read and isinstance(node, ast.expr) else None
@@ -84,8 +86,10 @@ def read_in(statement: ast.stmt, known: dict[str, Kind]) -> list[tuple[ast.expr,
     return found
 
 
-def _asks_for_none(node: ast.AST) -> bool:
-    """`x is None`: it reads no value."""
+def _no_history(node: ast.AST, known: dict[str, Kind]) -> bool:
+    """Whether it takes no graph from what it names: `x is None`, `x.shape`, `x.data`."""
+    if isinstance(node, ast.Attribute) and _kind_of(node, known) is None:
+        return node.attr in _NO_HISTORY
     return isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot)
 
 
