@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any
 
 from .finding import Report, when_imported
+from .sources import settings
 
 # words of an argument's name → a value; the first line that fits is taken
 _WORDS: tuple[tuple[str, str], ...] = (
@@ -138,6 +139,7 @@ def value_for(name: str, kind: Any = None) -> Any:
     if kind is bool:
         return False
     file = _first(_FILES, words)
+    file = (settings() if file == "config.yaml" else None) or file
     if kind in (None, str):
         return file or name
     for text in (number, file, *_TRIED, name):
@@ -147,6 +149,12 @@ def value_for(name: str, kind: Any = None) -> Any:
         except Exception:  # the script's own `type=` says by any error that a text is none of its
             continue
     return None
+
+
+def setting_for(name: str) -> str:
+    """A text for a variable of the environment of this name."""
+    words = _words_of(name)
+    return _first(_WORDS, words) or _first(_FILES, words) or name.lower()
 
 
 def _words_of(name: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import functools
 import inspect
@@ -17,7 +18,10 @@ from .configs import Config, loaded, overridden, put, read_value
 from .finding import Report
 from .nothing import NothingModule
 
-PROVIDES = ("tyro", "fire", "absl", "hydra", "simple_parsing", "click", "typer", "tap", "docopt")
+PROVIDES = (
+    *("tyro", "fire", "absl", "hydra", "simple_parsing", "click", "typer", "tap", "docopt"),
+    *("jsonargparse", "argh", "clize", "defopt", "plac"),
+)
 SAYS = "not installed here: its command line gives the defaults, and what the arguments say"
 _report: Report | None = None
 
@@ -223,6 +227,11 @@ def module(name: str) -> ModuleType:
         "absl": {"run": run},
         "tyro": {"cli": cli},
         "simple_parsing": {"parse": cli},
+        "jsonargparse": {"CLI": fire, "auto_cli": fire, "ArgumentParser": argparse.ArgumentParser},
+        "argh": {"dispatch_command": fire},
+        "clize": {"run": fire},
+        "defopt": {"run": fire},
+        "plac": {"call": fire},
         "fire": {"Fire": fire},
         "hydra": {"main": hydra_main},
         "typer": {"run": _called},

@@ -16,7 +16,9 @@ from typing import Any, Protocol
 
 from ..frames import USER, owner
 
-_CAUGHT = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
+_ANY = {"Exception", "BaseException"}
+_UNIMPORTED = frozenset({"ImportError", "ModuleNotFoundError"} | _ANY)
+_UNSET = frozenset({"KeyError", "LookupError"} | _ANY)
 _LEAVING = {"exit", "quit", "_exit"}
 
 
@@ -105,7 +107,17 @@ def _importing() -> FrameType | None:
 
 def _is_optional(frame: FrameType) -> bool:
     """Whether the line stands in a `try` that goes on without the module."""
-    return any(first <= frame.f_lineno <= last for first, last in _tries(frame.f_code.co_filename))
+    return _is_tried(frame, _UNIMPORTED)
+
+
+def does_without(frame: FrameType) -> bool:
+    """Whether a script that asks for a key on this line goes on without it."""
+    return owner(frame.f_code) != USER or _is_tried(frame, _UNSET)
+
+
+def _is_tried(frame: FrameType, caught: frozenset[str]) -> bool:
+    lines = _tries(frame.f_code.co_filename, caught)
+    return any(first <= frame.f_lineno <= last for first, last in lines)
 
 
 def insists(frame: FrameType) -> bool:
@@ -139,21 +151,22 @@ def _tree(filename: str) -> ast.AST:
 
 
 @lru_cache(maxsize=256)
-def _tries(filename: str) -> list[tuple[int, int]]:
-    """First and last lines of the bodies of those statements."""
-    return list(_bodies(_tree(filename)))
+def _tries(filename: str, caught: frozenset[str]) -> list[tuple[int, int]]:
+    """First and last lines of the bodies of `try` statements that go on where one of these
+    errors was raised."""
+    return list(_bodies(_tree(filename), caught))
 
 
-def _bodies(tree: ast.AST) -> Iterator[tuple[int, int]]:
+def _bodies(tree: ast.AST, caught: frozenset[str]) -> Iterator[tuple[int, int]]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Try) and any(_goes_on(handler) for handler in node.handlers):
+        if isinstance(node, ast.Try) and any(_goes_on(h, caught) for h in node.handlers):
             yield node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno
 
 
-def _goes_on(handler: ast.ExceptHandler) -> bool:
-    """Whether a handler takes a failed import, and neither raises nor ends the script."""
+def _goes_on(handler: ast.ExceptHandler, caught: frozenset[str]) -> bool:
+    """Whether a handler takes one of these errors, and neither raises nor ends the script."""
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    if not any(kind is None or getattr(kind, "id", "") in _CAUGHT for kind in kinds):
+    if not any(kind is None or getattr(kind, "id", "") in caught for kind in kinds):
         return False
     return not any(_leaves(node) for node in ast.walk(handler))
 

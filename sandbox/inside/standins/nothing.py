@@ -1,6 +1,7 @@
 """An object that takes every call and does nothing: what a logger is worth in a sandbox.
 
-It hands on what it was given where that is asked for: a bar its items, a wrapper its module.
+It hands on what it was given where that is asked for: a bar its items, a wrapper its module, a
+change of data those data by their names.
 Where values of its own would take part in training it gives up, and names the package.
 """
 
@@ -8,11 +9,12 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from types import FunctionType, ModuleType
+from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NoReturn
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -48,6 +50,7 @@ class Nothing(metaclass=_Kind):
     _package = ""
     _name = ""
     _given: tuple[Any, ...] = ()
+    _named: Mapping[str, Any] = MappingProxyType({})
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         parameters = _parameters(args[0] if args else kwargs.get("params"))
@@ -57,6 +60,7 @@ class Nothing(metaclass=_Kind):
             return read
         made = super().__new__(cls)
         made._given = tuple(map(_kept, args))
+        made._named = {name: value for name, value in kwargs.items() if _is_data(value)}
         return made
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -79,7 +83,7 @@ class Nothing(metaclass=_Kind):
         return kind_of(self._package)(*args, **kwargs)
 
     def __getitem__(self, key: Any) -> Any:
-        return self._another()
+        return self._named[key] if key in self._named else self._another()
 
     def __setitem__(self, key: Any, value: Any) -> None:
         pass
@@ -195,6 +199,11 @@ def _kept(given: Any) -> Any:
     if isinstance(given, nn.Module | torch.optim.Optimizer | list | range | enumerate | zip):
         return given
     return given if isinstance(given, torch.utils.data.DataLoader) else None
+
+
+def _is_data(given: Any) -> bool:
+    """Whether this is what a function that changes data by their names gives back under them."""
+    return isinstance(given, np.ndarray | list | str | int | float)
 
 
 def _parameters(given: Any) -> list[Any] | None:

@@ -28,6 +28,7 @@ class Series:
     def __init__(self, values: Any = (), *args: Any, **kwargs: Any) -> None:
         self.values = np.asarray(list(values) if isinstance(values, map | range) else values)
         self.name = kwargs.get("name")
+        self.made_up = False
         self.index = np.arange(len(self.values))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
@@ -60,8 +61,14 @@ class Series:
 
     loc = iloc
 
-    def to_numpy(self, *args: Any, **kwargs: Any) -> Array:
-        return self.values
+    def to_numpy(self, dtype: Any = None, *args: Any, **kwargs: Any) -> Array:
+        if dtype is None:
+            return self.values
+        whole = np.dtype(dtype).kind in "iu" and self.values.dtype.kind == "f"
+        return (self.values * CLASSES if self.made_up and whole else self.values).astype(dtype)
+
+    def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Series:
+        return Series(self.to_numpy(dtype))
 
     def to_list(self) -> list[Any]:
         found: list[Any] = self.values.tolist()
@@ -227,9 +234,13 @@ class DataFrame:
         if isinstance(key, slice):
             return self.iloc[key]
         if isinstance(key, list | Names):
-            return DataFrame({name: self[name].values for name in key})
+            part = DataFrame({name: self[name].values for name in key})
+            for name in key:
+                part[name].made_up = self[name].made_up
+            return part
         if key not in self._columns and self._open:
             self._columns[key] = Series(_numbers(key))
+            self._columns[key].made_up = True
         return self._columns[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -250,8 +261,8 @@ class DataFrame:
             return names[columns] if not isinstance(columns.start, str) else names
         return [c if isinstance(c, str) else names[c] for c in columns]
 
-    def to_numpy(self, *args: Any, **kwargs: Any) -> Array:
-        return self.values
+    def to_numpy(self, dtype: Any = None, *args: Any, **kwargs: Any) -> Array:
+        return self.values if dtype is None else self.astype(dtype).values
 
     def drop(self, labels: Any = None, *args: Any, columns: Any = None, **kwargs: Any) -> Any:
         """Without those columns."""
@@ -287,7 +298,8 @@ class DataFrame:
         return DataFrame({n: np.asarray(function(c)) for n, c in self._columns.items()})
 
     def astype(self, kind: Any) -> DataFrame:
-        return DataFrame({n: c.values.astype(kind) for n, c in self._columns.items()})
+        kinds = kind if isinstance(kind, dict) else dict.fromkeys(self._columns, kind)
+        return DataFrame({n: c.to_numpy(kinds.get(n)) for n, c in self._columns.items()})
 
     def mean(self, *args: Any, **kwargs: Any) -> Row:
         return Row({n: c.values.mean() for n, c in self._columns.items()})

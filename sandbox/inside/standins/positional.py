@@ -5,13 +5,19 @@ from __future__ import annotations
 import linecache
 import re
 import sys
+from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 from .. import entry, frames
 from .arguments import told, value_for
-from .finding import Report
+from .asking import awaited, unpacked
+from .finding import Report, insists
+from .sources import settings
 
+_OF_SETTINGS = ("data.json", "config.yaml", "data.txt")
 MOST = 8  # arguments that are made up
+_COUNTED = re.compile(r"len\(sys\.argv\)\s*(!=|<=|<)\s*(\d{1,2})")
 _READERS: tuple[tuple[str, str], ...] = (  # what the argument is handed to → a value
     (r"int\(", "3"),
     (r"float\(", "0.1"),
@@ -41,18 +47,47 @@ class Arguments(list[str]):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, int) and len(self) <= key < MOST:
-            frame = frames.user_frame(sys._getframe(1))
-            line = linecache.getline(frame.f_code.co_filename, frame.f_lineno) if frame else ""
-            value = _by_line(line, key)
-            self._report(f"sys.argv[{key}]", told(f"sys.argv[{key}]", value), "argument")
-            return value
+            return self._made_up(key, _line(frames.user_frame(sys._getframe(1))))
+        if isinstance(key, slice) and key.start and key.start > 0:
+            asked = awaited(sys._getframe(1)) or 0
+            self._fill(min(key.start + asked, MOST), sys._getframe(1))
         return super().__getitem__(key)
+
+    def __iter__(self) -> Iterator[str]:
+        self._fill(min(unpacked(sys._getframe(1)) or 0, MOST), sys._getframe(1))
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        there, frame = super().__len__(), sys._getframe(1)
+        if insists(frame) and (found := _COUNTED.search(_line(frame))):
+            wanted = int(found[2]) + (found[1] == "<=")
+            self._fill(min(wanted, MOST), frame)
+            return max(there, wanted)
+        return there
+
+    def _fill(self, count: int, frame: FrameType) -> None:
+        """Make up what a line wants of so many; names that it gives them say what they are."""
+        line = _line(frame)
+        there = super().__len__()
+        names = [name.strip() for name in line.partition("=")[0].split(",")]
+        for key in range(there, count):
+            name = names[key - count] if len(names) >= count - key else ""
+            self.append(self._made_up(key, f"{name} =" if name.isidentifier() else ""))
+
+    def _made_up(self, key: int, line: str) -> str:
+        value = _by_line(line, key)
+        self._report(f"sys.argv[{key}]", told(f"sys.argv[{key}]", value), "argument")
+        return value
+
+
+def _line(frame: FrameType | None) -> str:
+    return linecache.getline(frame.f_code.co_filename, frame.f_lineno) if frame else ""
 
 
 def _by_line(line: str, key: int) -> str:
     """The value for an argument that a line reads."""
     for reader, value in _READERS:
         if re.search(rf"{reader}[^()]*sys\.argv", line):
-            return value
+            return (settings() if value in _OF_SETTINGS else None) or value
     name = re.match(r"\s*(\w+)\s*=", line)
-    return str(value_for(name[1])) if name else f"argument{key}"
+    return str(value_for(name[1])) if name else settings() or f"argument{key}"
