@@ -28,8 +28,9 @@ class InWorld:
 
 
 def is_partial(case: Case, run: RunResult) -> bool:
-    """Whether what was sent is a part of a program: it lacks a name, gets no data for want of a
-    package, or calls nothing of what it defines. A script that walks a graph as it was sent is
+    """Whether what was sent is a part of a program: it lacks a name, fails with what was made up
+    before it walks a graph, gets no data for want of a package, or calls nothing of what it
+    defines. A script that walks a graph as it was sent is
     never completed."""
     if case.notebook is not None or len_backwards(run):
         return False
@@ -37,7 +38,7 @@ def is_partial(case: Case, run: RunResult) -> bool:
         if case.traceback.exception:
             return False
     if run.status == "raised":
-        return run.raised is not None and (run.raised.type in _INCOMPLETE or _lacks(run))
+        return run.raised is not None and (run.raised.type in _INCOMPLETE or _made_up(run))
     return run.status == "finished" and not run.tampered and (_defines(case) or _lacks(run))
 
 
@@ -45,6 +46,11 @@ def _lacks(run: RunResult) -> bool:
     """Whether the run had to do with packages of which nothing is known here."""
     stand_ins = run.trace.stand_ins if run.trace is not None else []
     return any(stand_in.detail.endswith(_UNKNOWN) for stand_in in stand_ins)
+
+
+def _made_up(run: RunResult) -> bool:
+    """Whether anything stood in for what was not sent: its sizes may be what the error is about."""
+    return run.trace is not None and bool(run.trace.stand_ins or run.trace.assumed)
 
 
 def _defines(case: Case) -> bool:

@@ -43,6 +43,50 @@ LIKENESSES: dict[str, tuple[set[str], str]] = {
         assert 5 < steps < 50 and env.action_space.n == 2
         """,
     ),
+    "tables of datasets, with the columns that are asked for": (
+        {"datasets", "reviews"},
+        """
+        from datasets import load_dataset
+        both = load_dataset("reviews").map(lambda row: {"length": len(row["text"].split())})
+        parts = both["train"].train_test_split(0.25, seed=0)
+        rows = parts["train"].shuffle(seed=1)[:6]
+        assert len(rows["text"]) == len(rows["label"]) == 6 and isinstance(rows["text"][0], str)
+        named = both["train"].rename_column("label", "labels").with_format("torch", ["labels"])
+        assert set(named[0]) == {"labels"} and named[0]["labels"].dtype.is_signed
+        assert both["train"].filter(lambda row: row["length"] > 0).num_rows == 64
+        """,
+    ),
+    "recordings, and what is computed of them": (
+        {"torchaudio", "soundfile", "librosa", "talk.wav"},
+        """
+        import librosa, soundfile, torchaudio
+        wave, rate = torchaudio.load("talk.wav")
+        assert wave.shape == (1, rate)
+        frames = torchaudio.transforms.MelSpectrogram(n_fft=400, hop_length=160, n_mels=40)(wave)
+        assert frames.shape[:2] == (1, 40)
+        samples, rate = soundfile.read("talk.wav", dtype="float32")
+        assert samples.ndim == 1
+        assert librosa.feature.mfcc(y=samples, sr=rate, n_mfcc=13).shape[0] == 13
+        """,
+    ),
+    "a change of data by their names": (
+        {"albumentations"},
+        """
+        import albumentations as A
+        import numpy as np
+        both = A.Compose([A.HorizontalFlip(p=0.5)])(image=np.ones((4, 4)), mask=np.zeros((4, 4)))
+        assert both["image"].sum() == 16 and both["mask"].sum() == 0
+        """,
+    ),
+    "columns as whole numbers": (
+        {"pandas", "transfers.csv"},
+        """
+        import pandas as pd
+        table = pd.read_csv("transfers.csv")
+        assert table["source"].to_numpy(dtype="int64").max() > 1
+        assert table[["seen", "spent"]].to_numpy(dtype="float32").dtype == "float32"
+        """,
+    ),
     "gymnasium with wrappers and vectors": (
         {"gymnasium"},
         """

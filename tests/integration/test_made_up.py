@@ -79,6 +79,45 @@ plt.plot(curve)
 CLEARED = UNCLEARED.replace("    error.backward", "    descent.zero_grad()\n    error.backward")
 
 
+SERVED = """\
+import json
+import os
+import sys
+import torch
+from served import Policy, rows_of
+
+if len(sys.argv) < 4:
+    sys.exit("usage: serve.py SETTINGS FIRST LAST")
+settings = json.load(open(sys.argv[1]))
+first, last = sys.argv[2:4]
+policy = Policy(settings["width"])
+optimizer = torch.optim.SGD(policy.parameters(), lr=settings["rate"])
+memory = torch.zeros(settings["width"])
+for row in rows_of(os.environ["SERVED_ROWS"]):
+    memory = torch.tanh(policy(row) + memory)
+    optimizer.zero_grad()
+    memory.sum().backward()
+    optimizer.step()
+"""
+SERVED_PART = """\
+import gymnasium
+import torch
+
+class Policy(torch.nn.Module):
+    def __init__(self, width, seen=7):
+        super().__init__()
+        self.take = torch.nn.Linear(seen, width)
+
+    def forward(self, row):
+        return self.take(row)
+
+def rows_of(name):
+    world = gymnasium.make("Ferry-v3", route=name)
+    row, _ = world.reset(seed=0)
+    for _ in range(20):
+        yield torch.as_tensor(row)
+        row, reward, ended, cut, _ = world.step(world.action_space.sample())
+"""
 PICTURE = """\
 import numpy as np
 import torch
@@ -105,6 +144,25 @@ async def test_an_argument_and_the_arrays_of_its_file_are_made_up_to_fit_the_pro
     assert found.run is not None
     assert found.run.status == "reproduced"
     assert {(a.kind, a.name) for a in found.world} >= {("argument", "sys.argv[1]")}
+
+
+async def test_what_an_unknown_environment_shows_gets_the_size_that_the_project_takes() -> None:
+    settings = {"path": "small.json", "content": '{"width": 5, "rate": 0.1}'}
+    files = [{"path": "served.py", "content": SERVED_PART}, settings]
+    traceback = (
+        'Traceback (most recent call last):\n  File "serve.py", line 18, in <module>\n'
+        "    memory.sum().backward()\nRuntimeError: Trying to backward through the graph a second"
+        " time (or directly access saved tensors after they have already been freed)."
+    )
+    found = await asked(SERVED, files=files, traceback=traceback)
+    assert found.run is not None
+    assert found.run.status == "reproduced"
+    assert found.causes[0].pattern == "recurrent-state"
+    assert found.patches[0].verification.status == "passed"
+    told = {(a.kind, a.name): a.text for a in found.world}
+    assert "small.json" in told["argument", "sys.argv[1]"]
+    assert ("argument", "os.environ['SERVED_ROWS']") in told
+    assert {("argument", "sys.argv[2]"), ("argument", "sys.argv[3]")} <= told.keys()
 
 
 async def test_a_missing_file_is_a_tensor_where_one_is_wanted() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import csv
 import io
 import os
+import re
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,13 @@ import numpy as np
 
 from . import pictures
 from .finding import Report, when_imported
+from .folders import made_up_names
 from .made_up import MadeUp, MadeUpBytes, asked_by_user, is_missing, made_up, name_of
 from .noise import COLUMNS, ROWS
 from .nothing import NothingModule
 from .sources import says
 
+_NAMES = re.compile(r"file|name|path|image|img|^id$|_id$")
 WORDS = (
     *(["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog"]),
     *(["she", "sells", "sea", "shells", "by", "the", "sea", "shore"]),
@@ -28,6 +32,7 @@ WORDS = (
 def install(report: Report) -> None:
     """Stand behind the functions that open files."""
     _texts()
+    _tables()
     when_imported("PIL.Image", _pictures)
 
 
@@ -71,6 +76,37 @@ def _texts() -> None:
 
     builtins.open = opened
     setattr(io, "open", opened)  # noqa: B010 (the same function under another name)
+
+
+def _tables() -> None:
+    """`csv.DictReader` of a table that was made up: its rows have every column that is asked for,
+    and speak of the files that were made up."""
+    patched: Any = csv
+    reader = patched.DictReader
+
+    @wraps(reader, updated=())
+    def reading(file: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(file, MadeUp):
+            return iter([Cells(number) for number in range(ROWS)])
+        return reader(file, *args, **kwargs)
+
+    patched.DictReader = reading
+
+
+class Cells(dict[str, str]):
+    """A row of a table that was made up."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self._number = number
+
+    def __missing__(self, column: str) -> str:
+        names = made_up_names()
+        if names and _NAMES.search(column.lower()):
+            self[column] = names[self._number % len(names)]
+        else:
+            self[column] = str(self._number % 2)
+        return self[column]
 
 
 def _made(name: str, mode: str) -> Any:

@@ -17,6 +17,7 @@ from .finding import Report, insists
 from .made_up import asked_by_user, is_missing, made_up
 
 FILES = 64  # so that batches of usual sizes come out of them
+_last: list[str] = []
 KINDS = 4  # directories, where a pattern has one level of them: as a rule one for each class
 MAX_READ = 1 << 18
 _SUFFIX = re.compile(r"""["']\*?(\.(?!py\b|zip\b|tar\b|gz\b|log\b|pth?\b)[a-z][a-z0-9]{1,4})["']""")
@@ -87,15 +88,21 @@ def _matched(original: Any, before: str) -> Any:
     return matched
 
 
+def made_up_names() -> list[str]:
+    """The names of the files that were made up last, without their folders."""
+    return list(_last)
+
+
 def _matching(pattern: str) -> list[str]:
     """Paths that a pattern fits: its last part names each file, the parts before it a few
     directories."""
     *folders, last = pattern.split("/")
     last = last.replace("*.*", f"*{_suffix()}") if "*" in last else last
     last = f"*{_suffix()}" if last == "*" else last
+    several = range(FILES if "*" in last or "?" in last else KINDS)
+    _last[:] = [_named(last, n) for n in several]
     return [
-        "/".join([*(_named(folder, n % KINDS) for folder in folders), _named(last, n)])
-        for n in range(FILES if "*" in last or "?" in last else KINDS)
+        "/".join([*(_named(folder, n % KINDS) for folder in folders), _last[n]]) for n in several
     ]
 
 
@@ -110,7 +117,8 @@ def _named(part: str, number: int) -> str:
 
 
 def _names() -> list[str]:
-    return [f"{n}{_suffix()}" for n in range(FILES)]
+    _last[:] = [f"{n}{_suffix()}" for n in range(FILES)]
+    return list(_last)
 
 
 def _suffix() -> str:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from . import sizes
 from .asking import awaited
 from .nothing import NothingModule
 from .sources import says
@@ -53,10 +54,10 @@ _registered: dict[str, Any] = {}
 def _space(size: Any, *, action: bool) -> Space:
     if isinstance(size, int) and size < 0:
         return Discrete(-size)
-    if isinstance(size, tuple):
+    if isinstance(size, tuple) and len(size) == 3:
         return Box(0, 255, size, np.uint8)
     bound = 1.0 if action else np.inf
-    return Box(-bound, bound, (size,), np.float32)
+    return Box(-bound, bound, size if isinstance(size, tuple) else (size,), np.float32)
 
 
 def _acted() -> int:
@@ -118,7 +119,9 @@ class Made(Env):
 
     def __init__(self, name: str, *, modern: bool, render_mode: Any = None) -> None:
         known = max((key for key in _SIZES if name.startswith(key)), key=len, default=None)
-        observed, acted = _SIZES[known] if known else (4, _acted())
+        observed, acted = (
+            _SIZES[known] if known else (sizes.shape_of("observation", (4,)), _acted())
+        )
         self.observation_space = _space(observed, action=False)
         self.action_space = _space(acted, action=True)
         self._spec, self.render_mode = Spec(name), render_mode
@@ -149,7 +152,8 @@ class Made(Env):
         return observed, reward, done, False, {}
 
     def _observe(self) -> Any:
-        return self.observation_space.drawn(self._random)
+        observed = self.observation_space.drawn(self._random)
+        return observed if isinstance(observed, int) else sizes.known(observed, "observation")
 
 
 class Wrapper(Env):

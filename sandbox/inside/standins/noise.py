@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..frames import USER, owner
+from . import sizes
 from .sources import texts
 
 ROWS, COLUMNS, CLASSES = 64, 16, 10
@@ -35,12 +36,14 @@ def noise(name: str, shape: tuple[int, ...] | None = None, kind: Any = None) -> 
     item = shape is None and _for_one_item()
     random = np.random.default_rng(zlib.crc32(name.encode()) if item else 0)
     whole = kind is not None and np.dtype(kind).kind in "iu"
-    data = shape or shape_of_data()
-    shape = data[1:] if item else data
-    if whole or is_label(name):
-        labels = random.integers(0, CLASSES, shape if whole else shape[: len(shape) and not item])
-        return labels.astype(kind or np.int64)
-    return random.standard_normal(shape).astype(kind or np.float32)
+    label, bound = is_label(name), sizes.bound_of(name)
+    if shape is None:
+        usual = shape_of_data()[1:] if item else shape_of_data()
+        shape = sizes.shape_of(name, usual[: not item] if label and not whole else usual)
+    if whole or label or bound:
+        labels = random.integers(0, bound or CLASSES, shape)
+        return sizes.known(labels.astype(kind or np.int64), name)
+    return sizes.known(random.standard_normal(shape).astype(kind or np.float32), name)
 
 
 def is_label(name: str) -> bool:

@@ -11,6 +11,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from .arguments import value_for
@@ -97,6 +98,13 @@ def _yaml(yaml: Any) -> None:
         setattr(yaml, name, parsing)
 
 
+class Values(np.ndarray):
+    """An array which may be taken for what a mapping is asked for its values."""
+
+    def __call__(self) -> list[Any]:
+        return []
+
+
 class State(Answers):
     """A checkpoint that was made up: what is loaded from it changes nothing. What is asked of it
     as of a tensor it answers as one."""
@@ -129,11 +137,19 @@ class State(Answers):
     def __bool__(self) -> bool:
         return super().__len__() > 0
 
+    @property
+    def values(self) -> Any:
+        """As of a mapping; an array, where it is not called."""
+        return super().values if self else np.asarray(self).view(Values)
+
     def _as_tensor(self) -> torch.Tensor:
         if self._tensor is None:
-            self.__dict__["_tensor"] = torch.from_numpy(noise(self._name))
-        made: torch.Tensor = self._tensor
-        return made
+            array = noise(self._name)
+            made: Any = torch.from_numpy(array)
+            made._came_of = getattr(array, "_made_for", None)
+            self.__dict__["_tensor"] = made
+        held: torch.Tensor = self._tensor
+        return held
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         return self._as_tensor().numpy()

@@ -24,6 +24,7 @@ from .absent import names_left_out, without_absent
 from .driving import Driver
 from .elided import filled_in, handed_on
 from .entries import walks
+from .lineage import mark
 from .names import Everything, usual
 from .plan import Json, Plan
 from .reading import Uses
@@ -163,7 +164,7 @@ def _take_tensors_for_arrays() -> None:
 
     @wraps(from_numpy)
     def taken(array: Any) -> Any:
-        return array if isinstance(array, torch.Tensor) else from_numpy(array)
+        return array if isinstance(array, torch.Tensor) else mark(from_numpy(array), array)
 
     patched.from_numpy = taken
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
-from . import kinds, shapes
+from . import kinds, lineage, shapes
 from .families import kind_of
 from .plan import Json, Plan
 from .reading import Uses
@@ -95,7 +95,7 @@ class Watch(TorchFunctionMode):
             if self._trial.walks > ENOUGH:
                 raise Enough
         try:
-            return shapes.remembered(func(*args, **(kwargs or {})), args)
+            return lineage.remembered(func(*args, **(kwargs or {})), args)
         except Exception as error:
             given = (*args, *(kwargs or {}).values())
             if self._trial.failure is None or self._trial.failure.error is not error:

@@ -14,6 +14,7 @@ from torch import nn
 
 from .here import Here
 from .layers import BATCH, SIDE, fits, taken_by
+from .lineage import came_of, flat, made_for, origin, shape_of, traced
 from .plan import Plan
 from .things import Batches, Thing
 
@@ -61,7 +62,7 @@ def _with(plan: Plan, path: str, wish: Wished) -> Plan | None:
 
 def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     message = str(failure.error)
-    made = [(path, tensor) for tensor in _flat(failure.args) if (path := made_for(tensor))]
+    made = [(path, tensor) for tensor in flat(failure.args) if (path := made_for(tensor))]
     yield from _of_modules(failure)
     yield from _of_functions(failure, message)
     if re.search(
@@ -69,7 +70,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         r"|indices must be|used as indices",
         message,
     ):
-        for tensor in reversed(list(_flat(failure.args))):
+        for tensor in reversed(list(flat(failure.args))):
             if (path := origin(tensor) or came_of(tensor)) and tensor.is_floating_point():
                 yield path, 2
     if re.search(r"not implemented for '(?:Long|Int)'|floating point|dtype.*Long", message):
@@ -86,6 +87,10 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
                 longer = list(map(int, tensor.shape))
                 longer[int(found[2])] = abs(int(found[1])) + 1
                 yield path, longer
+    if "index out of range in self" in message:
+        for tensor in flat(failure.args):
+            if not tensor.is_floating_point() and (found_data := traced(tensor, [])):
+                yield found_data[0], 2
     if found := re.search(r"expand\(.*size=\[([\d, ]*)\]", message):
         for path, _ in reversed(made):
             yield path, [int(n) for n in found[1].split(",") if n.strip()]
@@ -128,7 +133,9 @@ def _of_modules(failure: Failure) -> Iterator[tuple[str, Wished]]:
         path = made_for(given)
         if path and isinstance(given, torch.Tensor) and fits(given, wanted):
             path = None
-        if path:
+        if found := traced(given, wanted):
+            yield found
+        elif path:
             yield path, wanted
         elif isinstance(given, Thing):
             yield given._path, "tensor"
@@ -186,12 +193,18 @@ def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]
         yield from _of_parts(first, int(second.shape[1]))
     if name == "linear" and isinstance(second, torch.Tensor) and isinstance(first, torch.Tensor):
         path = origin(first)
-        shape = list(first.shape) if made_for(first) else _shape_of(path) if path else []
+        shape = list(first.shape) if made_for(first) else shape_of(path) if path else []
         if path and shape[-1:] == list(first.shape[-1:]):
             yield path, [*map(int, shape[:-1]), int(second.shape[1])]
-    if name.startswith("conv") and isinstance(second, torch.Tensor) and (path := made_for(first)):
+        if data := traced(first, [*map(int, first.shape[:-1]), int(second.shape[1])]):
+            yield data
+    if name.startswith("conv") and isinstance(second, torch.Tensor):
         channels = int(second.shape[0 if "transpose" in name else 1])
-        yield path, [BATCH, channels, *[SIDE] * (second.dim() - 2)]
+        wanted = [BATCH, channels, *[SIDE] * (second.dim() - 2)]
+        if data := traced(first, wanted):
+            yield data
+        elif path := made_for(first):
+            yield path, wanted
     if (
         name in ("cross_entropy", "cross_entropy_loss", "nll_loss")
         and isinstance(first, torch.Tensor)
@@ -203,6 +216,8 @@ def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]
             if list(second.shape) != labels:
                 yield path, labels
             yield path, classes
+        elif data := traced(second, []):
+            yield data[0], int(first.shape[1 if first.dim() > 1 else 0])
     if name in ("view", "reshape", "expand") and (path := made_for(first)):
         sizes = list(_ints(args[1:]))
         known = [n for n in sizes if n > 0]
@@ -216,7 +231,7 @@ def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]
             yield path, [*first.shape[:-1], inner]
         if path := made_for(second):
             yield path, [rows, *second.shape[1:]]
-        elif (path := came_of(second)) and (shape := _shape_of(path))[:1] == [inner]:
+        elif (path := came_of(second)) and (shape := shape_of(path))[:1] == [inner]:
             yield path, [rows, *shape[1:]]  # each of its rows was taken by itself
 
 
@@ -237,7 +252,8 @@ def _of_ranks(
         return
     candidates = made or list(_held(failure.error.__traceback__))
     for path, tensor in candidates:
-        yield path, [*map(int, tensor.shape), *[8] * more]
+        longer = [*map(int, tensor.shape), *[8] * more]
+        yield traced(tensor, longer) or (path, longer)
 
 
 def _of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tuple[str, Wished]]:
@@ -273,20 +289,20 @@ def _code_at(traceback: TracebackType | None) -> str:
 
 def _of_one(failure: Failure) -> Iterator[tuple[str, Wished]]:
     """What a single number came of is one example, where it was a batch of them."""
-    for tensor in _flat(failure.args):
+    for tensor in flat(failure.args):
         path = came_of(tensor)
-        shape = _shape_of(path) if path else []
+        shape = shape_of(path) if path else []
         if path and len(shape) > 1 and shape[0] == tensor.numel():
             yield path, shape[1:]
 
 
 def _of_fewer(failure: Failure) -> Iterator[tuple[str, Wished]]:
     """Of tensors that are put together, what those with more dimensions came of has too many."""
-    given = list(_flat(failure.args))
+    given = list(flat(failure.args))
     least = min((t.dim() for t in given), default=0)
     for tensor in given:
         path = made_for(tensor) or came_of(tensor)
-        shape = _shape_of(path) if path else []
+        shape = shape_of(path) if path else []
         if path and least < tensor.dim() <= least + len(shape):
             yield path, shape[tensor.dim() - least :]
 
@@ -297,17 +313,24 @@ def _of_partners(
     """What else a function was given says a shape: both alike, unless it says otherwise."""
     if isinstance(failure.error, Thing):
         return
-    others = [t for t in _flat(failure.args) if t.dim()]
+    others = [t for t in flat(failure.args) if t.dim()]
     for path, tensor in made:
         for other in others:
             if other is not tensor and list(other.shape) != list(tensor.shape):
-                yield path, list(map(int, other.shape))
+                yield traced(tensor, list(map(int, other.shape))) or (
+                    path,
+                    list(map(int, other.shape)),
+                )
+    for tensor in others:
+        for other in others:
+            if found := traced(tensor, list(map(int, other.shape))):
+                yield found
 
 
 def _of_factors(failure: Failure) -> Iterator[tuple[str, Wished]]:
     """A loss with several values: of what it was multiplied with, something may be one number."""
     held = [(path, t) for path, t in _held(failure.error.__traceback__) if t.dim()]
-    held += [(p, t) for v in Here.world.values.values() for t in _flat(v) if (p := made_for(t))]
+    held += [(p, t) for v in Here.world.values.values() for t in flat(v) if (p := made_for(t))]
 
     def unlikely(one: tuple[str, torch.Tensor]) -> tuple[bool, bool, bool]:
         path = one[0]
@@ -327,7 +350,7 @@ def _held(traceback: TracebackType | None) -> Iterator[tuple[str, torch.Tensor]]
     """Invented tensors among the names of the innermost frames."""
     for names in reversed(list(_locals(traceback))):
         for value in names.values():
-            for tensor in _flat(value):
+            for tensor in flat(value):
                 if path := made_for(tensor):
                     yield path, tensor
 
@@ -338,59 +361,8 @@ def _locals(traceback: TracebackType | None) -> Iterator[dict[str, Any]]:
         traceback = traceback.tb_next
 
 
-def made_for(value: Any) -> str | None:
-    """The path that an invented tensor was made for."""
-    return getattr(value, "_made_for", None) if isinstance(value, torch.Tensor) else None
-
-
-def origin(value: torch.Tensor) -> str | None:
-    """The same; of a tensor that has its numbers in another shape, too."""
-    return made_for(value) or getattr(value, "_flat_of", None)
-
-
-def came_of(value: torch.Tensor) -> str | None:
-    """The path of an invented tensor that something was computed of."""
-    found: str | None = getattr(value, "_came_of", None)
-    return found
-
-
-def remembered(result: Any, args: Any) -> Any:
-    """The result of a function, known by what it was made from where it has the same shape."""
-    if isinstance(result, torch.Tensor) and made_for(result) is None:
-        if len(args) and isinstance(args[0], list | tuple):
-            result._made_of = [t for t in args[0] if isinstance(t, torch.Tensor)]  # type: ignore[attr-defined]
-        for tensor in _flat(args):
-            if (path := made_for(tensor)) and tensor.shape == result.shape:
-                result._made_for = path  # type: ignore[attr-defined]
-                break
-            if path and tensor.numel() == result.numel():
-                result._flat_of = path  # type: ignore[attr-defined]
-            if first := path or came_of(tensor):
-                result._came_of = first  # type: ignore[attr-defined]
-    elif isinstance(result, tuple) or type(result).__name__ == "tuple_iterator":  # its parts
-        parts = tuple(result)
-        first = next(filter(None, (made_for(t) or came_of(t) for t in _flat(args))), None)
-        for part in parts:
-            if isinstance(part, torch.Tensor) and first:
-                part._came_of = first  # type: ignore[attr-defined]
-        return result if isinstance(result, tuple) else iter(parts)
-    return result
-
-
-def _shape_of(path: str) -> list[int]:
-    return Here.world.tensors.shape_of(path)
-
-
 def _rank(value: Any) -> int:
     return value.dim() if isinstance(value, torch.Tensor) else 0
-
-
-def _flat(value: Any, depth: int = 3) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, list | tuple) and depth:
-        for one in value[:16]:
-            yield from _flat(one, depth - 1)
 
 
 def _ints(value: Any) -> Iterator[int]:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from ..standins import sizes
 from . import roles
 from .attributes import Attributes
 from .building import Building
@@ -39,6 +40,7 @@ class World:
         self, tree: ast.Module, uses: Uses, plan: Plan, tell: Tell, *, scouting: bool = False
     ) -> None:
         Here.world = self
+        sizes.decide(plan.shapes, plan.whole)
         self.building = Building(self, tree)
         self.uses = uses
         self.plan = plan

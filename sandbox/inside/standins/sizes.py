@@ -1,0 +1,63 @@
+"""Sizes of what is made up, decided by trial where a world is looked for around a script."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+PREFIX = "data "  # of the paths under which a plan holds them
+_shapes: dict[str, list[int]] = {}
+_whole: dict[str, int] = {}
+made: dict[str, list[int]] = {}  # the shape that each has in this run
+_followed = False
+
+
+def decide(shapes: dict[str, list[int]], whole: dict[str, int]) -> None:
+    """Take what a plan says from now on, and remember where values come from."""
+    global _followed
+    _followed = True
+    made.clear()
+    _shapes.clear()
+    _shapes.update({path: size for path, size in shapes.items() if path.startswith(PREFIX)})
+    _whole.clear()
+    _whole.update({path: bound for path, bound in whole.items() if path.startswith(PREFIX)})
+
+
+def path_of(name: str) -> str:
+    """The path of what has this name; files that a number tells apart have one in common."""
+    return PREFIX + re.sub(r"\d+", "", name)[:200]
+
+
+def shape_of(name: str, usual: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that was decided, else the usual one."""
+    path = path_of(name)
+    made[path] = list(_shapes.get(path, usual))
+    return tuple(made[path])
+
+
+def bound_of(name: str) -> int | None:
+    """The bound that was decided for whole numbers of this name; None where none was."""
+    return _whole.get(path_of(name))
+
+
+class Sized(np.ndarray):
+    """An array that knows under which path its size is decided."""
+
+    _made_for: str | None = None
+
+    def __array_finalize__(self, source: Any) -> None:
+        self._made_for = getattr(source, "_made_for", None)
+
+    def __reduce__(self) -> Any:
+        return np.asarray(self).__reduce__()
+
+
+def known(array: Any, name: str) -> Any:
+    """The array, which knows where it comes from if that is asked."""
+    if not _followed:
+        return array
+    marked = array.view(Sized)
+    marked._made_for = path_of(name)
+    return marked

@@ -1,0 +1,92 @@
+"""Where a tensor comes from: what was made up, or what was computed of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from ..standins import sizes
+from ..standins.objects import State
+from .here import Here
+
+
+def made_for(value: Any) -> str | None:
+    """The path that an invented tensor was made for."""
+    return getattr(value, "_made_for", None) if isinstance(value, torch.Tensor) else None
+
+
+def mark(tensor: torch.Tensor, array: Any) -> torch.Tensor:
+    """The tensor that was made of an array, known by where that comes from."""
+    if path := getattr(array, "_made_for", None):
+        tensor._came_of = path  # type: ignore[attr-defined]
+    return tensor
+
+
+def traced(value: Any, wanted: list[int]) -> tuple[str, list[int]] | None:
+    """The path of data that were made up in which a tensor is all, one item, some of the rows, or
+    one of several, and the shape that they should have for it to be as wanted."""
+    path = made_for(value) or (came_of(value) if isinstance(value, torch.Tensor) else None)
+    if path is None or not path.startswith(sizes.PREFIX):
+        return None
+    whole, part = shape_of(path), list(map(int, value.shape))
+    more = len(part) - len(whole)
+    if more < 0 and part == whole[-more:]:
+        return path, [*whole[:-more], *wanted]
+    if more >= 0 and part[more + 1 :] == whole[1:]:
+        return path, [*whole[:1], *wanted[1:]] if more == 0 else wanted[more:]
+    return None
+
+
+def origin(value: torch.Tensor) -> str | None:
+    """The same; of a tensor that has its numbers in another shape, too."""
+    return made_for(value) or getattr(value, "_flat_of", None)
+
+
+def came_of(value: torch.Tensor) -> str | None:
+    """The path of an invented tensor that something was computed of."""
+    found: str | None = getattr(value, "_came_of", None)
+    return found
+
+
+def remembered(result: Any, args: Any) -> Any:
+    """The result of a function, known by what it was made from where it has the same shape."""
+    if isinstance(result, torch.Tensor) and made_for(result) is None:
+        if len(args) and isinstance(args[0], list | tuple):
+            result._made_of = [t for t in args[0] if isinstance(t, torch.Tensor)]  # type: ignore[attr-defined]
+        if not isinstance(args[0] if args else None, torch.Tensor | list | tuple):
+            mark(result, args[0] if args else None)
+        for tensor in flat(args):
+            if (path := made_for(tensor)) and tensor.shape == result.shape:
+                result._made_for = path  # type: ignore[attr-defined]
+                break
+            if path and tensor.numel() == result.numel():
+                result._flat_of = path  # type: ignore[attr-defined]
+            if first := path or came_of(tensor):
+                result._came_of = first  # type: ignore[attr-defined]
+    elif isinstance(result, tuple) or type(result).__name__ == "tuple_iterator":  # its parts
+        parts = tuple(result)
+        first = next(filter(None, (made_for(t) or came_of(t) for t in flat(args))), None)
+        for part in parts:
+            if isinstance(part, torch.Tensor) and first:
+                part._came_of = first  # type: ignore[attr-defined]
+        return result if isinstance(result, tuple) else iter(parts)
+    return result
+
+
+def shape_of(path: str) -> list[int]:
+    """The shape that what was made up for a path has."""
+    if path.startswith(sizes.PREFIX):
+        return sizes.made.get(path, [])
+    return Here.world.tensors.shape_of(path)
+
+
+def flat(value: Any, depth: int = 3) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, list | tuple) and depth:
+        for one in value[:16]:
+            yield from flat(one, depth - 1)
+    elif isinstance(value, State):
+        yield value._as_tensor()
