@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from analyzers.paste.diffs import after_changes
 from analyzers.paste.layout import TAB, Code, laid_out
 from analyzers.paste.logical import Lines, Logical
 from analyzers.paste.margins import without_numbers
@@ -36,7 +37,7 @@ def pieces(lines: Sequence[str], skip: frozenset[int] = frozenset()) -> list[Pie
     any code is marked as such, only what is marked counts. A text that is too long has none."""
     if len(lines) > MAX_LINES:
         return []
-    lines = without_numbers(lines, skip)
+    lines = after_changes(without_numbers(lines, skip))
     plain = [None if at in skip else line for at, line in enumerate(without_prompts(lines))]
     reader = _Reader(["" if line is None else line for line in plain], plain)
     with warnings.catch_warnings(action="ignore"):  # a paste's escapes are not ours
