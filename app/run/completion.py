@@ -6,11 +6,13 @@ import re
 
 from app.request.case import Case
 from app.run.outcome import len_backwards
+from app.run.witness import observed
 from sandbox.protocol import Job, RunResult, Session, Wanted, World
 from sandbox.records import Plan
 
 CALLS = 20  # backward calls after which a completed run has shown what it can
 _UNKNOWN = "its calls do nothing"  # as `sandbox.inside.standins.nothing` says
+_GIVES = re.compile(rf"{_UNKNOWN}|random|noise|synthetic|tables")  # and those that give data
 _DEFINITION = re.compile(r"(?:\A|[\r\n\f])(?:def|class)[ \t]++\w++[ \t]*+[(\[:]")  # no backtracking
 _INCOMPLETE = ("NameError", "ImportError", "ModuleNotFoundError")
 
@@ -49,8 +51,12 @@ def _lacks(run: RunResult) -> bool:
 
 
 def _made_up(run: RunResult) -> bool:
-    """Whether anything stood in for what was not sent: its sizes may be what the error is about."""
-    return run.trace is not None and bool(run.trace.stand_ins or run.trace.assumed)
+    """Whether data were made up, and autograd has nothing to do with the error: their sizes may be
+    what that is about."""
+    if run.trace is None or observed(run.trace):
+        return False
+    given = any(_GIVES.search(stand_in.detail) for stand_in in run.trace.stand_ins)
+    return given or any(assumed.kind == "file" for assumed in run.trace.assumed)
 
 
 def _defines(case: Case) -> bool:
