@@ -22,6 +22,7 @@ _MADE_AS = {  # the kinds of values, by the name of the type that Python complai
     "tuple": {"tensor", "holder"},
     "Tensor": {"tensor"},
     "Thing": {"holder"},
+    "0-dim": {"loss"},
     "Optimizer": {"optimizer"},
     "device": {"device"},
 }
@@ -47,6 +48,8 @@ _COMPLAINTS: tuple[
     (r"must be (?:int|tuple of ints|a number|real number).*not (\w+)", "count"),
     (r"tuple of ints, ?but (?:got|found element of type) (\w+)", "count"),
     (r"()integer tensors of a single element", "count"),
+    (r"()(?:reshape|view|expand)\(\) takes 1 positional argument but \d were given", "count"),
+    (r"invalid index of a (0-dim) tensor", "tensor"),
     (r"invalid combination of arguments - got \([^()]{0,200}?\b(Tensor)\b", "count"),
     (r"given to the optimizer.*got torch\.Float(Tensor)", "weights"),
     (r"object of type '(\w+)' has no len", "batches"),

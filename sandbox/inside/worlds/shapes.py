@@ -347,11 +347,13 @@ def _is_factor(path: str) -> bool:
 
 
 def _held(traceback: TracebackType | None) -> Iterator[tuple[str, torch.Tensor]]:
-    """Invented tensors among the names of the innermost frames."""
-    for names in reversed(list(_locals(traceback))):
-        for value in names.values():
+    """Invented tensors among the names of the innermost frames; else among all of the text's."""
+    found = False
+    for names in [Here.world.values, *_locals(traceback)][::-1]:
+        for value in [] if found and names is Here.world.values else names.values():
             for tensor in flat(value):
                 if path := made_for(tensor):
+                    found = True
                     yield path, tensor
 
 
