@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from analyzers.reading import guesses, operators
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost
@@ -19,6 +21,9 @@ _SINKS = ops.words(
     """
 )
 
+# A function that was not sent, and by its name hands back values without their graph.
+_CUTTING = re.compile(r"detach|repackage|stop_?grad", re.IGNORECASE)
+
 # Draws through which no gradient flows.
 _SAMPLES = frozenset({"sample", "sample_n", "choice", "choices", "shuffle"})
 
@@ -31,8 +36,9 @@ def call_unknown(
     Callbacks of the script among the arguments are taken to be called once.
     """
     values = [*args, *kwargs.values()]
+    ends = callee.origin in _SINKS | _SAMPLES or bool(_CUTTING.search(callee.origin))
     guessed = guesses.called(machine, callee, values, frame) if machine.suspecting else None
-    if guessed is not None and callee.origin not in _SINKS | _SAMPLES:
+    if guessed is not None and not ends:
         return guessed
     if machine.suspecting:
         guesses.closure(machine, callee, args, frame)
@@ -40,7 +46,7 @@ def call_unknown(
         if isinstance(value, Function | Bound):
             _try_callback(machine, value, frame)
     parents, ended = operators.origins(values)
-    if callee.origin in _SINKS or callee.origin in _SAMPLES:
+    if ends:
         machine.unfollowed.update(parents)
         cut = (callee.node,) if callee.node is not None else ()
         return Unknown(data=True, lost=Lost(callee.origin, frame.place(), cut) if cut else None)

@@ -7,8 +7,10 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.utils._pytree import tree_map
 
 from .here import Here
+from .roles import is_cutting
 
 WIDTH = 4
 _OF_SCALERS = ("grad_scale", "found_inf")  # that torch asks every optimizer for
@@ -27,6 +29,10 @@ def tensors_in(value: Any, depth: int = 3) -> Iterator[torch.Tensor]:
             yield from tensors_in(item, depth - 1)
     elif (own := getattr(value, "_as_tensor", None)) is not None:
         yield own()
+
+
+def _detached(value: Any) -> Any:
+    return value.detach() if isinstance(value, torch.Tensor) else value
 
 
 def blend(tensors: Sequence[torch.Tensor]) -> torch.Tensor:
@@ -98,6 +104,8 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and _is_definition(args[0]):
             return args[0]  # a decorator
+        if len(args) == 1 and is_cutting(self._path):
+            return tree_map(_detached, args[0])
         given = [*args, *kwargs.values()]
         tensors = list(tensors_in(given))
         if not tensors:

@@ -55,6 +55,7 @@ _DATA = re.compile(
     r"^x|^y|^z$|input|target|label|image|img|data|batch|real|fake|hidden|state|obs|output|pred|out$"
     r"|logit|noise|feat|mask|tensor|src|tgt|seq|^h\d?$|^c\d?$|reward|prob|grad|mean|std|mu|logvar"
 )
+_CUTTING = re.compile(r"detach|repackage|stop_?grad")
 _SWITCHED_OFF = re.compile(
     r"cuda|gpu|debug|verbose|resume|distributed|parallel|fp16|amp|half|eval|test"
 )
@@ -64,6 +65,11 @@ def plain_name(path: str) -> str:
     """The last word of a path: `opt` of `self.opt`, `loader` of `loader[][0]`."""
     words: list[str] = re.findall(r"\w+", re.sub(r"\[\d*\]|\(\)", "", path))
     return words[-1] if words else ""
+
+
+def is_cutting(path: str) -> bool:
+    """Whether a function, by its name, hands back what it gets without its graph."""
+    return bool(_CUTTING.search(plain_name(path).lower()))
 
 
 def is_loaded(path: str) -> bool:
