@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator
 
 from analyzers.reading import inplace
@@ -71,6 +72,10 @@ def split(machine: Machine, value: Value, count: int, frame: Frame) -> list[Valu
     return [part_of(machine, value, frame, "unpack") for _ in range(count)]
 
 
+# Names of what is no data, though it was not seen to be made of parameters.
+_DERIVED = re.compile(r"grad|loss|param|weight", re.IGNORECASE)
+
+
 def iterate(machine: Machine, value: Value, frame: Frame) -> Iterator[Value]:
     """The items that a loop meets, without end where their number is not known."""
     if isinstance(value, Stream):
@@ -97,7 +102,8 @@ def iterate(machine: Machine, value: Value, frame: Frame) -> Iterator[Value]:
     elif not isinstance(value, Const):
         carries = value.node is not None and (machine.suspecting or value.node.strong)
         while True:  # what was not seen to be made of parameters is a loader, and gives data
-            part = part_of(machine, value, frame) if carries else Unknown(data=True)
+            data = not _DERIVED.search(getattr(value, "origin", ""))
+            part = part_of(machine, value, frame) if carries else Unknown(data=data)
             if isinstance(part, Unknown) and isinstance(value, Unknown):
                 part.whole = value
             yield part
