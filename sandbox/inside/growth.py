@@ -17,6 +17,7 @@ from .stamps import Stamps, number_of
 LOOKS = (3, 5, 7, 10, 20, 40)  # passes of one line at which kept graphs are measured
 GROWN = 3  # looks in a row that show growth
 HELD = 64  # names whose graphs are looked into
+BUDGET, DEPTH = 2000, 5  # of a search; logs lie deep: `model.layers.log.maps[layer][-1]`
 UNUSED = "no backward has used any of it"
 
 Key = tuple[str, str, str]  # the line that walks, the scope of a name, the name
@@ -104,7 +105,8 @@ class Growth:
         """Every name that keeps a graph; of collections, each item that is a running total too."""
         walked = {node for node, _ in call.roots}
         now: dict[tuple[str, str], _Held] = {}
-        for name, tensor in Search(lambda t: t.grad_fn is not None).around(call.frame):
+        search = Search(lambda t: t.grad_fn is not None, budget=BUDGET, depth=DEPTH)
+        for name, tensor in search.around(call.frame):
             if tensor.grad_fn in walked:
                 continue
             nodes = walk([(tensor.grad_fn, 0)]).nodes if len(now) < HELD else []

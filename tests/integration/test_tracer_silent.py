@@ -403,3 +403,48 @@ def test_what_is_gathered_is_doubted_until_it_is_walked(
     trace = traced(script.replace("WALKED", walked)).trace
     growing = [fault for fault in trace.silent if fault.kind == "growing-graph"]
     assert [fault.detail for fault in growing] == told
+
+
+LOGGED = """\
+from collections import defaultdict
+
+class Log:
+    def __init__(self):
+        self.maps = defaultdict(list)
+
+class Layer(nn.Module):
+    def __init__(self, log):
+        super().__init__()
+        self.fit, self.log = nn.Linear(3, 3), log
+
+    def forward(self, x):
+        weights = self.fit(x).softmax(-1)
+        self.log.maps["first"].append(KEPT)
+        return weights * x
+
+class Trainer:
+    def __init__(self):
+        self.net = nn.Sequential(Layer(Log()), nn.Linear(3, 1))
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def step(self):
+        self.optimizer.zero_grad()
+        self.net(torch.ones(2, 3)).square().mean().backward()
+        self.optimizer.step()
+
+def main():
+    trainer = Trainer()
+    for _ in range(12):
+        trainer.step()
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "told"), [("weights.mean(0)", ["growing-graph"]), ("weights.detach().mean(0)", [])]
+)
+def test_a_log_deep_inside_a_module_is_looked_into(
+    traced: Tracing, kept: str, told: list[str]
+) -> None:
+    assert kinds(traced, HEAD + LOGGED.replace("KEPT", kept)) == told
