@@ -1,4 +1,4 @@
-"""A running total of losses is walked while it still holds earlier iterations' graphs.
+"""A running total of losses is walked while it still holds graphs that were walked before.
 
 What happens: `total` grows by each iteration's loss, graph included, and `total.backward()` is
 called in every iteration. From the second on it walks losses whose graphs the earlier calls
@@ -8,7 +8,8 @@ The fix: call backward on this iteration's loss, and total up its value with `.i
 `.detach()`. Or leave the total as it is and call `backward()` once, behind the loop.
 
 When this fix is wrong: it is not; which of the two is right depends on where `optimizer.step()`
-stands: inside the loop, the first; behind it, the second.
+stands: inside the loop, the first; behind it, the second. Where one pass walks the total, steps,
+sums on and walks it again, the total is begun anew in front of the second summing.
 
 Broken::
 
@@ -39,7 +40,11 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
-from analyzers.repair.combine.totals import backward_behind_loop, walk_this_loss
+from analyzers.repair.combine.totals import (
+    backward_behind_loop,
+    begin_behind_walk,
+    walk_this_loss,
+)
 from analyzers.repair.cut.truncation import detach_at_boundary
 from analyzers.source.project import Project
 
@@ -49,8 +54,11 @@ TITLE = "A running total still holds the graphs of earlier passes"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """The tensor walked is a sum that reaches into earlier passes only through the summing."""
+    """The tensor walked is a sum that reaches what was walked before only through the summing."""
     story = story_of(evidence, project)
+    if story is not None and story.sums_on and not story.from_grad and not story.in_closure:
+        taken_up = story.join.new if story.join is not None else None
+        return matched(story, NAME, Certainty.CERTAIN, taken_up.at if taken_up else None)
     if story is None or story.same_pass or story.reuse.same_root or not story.summed:
         return None
     return matched(story, NAME, Certainty.LIKELY)
@@ -58,6 +66,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Which total holds which graphs."""
+    if story_in(match).sums_on:
+        return (
+            account(match, project)
+            + " The total still holds the losses of the first backward: begin it anew before it is "
+            "added up for the second."
+        )
     return (
         account(match, project)
         + " The total still holds the graphs of earlier iterations: call backward on this "
@@ -68,6 +82,9 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Walk the new loss; begin the total anew; one backward behind the loop; cut the old part."""
     story = story_in(match)
+    yield from begin_behind_walk(story)
+    if story.sums_on:
+        return
     yield from walk_this_loss(story, project)
     yield from backward_behind_loop(story, project)
     yield from detach_at_boundary(story, project, rank=SECOND_CHOICE)

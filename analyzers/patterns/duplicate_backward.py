@@ -58,7 +58,7 @@ TITLE = "backward() is called twice on the same loss"
 def match(evidence: Evidence, project: Project) -> Match | None:
     """The very tensor that is walked was walked before, in the same pass."""
     story = story_of(evidence, project)
-    if story is None or story.from_grad or story.in_closure:
+    if story is None or story.from_grad or story.in_closure or story.sums_on:
         return None
     if story.same_pass and (story.sums_walked or story.walked_within):
         return matched(story, NAME, Certainty.CERTAIN, story.reuse.reached.at)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from analyzers.explain.reuse.keeping import adds_up
 from analyzers.explain.reuse.lifetimes import Lifetime, base
 from analyzers.explain.reuse.stepping import Update, updates_in
 from analyzers.explain.spots import spot
-from analyzers.source.calls import steps
+from analyzers.source.calls import calls_named, steps, updates_by_hand
 from analyzers.source.flow import (
     WALKS,
     backward_calls,
@@ -141,6 +142,47 @@ class Walks(Lifetime):
             and join.new.op.startswith(made)
             and any(holder.path in self.walked_roots for holder in join.holders)
             for join in joins
+        )
+
+    @cached_property
+    def sums_on(self) -> list[ast.stmt]:
+        """The statements of one pass that add to a total which was walked before, and which is
+        walked again behind them: where weights learned from the first walk."""
+        shared, joins = self.shared, self.reuse.joins
+        if shared is None or not self.same_pass or self.reuse.same_root or not joins:
+            return []
+        names = set(self.reuse.freed.root) & self.root_names
+        only_summed = all(
+            join.new is not None
+            and join.new.op.startswith(SUMMING)
+            and any(holder.path in names for holder in join.holders)
+            for join in joins
+        )
+        if not only_summed or not self._learned_between:
+            return []
+        return [
+            node
+            for node in walk_scope(shared.scope)
+            if isinstance(node, ast.stmt)
+            and shared.freed_line < node.lineno < shared.reached_line
+            and names & set(bindings(node))
+            and adds_up(node, names.__contains__, shared.scope)
+        ]
+
+    @property
+    def _learned_between(self) -> bool:
+        """Whether the frame that both calls share changes weights between them, be it only to come
+        back to them (`first_step`)."""
+        shared = self.shared
+        if shared is None:
+            return False
+        scope = shared.scope
+        changing: list[ast.Call | ast.stmt] = [
+            *calls_named(scope, "first_step"),
+            *updates_by_hand(scope),
+        ]
+        return self._stepped_between or any(
+            shared.freed_line < node.lineno < shared.reached_line for node in changing
         )
 
     @property

@@ -9,7 +9,7 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
 from analyzers.repair.cut.detaching import Idiom, idiom_for
-from analyzers.repair.rewrite import statements_of, unused_name
+from analyzers.repair.rewrite import statements_of, top_level_in, unused_name
 from analyzers.source.calls import steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
@@ -17,6 +17,7 @@ from analyzers.source.flow import (
     bindings,
     call_in,
     called_name,
+    definitions,
     mentions,
     names_read,
     stored_into,
@@ -24,6 +25,8 @@ from analyzers.source.flow import (
     walked,
 )
 from analyzers.source.project import Loop, Module, Project, Scope, spelled
+
+_BLANK = ("zeros", "zeros_like", "new_zeros", "tensor", "float")
 
 
 def walk_this_loss(story: Story, project: Project) -> Iterator[Proposal]:
@@ -98,6 +101,41 @@ def _begin_before_summing(story: Story) -> Iterator[Proposal]:
             0,
         )
         return
+
+
+def begin_behind_walk(story: Story) -> Iterator[Proposal]:
+    """Begin the total anew behind its first walk, in front of what is added for the second."""
+    shared = story.shared
+    if shared is None or not story.sums_on or shared.reached is None:
+        return
+    editor, first = Editor(shared.module), story.sums_on[0]
+    name = next((n for n in bindings(first) if n in story.reuse.freed.root), story.name)
+    begun, added = _plain_beginning(story, name), _added(first, name)
+    top = top_level_in(shared.module, first, shared.module.block_of(shared.reached)) or first
+    if begun is None and added is not None and top is first:
+        edit = editor.replace(first, f"{name} = {editor.text_of(added)}")
+    else:
+        edit = editor.insert_before(top, f"{name} = {begun or 0}")
+    yield Proposal(
+        "begin-total",
+        f"Begin `{name}` anew for the second backward",
+        (edit,),
+        "Each backward then takes its own losses, once.",
+        0,
+    )
+
+
+def _plain_beginning(story: Story, name: str) -> str | None:
+    """The value without a graph that the total begins with in front of its first walk."""
+    assert story.shared is not None
+    made = [s for s in definitions(story.shared.scope, name) if s.lineno < story.shared.freed_line]
+    for statement in reversed([s for s in made if not isinstance(s, ast.AugAssign)]):
+        value = value_of(statement)
+        if isinstance(value, ast.Constant):
+            return spelled(value)
+        if isinstance(value, ast.Call) and called_name(value) in _BLANK:
+            return spelled(value)
+    return None
 
 
 def _adds(statement: ast.stmt) -> bool:
