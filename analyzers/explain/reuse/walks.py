@@ -154,7 +154,7 @@ class Walks(Lifetime):
         names = set(self.reuse.freed.root) & self.root_names
         only_summed = all(
             join.new is not None
-            and join.new.op.startswith(SUMMING)
+            and join.new.op.capitalize().startswith(SUMMING)  # reading says `add`
             and any(holder.path in names for holder in join.holders)
             for join in joins
         )
