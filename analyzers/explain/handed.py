@@ -9,6 +9,7 @@ from analyzers.explain.spots import Spot, root_of
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import bindings, called_name, stored_into
 from analyzers.source.project import Module, spelled
+from analyzers.source.trees import position
 
 _OF_MODULES = ("parameters", "named_parameters")
 _NUMBERS = ("norm", "vector_norm", "item", "float", "max", "min", "mean", "print", "isfinite")
@@ -38,7 +39,7 @@ def _each_time(where: Spot) -> Iterator[ast.stmt]:
         return
     outer: list[ast.stmt] = getattr(loops[0] if loops else where.scope, "body", [])
     after = [*where.block, *(outer if outer is not where.block else [])]
-    pending = [s for s in after if s.lineno > where.statement.lineno][::-1]
+    pending = [s for s in after if position(s) > position(where.statement)][::-1]
     while pending:
         statement = pending.pop()
         yield statement

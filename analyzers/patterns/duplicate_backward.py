@@ -48,7 +48,7 @@ from analyzers.repair.combine.parting import walk_in_front, walks_for_each_part
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import backward_calls, definitions, value_of, walked
 from analyzers.source.project import Project
-from analyzers.source.trees import walk
+from analyzers.source.trees import position, walk
 
 NAME = "duplicate-backward"
 FAMILY = "graph-reuse"
@@ -124,7 +124,7 @@ def _anew(story: Story) -> Iterator[Proposal]:
         return
     if story.reuse.reached.at.frame != shared.frame:
         return
-    made = [s for s in definitions(shared.scope, root.id) if s.lineno < shared.freed_line]
+    made = [s for s in definitions(shared.scope, root.id) if position(s) < shared.freed_at]
     value = value_of(made[-1]) if made else None
     if value is None or not any(isinstance(node, ast.Call) for node in walk(value)):
         return

@@ -31,34 +31,42 @@ def rewritten(editor: Editor, statements: Sequence[ast.stmt], lines: Sequence[st
     """Other lines in place of adjacent statements, at their indentation. The end of the last line
     (a comment, say) stays."""
     first, last = statements[0], statements[-1]
-    indent = editor.indent_of(first)
-    start = editor.offset(statement_first_line(first), 0) + len(indent)
-    _, end = editor.span(last)
-    return Edit(editor.module.path, start, end, (editor.newline + indent).join(lines))
+    if len(lines) == 1:
+        return Edit(editor.module.path, editor.span(first)[0], editor.span(last)[1], lines[0])
+    start, end, lead, tail = editor.apart(first, last)
+    text = (editor.newline + editor.indent_of(first)).join(lines)
+    return Edit(editor.module.path, start, end, lead + text + tail)
 
 
 def wrapped(
     editor: Editor, statements: Sequence[ast.stmt], header: str, edits: Sequence[Edit] = ()
 ) -> Edit | None:
     """Adjacent statements under a header such as `with torch.no_grad():`, with edits inside them
-    made on the way. None where their lines hold other statements or strings of several lines."""
+    made on the way. None where they have strings of several lines."""
     if any(_spans_lines(node) for statement in statements for node in walk(statement)):
         return None
-    if len({statement_first_line(s) for s in statements}) < len(statements):
-        return None
-    step = indentation(editor.module)
     first, last = statements[0], statements[-1]
-    indent = editor.indent_of(first)
-    start = editor.offset(statement_first_line(first), 0) + len(indent)
-    _, end = editor.span(last)
-    if editor.module.text[start : editor.span(first)[0]].strip():
-        return None
-    moved = [Edit(e.path, e.start - start, e.end - start, e.text) for e in edits]
-    body = apply(editor.module.text[start:end], moved).splitlines()
+    start, end, lead, tail = editor.apart(first, last)
+    if not lead and editor.module.text[start : editor.span(first)[0]].strip():
+        return None  # `if x: statement`
+    indent, step = editor.indent_of(first), indentation(editor.module)
+    body = editor.module.text[start:end]
+    if lead or tail or len({statement_first_line(s) for s in statements}) < len(statements):
+        body = "\n".join(
+            line for s in statements for line in lines_with(editor, s, _inside(editor, s, edits))
+        )
+    else:
+        body = apply(body, [Edit(e.path, e.start - start, e.end - start, e.text) for e in edits])
     lines = [header] + [
-        indent + step + line.removeprefix(indent) if line.strip() else "" for line in body
+        indent + step + line.removeprefix(indent) if line.strip() else ""
+        for line in body.splitlines()
     ]
-    return Edit(editor.module.path, start, end, editor.newline.join(lines))
+    return Edit(editor.module.path, start, end, lead + editor.newline.join(lines) + tail)
+
+
+def _inside(editor: Editor, statement: ast.stmt, edits: Iterable[Edit]) -> list[Edit]:
+    start, end = editor.span(statement)
+    return [edit for edit in edits if start <= edit.start and edit.end <= end]
 
 
 def joined(edits: Iterable[Edit]) -> tuple[Edit, ...]:

@@ -96,24 +96,63 @@ class Editor:
         decorated = first != statement.lineno
         return (decorated or not before.strip()) and (not rest or rest.startswith("#"))
 
+    def _headed(self, statement: ast.stmt) -> bool:
+        """Whether a block stands on its header's line: `if x: statement`. It has no room for
+        lines of its own, and what is joined to it is no Python then, which is found later."""
+        parent = self.module.parents[statement]
+        return not isinstance(parent, ast.Module) and any(
+            s.lineno == getattr(parent, "lineno", 0) for s in self.module.block_of(statement)
+        )
+
     def insert_before(self, statement: ast.stmt, *lines: str) -> Edit:
         """New statements in front of this one, at its indentation."""
-        start, _ = self.span(statement)
         if not self._alone(statement):
-            return Edit(self.module.path, start, start, "; ".join(lines) + "; ")
+            if self._headed(statement) or all(_joins(line) for line in lines):
+                start, _ = self.span(statement)
+                return Edit(self.module.path, start, start, "; ".join(lines) + "; ")
+            start, _, lead, _ = self.apart(statement, statement)
+            text = lead + self._lines(statement, lines) + self._break(statement)
+            return Edit(self.module.path, start, self.span(statement)[0], text)
         at = self._starts[statement_first_line(statement) - 1]
         return Edit(self.module.path, at, at, self._block(self.indent_of(statement), lines))
 
     def insert_after(self, statement: ast.stmt, *lines: str) -> Edit:
         """New statements behind this one, at its indentation."""
-        _, end = self.span(statement)
         if not self._alone(statement):
-            return Edit(self.module.path, end, end, "; " + "; ".join(lines))
+            _, end = self.span(statement)
+            if self._headed(statement) or all(_joins(line) for line in lines):
+                return Edit(self.module.path, end, end, "; " + "; ".join(lines))
+            _, behind, _, tail = self.apart(statement, statement)
+            text = self._break(statement) + self._lines(statement, lines) + tail
+            return Edit(self.module.path, end, behind, text)
         at = self._starts[statement.end_lineno or statement.lineno]
         block = self._block(self.indent_of(statement), lines)
         if not self._raw[(statement.end_lineno or 1) - 1].endswith(("\n", "\r")):
             block = self.newline + block.removesuffix(self.newline)
         return Edit(self.module.path, at, at, block)
+
+    def apart(self, first: ast.stmt, last: ast.stmt) -> tuple[int, int, str, str]:
+        """Where adjacent statements stand together with the `;` around them, and the line breaks
+        that part them from the neighbours on their lines instead (empty where there are none)."""
+        start, end = self.span(first)[0], self.span(last)[1]
+        lead = tail = ""
+        begun = self._starts[first.lineno - 1]
+        before = self.module.text[begun:start].rstrip()
+        if before.endswith(";"):
+            start, lead = begun + len(before[:-1].rstrip()), self._break(first)
+        elif not before:
+            start = self._starts[statement_first_line(first) - 1] + len(self.indent_of(first))
+        rest = self.module.text[end : self._starts[last.end_lineno or 1]]
+        behind = rest.lstrip(" \t;")
+        if rest.lstrip().startswith(";") and behind.strip() and not behind.startswith("#"):
+            end, tail = end + len(rest) - len(behind), self._break(first)
+        return start, end, lead, tail
+
+    def _break(self, statement: ast.stmt) -> str:
+        return self.newline + self.indent_of(statement)
+
+    def _lines(self, statement: ast.stmt, lines: Iterable[str]) -> str:
+        return self._break(statement).join(line for line in lines if line)
 
     def _block(self, indent: str, lines: Iterable[str]) -> str:
         return "".join(f"{indent}{line}{self.newline}" if line else self.newline for line in lines)
@@ -143,10 +182,22 @@ class Editor:
         return 0 <= index < len(self._raw) and not self._raw[index].strip()
 
     def lines_of(self, statement: ast.stmt) -> list[str]:
-        """The statement's lines with the indentation of its first line taken off."""
+        """The statement's lines with the indentation of its first line taken off; with their
+        comments, where no other statement stands on them."""
         indent = self.indent_of(statement)
         raw = self._raw[statement_first_line(statement) - 1 : statement.end_lineno]
+        if not self._alone(statement):
+            raw = self.text_of(statement).splitlines()
         return [line.rstrip("\r\n").removeprefix(indent) for line in raw]
+
+
+def _joins(line: str) -> bool:
+    """Whether a line can stand between others on one line, parted by `;`."""
+    try:
+        body = ast.parse(line).body
+    except SyntaxError:
+        return False
+    return "#" not in line and not any(hasattr(statement, "body") for statement in body)
 
 
 def leave_python(module: Module, edits: Sequence[Edit], text: str) -> bool:

@@ -46,6 +46,16 @@ def _fields(kind: type) -> tuple[str, ...]:
     return fields
 
 
+def position(node: ast.AST) -> tuple[int, int]:
+    """Where a node begins: its line, and its column among those that share the line."""
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def end_of(node: ast.AST) -> tuple[int, int]:
+    """Where a node ends, as `position` tells where it begins."""
+    return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
+
+
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes straight below this one, in source order."""
     kind = type(node)

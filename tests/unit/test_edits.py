@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzers.source.edits import Edit, EditConflict, Editor, apply, unified_diff
+from analyzers.source.edits import Edit, EditConflict, Editor, apply, leave_python, unified_diff
 from analyzers.source.project import Module
 
 LOOP = """\
@@ -57,6 +57,33 @@ def test_statements_that_share_a_line_are_edited_within_it() -> None:
     assert "\tif y: a(); y.backward(); step()\n" in apply(
         LOOP, [editor.insert_before(first, "a()")]
     )
+
+
+def test_a_block_among_statements_of_one_line_gets_lines_of_its_own() -> None:
+    text = "def f():\n    a(); b(); c()  # end\n"
+    editor = editor_of(text)
+    function = editor.module.tree.body[0]
+    assert isinstance(function, ast.FunctionDef)
+    lines = ("if x:", "    y()")
+    before = apply(text, [editor.insert_before(function.body[1], *lines)])
+    assert before == "def f():\n    a()\n    if x:\n        y()\n    b(); c()  # end\n"
+    after = apply(text, [editor.insert_after(function.body[1], *lines)])
+    assert after == "def f():\n    a(); b()\n    if x:\n        y()\n    c()  # end\n"
+
+
+def test_a_header_with_its_block_on_one_line_takes_no_block() -> None:
+    """Joined by `;` what is put there is no Python, and is refused; nothing moves to another
+    level."""
+    text = "for x in xs: a(); b()\n"
+    editor = editor_of(text)
+    edits = [editor.insert_before(body(editor)[1], "y = f(", "    x)")]
+    assert not leave_python(editor.module, edits, apply(text, edits))
+
+
+def test_the_lines_of_a_statement_among_others_are_its_own() -> None:
+    editor = editor_of("a(); b = [1,\n  2]; c()  # end\nd()  # kept\n")
+    lines = [editor.lines_of(statement) for statement in editor.module.tree.body]
+    assert lines == [["a()"], ["b = [1,", "  2]"], ["c()"], ["d()  # kept"]]
 
 
 def test_the_only_statement_of_a_block_becomes_pass() -> None:

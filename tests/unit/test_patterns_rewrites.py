@@ -106,6 +106,22 @@ def test_strings_of_several_lines_are_not_indented() -> None:
     assert wrapped(Editor(module), module.tree.body, "with torch.no_grad():") is None
 
 
+def test_statements_among_others_of_their_line_are_wrapped_on_lines_of_their_own() -> None:
+    module = Module("a.py", "def f():\n    a(); b(); c(); d()\n")
+    function = module.tree.body[0]
+    assert isinstance(function, ast.FunctionDef)
+    edit = wrapped(Editor(module), function.body[1:3], "with torch.no_grad():")
+    assert edit is not None
+    assert apply(module.text, [edit]).splitlines() == [
+        "def f():",
+        "    a()",
+        "    with torch.no_grad():",
+        "        b()",
+        "        c()",
+        "    d()",
+    ]
+
+
 def test_unwrapping_keeps_the_lines_of_the_body() -> None:
     text = textwrap.dedent(
         """\

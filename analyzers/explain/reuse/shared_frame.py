@@ -11,6 +11,7 @@ from itertools import pairwise
 from analyzers.evidence import GraphReuse, Place, Visit
 from analyzers.explain.reuse.passing import Frame, frames
 from analyzers.source.project import Loop, Module, Project, Scope
+from analyzers.source.trees import position
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,16 @@ class Shared:
     def reached(self) -> ast.stmt | None:
         """The statement of this frame that led to the failing call."""
         return self.module.statement_at(self.reached_line, self.columns[1])
+
+    @property
+    def freed_at(self) -> tuple[int, int]:
+        """Where the statement that led to the freeing call begins."""
+        return position(self.freed) if self.freed is not None else (self.freed_line, 0)
+
+    @property
+    def reached_at(self) -> tuple[int, int]:
+        """Where the statement that led to the failing call begins."""
+        return position(self.reached) if self.reached is not None else (self.reached_line, 0)
 
     @cached_property
     def loops(self) -> list[Loop]:

@@ -22,7 +22,7 @@ from analyzers.source.flow import (
     walked,
 )
 from analyzers.source.project import Loop, spelled, target_names
-from analyzers.source.trees import walk
+from analyzers.source.trees import position, walk
 
 SUMMING = ("Add", "Stack", "Cat", "Sum", "Mean")
 _SCALING = ("Mul", "Div", "Neg", *SUMMING)
@@ -164,7 +164,7 @@ class Walks(Lifetime):
             node
             for node in walk_scope(shared.scope)
             if isinstance(node, ast.stmt)
-            and shared.freed_line < node.lineno < shared.reached_line
+            and shared.freed_at < position(node) < shared.reached_at
             and names & set(bindings(node))
             and adds_up(node, names.__contains__, shared.scope)
         ]
@@ -182,7 +182,7 @@ class Walks(Lifetime):
             *updates_by_hand(scope),
         ]
         return self._stepped_between or any(
-            shared.freed_line < node.lineno < shared.reached_line for node in changing
+            shared.freed_at < position(node) < shared.reached_at for node in changing
         )
 
     @property
@@ -190,7 +190,7 @@ class Walks(Lifetime):
         """Whether the frame that both calls share steps an optimizer between them."""
         shared = self.shared
         return shared is not None and any(
-            shared.freed_line < call.lineno < shared.reached_line for call in steps(shared.scope)
+            shared.freed_at < position(call) < shared.reached_at for call in steps(shared.scope)
         )
 
     @cached_property

@@ -11,7 +11,7 @@ from analyzers.repair.blocks import alias
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.edits import Edit
 from analyzers.source.flow import WALKS, called_name, definitions, value_of, walked
-from analyzers.source.trees import walk
+from analyzers.source.trees import position, walk
 
 
 def reduced(where: Spot) -> Iterator[Proposal]:
@@ -61,7 +61,7 @@ def _at_definition(where: Spot, tensor: ast.expr, method: str) -> Edit | None:
     before = [
         s
         for s in definitions(where.scope, tensor.id)
-        if s.lineno < where.statement.lineno and isinstance(s, ast.Assign)
+        if position(s) < position(where.statement) and isinstance(s, ast.Assign)
     ]
     value = value_of(before[-1]) if before else None
     if value is None or not isinstance(before[-1], ast.Assign):

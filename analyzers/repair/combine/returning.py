@@ -15,7 +15,7 @@ from analyzers.source.calls import steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, names_read, walk_scope, walked
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import position, walk
 
 _NUMBERS = ("item", "float", "detach", "data")
 
@@ -79,8 +79,7 @@ def _site(story: Story, visit: Visit) -> Site | None:
     """The caller's part of one walk; None where it is not plain."""
     shared = story.shared
     assert shared is not None
-    line = shared.freed_line if visit is story.reuse.freed else shared.reached_line
-    statement = shared.module.statement_at(line)
+    statement = shared.freed if visit is story.reuse.freed else shared.reached
     function = story.called_for(visit)
     editor = Editor(shared.module)
     if not function:
@@ -182,6 +181,6 @@ def _read_later(module: Module, statement: ast.stmt, name: str) -> bool:
     later: Sequence[ast.AST] = [
         node
         for node in walk_scope(scope)
-        if isinstance(node, ast.stmt) and node.lineno > statement.lineno
+        if isinstance(node, ast.stmt) and position(node) > position(statement)
     ]
     return any(name in names_read(node) for node in later if not isinstance(node, FUNCTIONS))

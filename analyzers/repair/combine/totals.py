@@ -25,6 +25,7 @@ from analyzers.source.flow import (
     walked,
 )
 from analyzers.source.project import Loop, Module, Project, Scope, spelled
+from analyzers.source.trees import position
 
 _BLANK = ("zeros", "zeros_like", "new_zeros", "tensor", "float")
 
@@ -128,7 +129,7 @@ def begin_behind_walk(story: Story) -> Iterator[Proposal]:
 def _plain_beginning(story: Story, name: str) -> str | None:
     """The value without a graph that the total begins with in front of its first walk."""
     assert story.shared is not None
-    made = [s for s in definitions(story.shared.scope, name) if s.lineno < story.shared.freed_line]
+    made = [s for s in definitions(story.shared.scope, name) if position(s) < story.shared.freed_at]
     for statement in reversed([s for s in made if not isinstance(s, ast.AugAssign)]):
         value = value_of(statement)
         if isinstance(value, ast.Constant):

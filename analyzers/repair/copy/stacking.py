@@ -14,7 +14,7 @@ from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import definitions, value_of, walk_scope
 from analyzers.source.project import Loop, Scope, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import end_of, position, walk
 
 
 @dataclass
@@ -186,11 +186,10 @@ def _appended(
 
 def _read_behind(scope: Scope, loop: Loop, name: str) -> bool:
     inside = {id(node) for node in walk(loop)}
-    end = loop.end_lineno or loop.lineno
     return "." in name or any(
         isinstance(node, ast.Name)
         and node.id == name
-        and node.lineno > end
+        and position(node) > end_of(loop)
         and id(node) not in inside
         for node in walk_scope(scope)
     )
@@ -200,9 +199,7 @@ def _begun(where: Spot, loop: Loop, buffer: Buffer) -> Iterator[Edit]:
     """The list with the entries that were there before the loop."""
     editor = where.editor
     block = where.module.block_of(loop)
-    before = [
-        s for s in definitions(where.scope, buffer.name) if s in block and s.lineno < loop.lineno
-    ]
+    before = [s for s in definitions(where.scope, buffer.name) if s in block[: block.index(loop)]]
     made = [s for s in before if isinstance(s, ast.Assign) and not list(_written_parts(s))]
     filled = [s for s in before if s not in made]
     value = value_of(made[-1]) if made else None

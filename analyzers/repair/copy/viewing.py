@@ -13,7 +13,7 @@ from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, called_name, value_of, walk_scope
 from analyzers.source.project import FUNCTIONS, Loop, Project, spelled, target_names
-from analyzers.source.trees import walk
+from analyzers.source.trees import position, walk
 from analyzers.source.writes import writes
 
 
@@ -37,7 +37,7 @@ def views_out_of_place(where: Spot, names: Sequence[str], rank: int = 0) -> Iter
     edits: list[Edit] = []
     changed: list[str] = []
     for node in walk_scope(where.scope):
-        if isinstance(node, ast.stmt) and node.lineno >= where.statement.lineno:
+        if isinstance(node, ast.stmt) and position(node) >= position(where.statement):
             made = out_of_place(where.module, node, wanted.__contains__)
             edits += made
             changed += [w.name for w in writes(node) if made and w.name in wanted]

@@ -25,6 +25,7 @@ from analyzers.repair.sites.scopes import (
 from analyzers.source.edits import Editor
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import Loop, Module, Scope
+from analyzers.source.trees import position
 
 
 def at_boundary(cutting: Cutting, shared: Shared, rank: int) -> Iterator[Proposal]:
@@ -93,7 +94,7 @@ def _bound_behind(
         if hop.how == "bound" and hop.at.frame == frame and hop.name in names
     ]
     block = module.block_of(after)
-    later = [s for s in block if s.lineno > after.lineno and any(covers(s, n) for n in lines)]
+    later = [s for s in block if position(s) > position(after) and any(covers(s, n) for n in lines)]
     return later[-1] if later else after
 
 

@@ -28,7 +28,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import Project
-from analyzers.source.trees import walk
+from analyzers.source.trees import position, walk
 
 
 def meant_as_constant(story: Story) -> Certainty | None:
@@ -68,19 +68,19 @@ def _kept_for_later(story: Story) -> bool:
     assert shared is not None
     inside = set(walk(story.loop)) if story.loop is not None else set()
     bound = [s for _, scope, s in story.binders if scope is shared.scope and s in inside]
-    return bool(bound) and all(s.lineno > shared.freed_line for s in bound)
+    return bool(bound) and all(position(s) > shared.freed_at for s in bound)
 
 
 def _steps_between(story: Story) -> bool:
     """Whether an optimizer steps after the first walk and before the second loss is made."""
     shared = story.shared
     assert shared is not None
-    if any(shared.freed_line < call.lineno < shared.reached_line for call in steps(shared.scope)):
+    if any(shared.freed_at < position(call) < shared.reached_at for call in steps(shared.scope)):
         return True
     where = spot(story.project, story.reuse.freed.at)
     if where is None or where.place.line == shared.freed_line:
         return False
-    return any(call.lineno > where.statement.lineno for call in steps(where.scope))
+    return any(position(call) > position(where.statement) for call in steps(where.scope))
 
 
 def _weighs_log_probability(story: Story) -> bool:

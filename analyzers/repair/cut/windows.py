@@ -14,7 +14,7 @@ from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import names_read, reads, value_of, walk_scope
 from analyzers.source.project import Module, Project, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import position, walk
 
 
 def cut_window(story: Story, project: Project) -> Iterator[Proposal]:
@@ -91,7 +91,7 @@ def emptied(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
         (statement, manner)
         for statement in walk_scope(scope)
         if isinstance(statement, ast.stmt)
-        and statement.lineno > walk.lineno
+        and position(statement) > position(walk)
         and (manner := _emptying(statement)) is not None
     ]
     after, manner = manners[-1] if manners else (walk_statement(module, walk), "{}.clear()")

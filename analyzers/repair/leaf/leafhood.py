@@ -13,6 +13,7 @@ from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import bindings, called_name, walk_scope
 from analyzers.source.project import Project
+from analyzers.source.trees import position
 
 
 def leaf_last(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -133,7 +134,7 @@ def _walk_before(reading: Spot) -> ast.stmt | None:
         node
         for node in walk_scope(reading.scope)
         if isinstance(node, ast.Expr)
-        and node.lineno < reading.statement.lineno
+        and position(node) < position(reading.statement)
         and calls_named(node, "backward")
     ]
     return walks[-1] if walks else None

@@ -23,7 +23,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import Loop, Module, assigned_pairs, spelled, target_names
-from analyzers.source.trees import walk
+from analyzers.source.trees import end_of, position, walk
 from analyzers.source.writes import Write, writes
 
 
@@ -58,8 +58,8 @@ _FILLING = ("zero_", "fill_", "copy_", "normal_", "uniform_", "trunc_normal_", "
 def is_made_by_hand(where: Spot) -> bool:
     """Whether a write belongs to no forward: it sets first values, or updates the leaf behind a
     backward or by a gradient."""
-    line = where.statement.lineno
-    if any(backward_calls(statement) for statement in where.block if statement.lineno < line):
+    begun = position(where.statement)
+    if any(backward_calls(statement) for statement in where.block if position(statement) < begun):
         return True
     from_gradient = {
         name
@@ -130,7 +130,7 @@ def _under_local_name(where: Spot, write: Write) -> tuple[Edit, ...]:
         for node in walk_scope(where.scope)
         if isinstance(node, ast.Name | ast.Attribute)
         and isinstance(node.ctx, ast.Load)
-        and node.lineno > (statement.end_lineno or statement.lineno)
+        and position(node) > end_of(statement)
         and spelled(node) == write.name
     ]
     return (rewritten(editor, [statement], lines), *later)

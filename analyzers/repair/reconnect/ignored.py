@@ -22,7 +22,7 @@ from analyzers.source.flow import (
     walked,
 )
 from analyzers.source.project import Module, Project, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import position, walk
 
 MAX_SOURCES = 2
 
@@ -44,9 +44,9 @@ def question_of(evidence: MissingGraph, project: Project) -> Question | None:
     outputs = walked(call) if call is not None else None
     if where is None or outputs is None or not names:
         return None
-    line = where.statement.lineno
+    begun = position(where.statement)
     for name in sorted(names_read(outputs)):
-        made = [s for s in definitions(where.scope, name) if s.lineno < line]
+        made = [s for s in definitions(where.scope, name) if position(s) < begun]
         if made:
             return Question(where, root_of(names[0]), made[-1])
     return None

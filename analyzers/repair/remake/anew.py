@@ -22,7 +22,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import position, walk
 
 _MAX_READERS = 3
 _PLAIN_CONTEXTS = ("no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "open")
@@ -170,9 +170,10 @@ def computed_for_next_pass(story: Story) -> Iterator[Proposal]:
         value = value_of(statement)
         if shared is None or scope is not shared.scope or not isinstance(value, ast.Name):
             continue
-        if statement.lineno < shared.freed_line or not story.binds_inside(module, scope, statement):
+        behind = position(statement) > shared.freed_at
+        if not behind or not story.binds_inside(module, scope, statement):
             continue
-        made = [s for s in definitions(scope, value.id) if s.lineno < shared.freed_line]
+        made = [s for s in definitions(scope, value.id) if position(s) < shared.freed_at]
         maker = value_of(made[-1]) if made else None
         if isinstance(maker, ast.Call) and isinstance(made[-1], ast.Assign):
             editor = Editor(module)

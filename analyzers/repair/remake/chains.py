@@ -15,7 +15,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import FUNCTIONS, Module, Scope, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import position, walk
 
 _DATA = ("rand", "randn", "zeros", "ones", "tensor", "arange", "linspace", "randint", "randperm")
 
@@ -105,7 +105,7 @@ def in_front(module: Module, scope: Scope, before: ast.stmt) -> Iterator[ast.stm
     blocks: list[list[ast.stmt]] = []
     for parent in (before, *module.ancestors(before)):
         if parent is scope:
-            blocks.append([s for s in getattr(scope, "body", []) if s.lineno < before.lineno])
+            blocks.append([s for s in getattr(scope, "body", []) if position(s) < position(before)])
             break
         if isinstance(parent, ast.stmt) and parent in module.parents:
             holder = module.parents[parent]

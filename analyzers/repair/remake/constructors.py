@@ -14,7 +14,7 @@ from analyzers.repair.sites.makings import Making, makings
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, mentions, names_read, value_of, walk_scope
 from analyzers.source.project import assigned_pairs, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import position, walk
 
 
 def out_of_constructor(story: Story) -> Iterator[Proposal]:
@@ -137,7 +137,7 @@ def _chain(scope: ast.FunctionDef, statement: ast.Assign) -> list[ast.Assign]:
     chain = [statement]
     wanted = {n for n in names_read(statement.value) if "." not in n}
     before = [s for s in walk_scope(scope) if isinstance(s, ast.Assign)]
-    for other in reversed([s for s in before if s.lineno < statement.lineno]):
+    for other in reversed([s for s in before if position(s) < position(statement)]):
         if set(bindings(other)) & wanted and not any("." in n for n in bindings(other)):
             chain.insert(0, other)
             wanted |= {n for n in names_read(value_of(other) or other) if "." not in n}

@@ -13,7 +13,7 @@ from analyzers.repair.sites.options import option_site
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import bindings, called_name, names_read, value_of, walked
 from analyzers.source.project import FUNCTIONS, Module, Project
-from analyzers.source.trees import children
+from analyzers.source.trees import children, position
 
 _ENDING = ("detach", "item", "numpy", "tolist")
 _MAX_CALLERS = 4
@@ -53,7 +53,7 @@ def _reaches_walk(
     tainted, returned = set(bindings(statement)), isinstance(statement, ast.Return)
     for later in statements_of(scope):
         value = later.value if isinstance(later, ast.Return) else value_of(later) or put_in(later)
-        if later.lineno > statement.lineno and value is not None and _read(value) & tainted:
+        if position(later) > position(statement) and value is not None and _read(value) & tainted:
             tainted |= set(bindings(later))
             returned = returned or isinstance(later, ast.Return)
     walks = calls_named(scope, "backward", "manual_backward")

@@ -23,6 +23,7 @@ from analyzers.source.flow import (
     bindings,
 )
 from analyzers.source.project import Loop, spelled
+from analyzers.source.trees import position
 
 
 def detach_carried(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
@@ -63,7 +64,8 @@ def _cut_all(
 ) -> Iterator[Proposal]:
     """All that passes hand on, cut behind the step of a window; a leaf goes on as a leaf."""
     scope = schedule.where.scope
-    begun_anew = {n for s in schedule.block for n in bindings(s) if s.lineno > schedule.step.lineno}
+    step = position(schedule.step)
+    begun_anew = {name for s in schedule.block for name in bindings(s) if position(s) > step}
     lines: list[str] = []
     names = [name for name in names if name not in begun_anew]
     for name in names:

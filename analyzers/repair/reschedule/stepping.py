@@ -19,6 +19,7 @@ from analyzers.source.flow import (
     value_of,
 )
 from analyzers.source.project import Loop
+from analyzers.source.trees import position
 
 _DATA = frozenset(
     {"rand", "randn", "randint", "randperm", "zeros", "ones", "tensor", "arange", "linspace"}
@@ -37,7 +38,7 @@ def fresh_forward(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[P
     for chain in chains(before, names):
         between = [s for s in [*before, schedule.step] if s not in chain]
         made = {name for statement in chain for name in bindings(statement)}
-        needed = any(made & names_read(s) for s in between if s.lineno > chain[0].lineno)
+        needed = any(made & names_read(s) for s in between if position(s) > position(chain[0]))
         edits = (copy_into if needed else move_into)(editor, chain, following)
         told = ", ".join(f"`{bindings(s)[0]}`" for s in chain)
         yield Proposal(

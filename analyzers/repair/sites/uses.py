@@ -20,7 +20,7 @@ from analyzers.source.flow import (
     value_of,
 )
 from analyzers.source.project import Module, Scope, spelled
-from analyzers.source.trees import children, walk
+from analyzers.source.trees import children, position, walk
 
 _NO_GRAPH = ("detach", "shape", "size", "item", "tolist", "data", "dtype", "device")
 _BLOCK = (ast.stmt, ast.excepthandler)
@@ -44,22 +44,22 @@ def uses(story: Story, visit: Visit) -> Iterator[Use]:
     stack = frames(story.project, visit)
     at = next((i for i, f in enumerate(stack) if f.place.frame == shared.frame), len(stack))
     for frame, name in reversed(list(known_below(stack[at:], story.name))):
-        if edits := _detached(idiom, frame.module, frame.scope, frame.place.line, name):
+        if edits := _detached(idiom, frame.module, frame.scope, frame.statement, name):
             yield Use(name, edits)
-    line = shared.freed_line if visit is story.reuse.freed else shared.reached_line
+    last = shared.freed if visit is story.reuse.freed else shared.reached
     only = story.called_for(visit) if story.same_line else ""
-    if edits := _detached(idiom, shared.module, shared.scope, line, story.name, only):
+    if edits := _detached(idiom, shared.module, shared.scope, last, story.name, only):
         yield Use(story.name, edits)
 
 
 def _detached(
-    idiom: Idiom, module: Module, scope: Scope, line: int, name: str, only: str = ""
+    idiom: Idiom, module: Module, scope: Scope, last: ast.stmt | None, name: str, only: str = ""
 ) -> tuple[Edit, ...]:
-    """Edits that detach a name wherever the loss that is walked on the line reads it; of a line
-    with several calls, in the one of the function `only`."""
+    """Edits that detach a name wherever the loss that the last statement walks reads it; of a
+    statement with several calls, in the one of the function `only`."""
     editor = Editor(module)
     edits: list[Edit] = []
-    for statement in leading_to(scope, line, name):
+    for statement in leading_to(scope, last, name) if last is not None else ():
         for node in _read_by(statement, only):
             if not isinstance(node, ast.Name | ast.Attribute) or spelled(node) != name:
                 continue
@@ -80,19 +80,13 @@ def _read_by(statement: ast.stmt, function: str) -> Iterator[ast.AST]:
             yield from walk(node)
 
 
-def leading_to(scope: Scope, line: int, stop: str) -> list[ast.stmt]:
-    """The statements from which the one on the line gets its values, back to where `stop` is
+def leading_to(scope: Scope, last: ast.stmt, stop: str) -> list[ast.stmt]:
+    """The statements from which the last one gets its values, and itself, back to where `stop` is
     bound: a backward slice over the scope in source order."""
-    before = [s for s in statements_of(scope) if s.lineno <= line]
-    found: list[ast.stmt] = []
-    wanted: set[str] = set()
-    for statement in sorted(before, key=lambda s: -s.lineno):
-        if not found:
-            if statement.lineno <= line <= (statement.end_lineno or line):
-                found.append(statement)
-                value = value_of(statement)
-                wanted |= _carrying([value]) if value is not None else _own_names(statement)
-            continue
+    before = [s for s in statements_of(scope) if position(s) < position(last)]
+    value = value_of(last)
+    found, wanted = [last], _carrying([value]) if value is not None else _own_names(last)
+    for statement in sorted(before, key=position, reverse=True):
         bound = set(bindings(statement))
         if stop in bound:
             break

@@ -14,7 +14,7 @@ from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, walk_scope
 from analyzers.source.project import Module, Project, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import end_of, position, walk
 
 _KEY = re.compile(r"\[['\"]([^'\"]+)['\"]\]$")
 
@@ -127,7 +127,7 @@ def _as_stored(module: Module, store: ast.Assign) -> Iterator[Edit]:
         for node in walk_scope(module.scope_of(store))
         if isinstance(node, ast.Attribute)
         and isinstance(node.ctx, ast.Load)
-        and node.lineno > (store.end_lineno or store.lineno)
+        and position(node) > end_of(store)
         and spelled(node) == spelled(target)
     ]
     if not later or not isinstance(target, ast.Attribute) or len(store.targets) > 1:
