@@ -39,10 +39,14 @@ def rewritten(editor: Editor, statements: Sequence[ast.stmt], lines: Sequence[st
 
 
 def wrapped(
-    editor: Editor, statements: Sequence[ast.stmt], header: str, edits: Sequence[Edit] = ()
+    editor: Editor,
+    statements: Sequence[ast.stmt],
+    header: str,
+    edits: Sequence[Edit] = (),
+    behind: Sequence[str] = (),
 ) -> Edit | None:
     """Adjacent statements under a header such as `with torch.no_grad():`, with edits inside them
-    made on the way. None where they have strings of several lines."""
+    made on the way, and new lines behind them. None where they have strings of several lines."""
     if any(_spans_lines(node) for statement in statements for node in walk(statement)):
         return None
     first, last = statements[0], statements[-1]
@@ -59,7 +63,7 @@ def wrapped(
         body = apply(body, [Edit(e.path, e.start - start, e.end - start, e.text) for e in edits])
     lines = [header] + [
         indent + step + line.removeprefix(indent) if line.strip() else ""
-        for line in body.splitlines()
+        for line in [*body.splitlines(), *behind]
     ]
     return Edit(editor.module.path, start, end, lead + editor.newline.join(lines) + tail)
 

@@ -28,18 +28,16 @@ def leaf_kept(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         return
     pairs = [pair for statement in run for pair in assigned_pairs(statement)]
     names = dict.fromkeys(spelled(target) for target, _ in pairs)
-    leaves = [spelled(t) for t, value in pairs if not isinstance(value, ast.ListComp)]
+    leaves = dict.fromkeys(spelled(t) for t, v in pairs if not isinstance(v, ast.ListComp))
     cleared = [f"{name}.grad = None" for name in leaves if not clears(where.scope, name)]
     told = " and ".join(f"`{name}`" for name in names)
     if _under_no_grad(where):
         made: tuple[Edit, ...] = (*edits, *_behind(where, run, cleared))
     else:
-        edit = wrapped(editor, run, no_grad_header(where.module), edits)
+        edit = wrapped(editor, run, no_grad_header(where.module), edits, cleared)
         if edit is None:
             return
-        indent = editor.newline + editor.indent_of(run[0]) + indentation(where.module)
-        body = edit.text + "".join(indent + line for line in cleared)
-        made = (Edit(edit.path, edit.start, edit.end, body), *missing_import(editor))
+        made = (edit, *missing_import(editor))
     title = f"Update {told} in place, under `no_grad`"
     yield Proposal("update-in-place", title, joined(made), "", rank)
 
