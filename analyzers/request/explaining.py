@@ -26,6 +26,7 @@ from analyzers.source.project import Project
 
 MAX_CAUSES = 4
 MAX_CANDIDATES = 8
+MAX_PROPOSALS = 2 * MAX_CANDIDATES  # that are looked at, for the preferred ones to be among them
 
 
 def causes_of(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
@@ -93,7 +94,8 @@ def _recalled(match: Match, pattern: Pattern, project: Project) -> Explained:
 
 
 def _candidates(match: Match, turn: int, project: Project) -> list[Candidate]:
-    """The pattern's proposals as patched files; those that cannot be made are left out."""
+    """The pattern's proposals as patched files, preferred ones first; those that cannot be made
+    are left out."""
     found: list[Candidate] = []
     for proposal in _proposals(match, patterns()[match.pattern], project):
         if is_forbidden(proposal, match.evidence, project):
@@ -112,9 +114,9 @@ def _candidates(match: Match, turn: int, project: Project) -> list[Candidate]:
                     proposal.last_resort,
                 )
             )
-        if len(found) == MAX_CANDIDATES:
+        if len(found) == MAX_PROPOSALS:
             break
-    return sorted(found, key=lambda candidate: candidate.rank)
+    return sorted(found, key=lambda candidate: candidate.rank)[:MAX_CANDIDATES]
 
 
 def _proposals(match: Match, pattern: Pattern, project: Project) -> Iterator[Proposal]:

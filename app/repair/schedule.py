@@ -161,6 +161,24 @@ def reused(trace: Trace) -> str:
     return ""
 
 
+def unspent(original: Trace, candidate: Trace) -> str:
+    """What to say of a loss whose gradients feed a step in the original and none in the patch,
+    although it is walked there: it trains nothing. Empty if there is none."""
+    wanted = {n for step in original.steps for n in step.fed}
+    taken = {n for step in candidate.steps for n in step.fed}
+    last = max((step.after for step in candidate.steps), default=0)
+    walked = [r for r in candidate.backwards if not r.again and r.visit.n <= last]
+    lines: dict[int, bool] = {}
+    for record in original.backwards[:LOOKED_AT]:
+        if record.visit.n in wanted and not record.again:
+            for other in walked:
+                if near(other.loss, record.loss):
+                    line = other.visit.at.line
+                    lines[line] = lines.get(line, False) or other.visit.n in taken
+    unused = sorted(line for line, used in lines.items() if not used)
+    return f"no step takes the gradients of line {unused[0]}'s loss" if unused else ""
+
+
 def _used(trace: Trace, step: Step) -> set[int]:
     """The calls whose gradients earlier steps have used."""
     earlier = takewhile(lambda other: other is not step, trace.steps)

@@ -165,6 +165,7 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
         trial.unsteady = (
             starved(reference, trace)
             or schedule.rewalked(trace)
+            or schedule.unspent(reference, trace)
             or (schedule.reused(trace) if doubted else "")
             or checks.hoards(trace)
         )

@@ -1,5 +1,5 @@
 """Repairs that say what a script means: one walk for all parts, its own reset made whole, a
-critic's forward anew on constants, a leaf that is asked for, plain numbers."""
+critic's forward anew on constants, a leaf that is asked for, plain numbers, rows of tensors."""
 
 from __future__ import annotations
 
@@ -155,6 +155,99 @@ GATHERED = """\
     """
 
 
+ROWS_OF_NUMBERS = """\
+    import math
+    import torch
+    from torch import nn
+
+    class Turn(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.angle, self.size = nn.Parameter(torch.tensor(0.1)), nn.Parameter(torch.ones(2))
+
+        def matrix(self):
+            c, s = self.angle.cos(), self.angle.sin()
+            return torch.tensor([[c, -s, 0], [s.item(), c, 0.5], [0, 0, 1]])
+
+        def forward(self, x):
+            return (x @ self.matrix()[:2])[:, :2] * self.size
+
+    def shown(x):
+        angle = math.radians(20)
+        turned = torch.tensor([[math.cos(angle), 0.0], [0.0, math.sin(angle)]])
+        return x @ turned
+
+    turn = Turn()
+    optimizer = torch.optim.SGD(turn.parameters(), lr=0.1)
+    for x in torch.randn(8, 5, 2):
+        loss = (turn(x) - shown(x)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+
+MADE_AHEAD = """\
+    import torch
+    from torch import nn
+
+    class Ruler(nn.Module):
+        def __init__(self, size):
+            super().__init__()
+            self.marks = nn.Parameter(torch.randn(4))
+            self.grid = None
+            self.refine(size)
+
+        def refine(self, size):
+            steps = size // 2
+            self.grid = self.marks.repeat(steps).tanh()
+            self.steps = steps
+
+        def forward(self, x):
+            return (x[:, :1] * self.grid).mean() + self.grid.mean()
+
+        def bias(self):
+            return self.grid.sum()
+
+    def train(ruler, size):
+        ruler.refine(size)
+        for x in torch.randn(3, 5, 2):
+            loss = (ruler(x) - ruler.bias()).pow(2)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+    ruler = Ruler(4)
+    optimizer = torch.optim.SGD(ruler.parameters(), lr=0.1)
+    for size in (4, 8):
+        train(ruler, size)
+    """
+
+THREE_BY_TURNS = """\
+    import torch
+    from torch import nn
+    one, three = nn.Linear(2, 2), nn.Linear(2, 1)
+    two = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    first = torch.optim.SGD(one.parameters(), lr=0.1)
+    second = torch.optim.SGD(two.parameters(), lr=0.1)
+    third = torch.optim.SGD(three.parameters(), lr=0.1)
+    for x in torch.randn(3, 5, 2):
+        code = one(x)
+        mark = three(two(code)).mean()
+        gap = (two(code) - x).pow(2).mean()
+        total = mark + gap
+        last = code.pow(2).mean() + gap
+        third.zero_grad()
+        mark.backward(retain_graph=True)
+        third.step()
+        second.zero_grad()
+        total.backward(retain_graph=True)
+        second.step()
+        first.zero_grad()
+        last.backward()
+        first.step()
+    """
+
+
 @pytest.mark.parametrize(
     ("script", "strategy", "line"),
     [
@@ -177,6 +270,16 @@ GATHERED = """\
             " for name, w in weights.items()}",
         ),
         (NUMBERS_AND_TENSORS, "store-number", "curve.append(float(error))"),
+        (
+            ROWS_OF_NUMBERS,
+            "keep-graph",
+            "return torch.stack([torch.stack([c, -s, torch.zeros_like(c)]), "
+            "torch.stack([s, c, torch.full_like(c, 0.5)]), "
+            "torch.stack([torch.zeros_like(c), torch.zeros_like(c), torch.ones_like(c)])])",
+        ),
+        (MADE_AHEAD, "property", "return self.marks.repeat(steps).tanh()"),
+        (MADE_AHEAD, "property", "self.size = size"),
+        (THREE_BY_TURNS, "steps-last", 'last.backward(inputs=first.param_groups[0]["params"])'),
     ],
 )
 def test_what_the_script_means_is_proposed(

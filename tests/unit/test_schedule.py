@@ -155,3 +155,16 @@ def test_values_that_stray_and_walks_of_the_walked_are_seen() -> None:
     assert schedule.rewalked(ORIGINAL) == ""
     twice = ORIGINAL.backwards[0].model_copy(update={"again": True})
     assert "line 5" in schedule.rewalked(Trace(backwards=[twice]))
+
+
+def test_a_loss_whose_gradients_no_step_takes_trains_nothing() -> None:
+    original = trace((5, A), (6, B), "step 0", (5, C), (6, D), "step 0")
+    steps = [s.model_copy(update={"fed": s.fed[:1]}) for s in original.steps]
+    candidate = original.model_copy(update={"steps": steps})
+    assert schedule.unspent(original, original) == ""
+    assert schedule.unspent(original, candidate) == "no step takes the gradients of line 6's loss"
+
+
+def test_a_loss_behind_the_last_step_is_not_missed() -> None:
+    original = trace((5, A), (6, B), "step 0")
+    assert schedule.unspent(original, trace((5, A), "step 0", (6, B))) == ""

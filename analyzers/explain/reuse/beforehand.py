@@ -22,8 +22,9 @@ def ran_before(story: Walks, scope: Scope) -> bool:
 
 
 def _called_in_front(story: Walks, scope: Scope) -> bool:
-    """Whether every call of a function stands outside the loop, in its function or in those
-    that called it, and none of them is on the way to the walk. A generator goes on later."""
+    """Whether every call of a function stands outside the loop, in its function, in those that
+    called it or where objects are made, and none of them is on the way to the walk. A generator
+    goes on later."""
     if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk_scope(scope)):
         return False
     around = [frame.scope for frame in story.above]
@@ -34,7 +35,8 @@ def _called_in_front(story: Walks, scope: Scope) -> bool:
         for call in calls_in(module.tree).get(getattr(scope, "name", ""), ())
     ]
     return bool(calls and story.loop) and all(
-        module.scope_of(call) in around and not any(module.holds(r, call) for r in running)
+        constructs(story.project, module.scope_of(call))
+        or (module.scope_of(call) in around and not any(module.holds(r, call) for r in running))
         for module, call in calls
     )
 

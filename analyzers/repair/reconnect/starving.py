@@ -57,8 +57,8 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
     models = {path.partition(".")[0] for path in fault.params}
     for look in (_withheld_at, _cut_at, _step_at):
         found: dict[int, Cut] = {}
-        for wanted in (parts, models):
-            for cut in _cuts_of(wanted, project, look):
+        for wanted, locals_too in ((parts, False), (models, True)):
+            for cut in _cuts_of(wanted, locals_too, project, look):
                 found.setdefault(id(cut.where.statement), cut)
         yield from sorted(found.values(), key=_cuts_a_target)[:MAX_CUTS]
         if found:
@@ -107,7 +107,7 @@ class _Way:
     depth: int = 0
 
 
-def _cuts_of(wanted: set[str], project: Project, look: _Look) -> Iterator[Cut]:
+def _cuts_of(names: set[str], locals_too: bool, project: Project, look: _Look) -> Iterator[Cut]:
     """Those in the functions that read the parameters themselves, then in what those call."""
     ways = [
         _Way(module, scope, {})
@@ -119,6 +119,8 @@ def _cuts_of(wanted: set[str], project: Project, look: _Look) -> Iterator[Cut]:
         if (way.scope, frozenset(way.known)) in met:
             continue
         met.add((way.scope, frozenset(way.known)))
+        wanted = {f".{name}" for name in names}
+        wanted |= names if locals_too else names - _own_names(way.scope)
         for statement, derived in _flow(way, wanted):
             where = Spot(way.module, statement, Place(way.module.path, statement.lineno))
             sources = _Sources(wanted, derived, project)
@@ -128,6 +130,12 @@ def _cuts_of(wanted: set[str], project: Project, look: _Look) -> Iterator[Cut]:
                 yield cut
             elif cut is None and way.depth < MAX_DEPTH:
                 ways += _called_by(way, statement, wanted, derived, project)
+
+
+def _own_names(scope: Scope) -> set[str]:
+    """Names that a function gives a value itself: no attribute of a model, though called like
+    one."""
+    return {n for s in walk_scope(scope) if isinstance(s, ast.stmt) for n in bindings(s)}
 
 
 def _flow(way: _Way, wanted: set[str]) -> Iterator[tuple[ast.stmt, dict[str, str]]]:
@@ -228,7 +236,7 @@ def _read(statement: ast.stmt) -> set[str]:
 
 
 def _is_wanted(name: str, wanted: set[str]) -> bool:
-    return name in wanted or ("." in name and name.rpartition(".")[2] in wanted)
+    return name in wanted or ("." in name and name[name.rindex(".") :] in wanted)
 
 
 def _withheld_at(where: Spot, name: str, sources: _Sources) -> Cut | None:

@@ -10,6 +10,7 @@ from analyzers.explain.origins import behind
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held, returns_of
 from analyzers.repair.blocks import alias, joined, text_with
+from analyzers.repair.reconnect.stacked import Rows, restacked
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import bindings, called_name, definitions, names_read
@@ -119,6 +120,8 @@ def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:
         if id(node) not in inside and isinstance(node, ast.Attribute | ast.Call) and _cuts_at(node):
             found.append(node)
             arguments = node.args if isinstance(node, ast.Call) else []
+            written = arguments[0] if arguments and isinstance(arguments[0], Rows) else None
+            inside |= {id(part) for part in walk(written)} if written is not None else set()
             inside |= _links(arguments[0] if arguments else node)
     return found
 
@@ -205,11 +208,19 @@ def _stands_alone(module: Module, node: ast.AST) -> bool:
 def _unmade(editor: Editor, node: ast.Call, argument: ast.expr) -> str:
     """What a tensor was made anew from, as a tensor with its graph."""
     argument = _base(argument)
+    if isinstance(argument, Rows):
+        return restacked(editor, argument, lambda entry: _uncut_within(editor, entry))
     text = editor.text_of(argument)
     if _is_sequence(editor.module, node, argument):
         return f"{alias(editor.module, 'torch')}.stack({text})"
     inside = isinstance(editor.module.parents.get(node), ast.Attribute | ast.BinOp)
     return f"({text})" if inside and isinstance(argument, ast.BinOp) else text
+
+
+def _uncut_within(editor: Editor, entry: ast.expr) -> Iterator[Edit]:
+    """What keeps the graph of an expression within a sequence."""
+    for cut in cuts_in(ast.Expr(entry)):
+        yield from _uncut(editor, cut)
 
 
 def _is_sequence(module: Module, node: ast.AST, argument: ast.expr, depth: int = 3) -> bool:

@@ -1,4 +1,5 @@
-"""What a constructor derives from parameters, computed where it is read instead."""
+"""What a constructor, or a method called ahead of the loop, derives from parameters, computed
+where it is read instead."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.beforehand import ran_before
+from analyzers.explain.reuse.occasions import binds_nothing
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.blocks import joined, lines_with, text_with
 from analyzers.repair.rewrite import head_of
@@ -18,18 +21,18 @@ from analyzers.source.trees import position, walk
 
 
 def out_of_constructor(story: Story) -> Iterator[Proposal]:
-    """Move `self.x = f(self.p)` out of `__init__`: to the one method that reads it, or into a
-    property when several do. Arguments of the constructor that it needs are kept."""
+    """Move `self.x = f(self.p)` out of `__init__`, or out of a method that ran before the loop: to
+    the one method that reads it, or into a property. Arguments that it needs are kept."""
     for making in makings(story):
-        moved = _moved(making)
+        moved = _moved(story, making)
         if moved is None:
             continue
-        editor, constructor, own = moved.editor, moved.constructor, moved.own
+        editor, maker, own = moved.editor, moved.maker, moved.own
         readers = [
             method
             for method in moved.owner.body
             if isinstance(method, ast.FunctionDef)
-            and method is not constructor
+            and method is not maker
             and any(mentions(s, own) for s in method.body)
         ]
         gone = moved.gone()
@@ -38,10 +41,13 @@ def out_of_constructor(story: Story) -> Iterator[Proposal]:
             yield _proposal(
                 "compute-in-method", f"Compute `{own}` in `{readers[0].name}`", gone, put
             )
-        if all(isinstance(target, ast.Attribute) for target in moved.chain[-1].targets):
-            put = editor.insert_after(constructor, "", *moved.getter())
+        placeholders = moved.bound_elsewhere()
+        single = all(isinstance(target, ast.Attribute) for target in moved.chain[-1].targets)
+        if single and all(binds_nothing(statement) for statement in placeholders):
+            put = editor.insert_after(maker, "", *moved.getter())
             title = f"Make `{own}` a property, computed at each use"
-            yield _proposal("property", title, gone, put, 1)
+            empty = [editor.delete(statement) for statement in placeholders]
+            yield _proposal("property", title, [*gone, *empty], put, 1)
 
 
 def _proposal(
@@ -53,11 +59,11 @@ def _proposal(
 
 @dataclass(frozen=True)
 class _Moved:
-    """Statements that leave a constructor, and the arguments that they need, by the attributes
-    that keep those; `added` are arguments that the constructor has to keep from now on."""
+    """Statements that leave their method, and the arguments that they need, by the attributes
+    that keep those; `added` are arguments that the method has to keep from now on."""
 
     editor: Editor
-    constructor: ast.FunctionDef
+    maker: ast.FunctionDef
     owner: ast.ClassDef
     chain: list[ast.Assign]
     own: str
@@ -66,7 +72,13 @@ class _Moved:
 
     def gone(self) -> list[Edit]:
         """The chain taken out, with what has to be kept in its place."""
-        edits = [self.editor.delete(statement) for statement in self.chain]
+        others = [s for s in walk_scope(self.maker) if isinstance(s, ast.stmt)]
+        read = {n for s in others if s not in self.chain for n in names_read(s)}
+        edits = [
+            self.editor.delete(statement)
+            for statement in self.chain
+            if statement is self.chain[-1] or not set(bindings(statement)) & read
+        ]
         if self.added:
             lines = [f"self.{name} = {name}" for name in self.added]
             edits[-1] = self._in_place(self.chain[-1], lines)
@@ -75,6 +87,16 @@ class _Moved:
     def _in_place(self, statement: ast.stmt, lines: list[str]) -> Edit:
         indent = self.editor.newline + self.editor.indent_of(statement)
         return self.editor.replace(statement, indent.join(lines))
+
+    def bound_elsewhere(self) -> list[ast.stmt]:
+        """Other statements of the class that give the attribute a value."""
+        return [
+            statement
+            for statement in walk(self.owner)
+            if isinstance(statement, ast.stmt)
+            and statement is not self.chain[-1]
+            and self.own in bindings(statement)
+        ]
 
     def lines(self, statements: Sequence[ast.stmt] | None = None) -> list[str]:
         """The statements as they read in another method."""
@@ -100,14 +122,14 @@ class _Moved:
         ]
 
 
-def _moved(making: Making) -> _Moved | None:
-    """What a making in a constructor takes along; None where it cannot leave."""
+def _moved(story: Story, making: Making) -> _Moved | None:
+    """What a making takes along out of its method; None where it cannot leave."""
     scope, statement, owner = (
         making.scope,
         making.statement,
         making.module.class_of(making.statement),
     )
-    if not isinstance(scope, ast.FunctionDef) or scope.name != "__init__" or owner is None:
+    if not isinstance(scope, ast.FunctionDef) or owner is None or not _ahead(story, scope):
         return None
     if not isinstance(statement, ast.Assign) or not names_read(statement.value):
         return None
@@ -125,11 +147,23 @@ def _moved(making: Making) -> _Moved | None:
         if isinstance(target, ast.Attribute) and spelled(target).startswith("self.")
     }
     added = [name for name in needed if name not in keeping]
-    if any(f"self.{name}" in bound for name in added):
+    if any(f"self.{name}" in _bound_in(owner) for name in added):
         return None
     kept = {name: keeping.get(name, name) for name in needed}
     editor = Editor(making.module)
     return _Moved(editor, scope, owner, chain, making.name, kept, added)
+
+
+def _ahead(story: Story, method: ast.FunctionDef) -> bool:
+    """Whether a method runs while its object is made, or was called ahead of the loop."""
+    return method.name == "__init__" or (
+        method.name not in ("forward", "__call__") and ran_before(story, method)
+    )
+
+
+def _bound_in(owner: ast.ClassDef) -> set[str]:
+    """What the methods of a class give a value."""
+    return {n for s in walk(owner) if isinstance(s, ast.stmt) for n in bindings(s)}
 
 
 def _chain(scope: ast.FunctionDef, statement: ast.Assign) -> list[ast.Assign]:

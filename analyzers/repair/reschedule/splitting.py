@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
@@ -11,9 +11,9 @@ from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.reschedule.schedule import Schedule, root_names
 from analyzers.repair.reschedule.stepping import chains
 from analyzers.repair.rewrite import with_keyword
-from analyzers.source.calls import steps
+from analyzers.source.calls import calls_named, steps
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import call_in, names_read
+from analyzers.source.flow import names_read
 from analyzers.source.project import spelled, target_names
 
 
@@ -44,28 +44,50 @@ def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
 
 
 def all_steps_last(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
-    """Every step between the failing loss's forward and its walk goes behind that walk; the walk
-    leaves gradients in its own optimizer's parameters only, or wherever it leads."""
+    """Every step between the failing loss's forward and its walk goes behind that walk, or behind
+    the last one of the block. Walks leave gradients in their own optimizers' parameters only, or
+    wherever they lead."""
     block, visit = schedule.block, stale.evidence.reached
     at = block.index(schedule.walk)
     made = list(chains(block[:at], root_names(visit, schedule.where))) if visit is not None else []
     first = block.index(made[-1][0]) if made else at
-    moved = [s for s in block[first:at] if isinstance(s, ast.Expr) and steps(s)]
-    if len(moved) < 2:
-        return
     editor = schedule.where.editor
-    lines = [line for s in moved for line in editor.lines_of(s)]
-    edits = [*(editor.delete(s) for s in moved), editor.insert_after(schedule.walk, *lines)]
+    moved = _steps_in(block[first:at])
     title = "All backward calls first, then the steps"
-    yield Proposal("steps-last", title, joined(edits), "", rank)
-    own = next((call.func for s in block[at:] for call in steps(s)), None)
-    line, column = schedule.walk.lineno, schedule.walk.col_offset
-    walk = call_in(schedule.where.module.statement_at(line, column), line, "backward")
-    if walk is not None and isinstance(own, ast.Attribute):
-        given = f'{editor.text_of(own.value)}.param_groups[0]["params"]'
-        kept = with_keyword(editor, walk, "inputs", given)
-        told = f"{title}; the last backward for its own optimizer's parameters"
-        yield Proposal("steps-last", told, joined([*edits, kept]), "", rank + 1)
+    if len(moved) > 1:  # one alone is what `steps_last` moves
+        edits = _put_behind(editor, moved, schedule.walk)
+        yield Proposal("steps-last", title, joined(edits), "", rank)
+    last = max((i for i, s in enumerate(block) if calls_named(s, "backward")), default=at)
+    for end in sorted({at, last} if moved else ()):
+        behind = _steps_in(block[first:end])
+        kept = _for_their_own(editor, block, block.index(moved[0]), end)
+        if kept:
+            edits = [*_put_behind(editor, behind, block[end]), *kept]
+            told = f"{title}; each backward for its own optimizer's parameters"
+            yield Proposal("steps-last", told, joined(edits), "", rank + 1)
+
+
+def _steps_in(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+    return [s for s in block if isinstance(s, ast.Expr) and steps(s)]
+
+
+def _put_behind(editor: Editor, moved: Sequence[ast.stmt], walk: ast.stmt) -> list[Edit]:
+    lines = [line for s in moved for line in editor.lines_of(s)]
+    return [*(editor.delete(s) for s in moved), editor.insert_after(walk, *lines)]
+
+
+def _for_their_own(editor: Editor, block: Sequence[ast.stmt], at: int, end: int) -> list[Edit]:
+    """The walks of a stretch of the block, each for the parameters of the optimizer that steps
+    next behind it; none where one of them does not show which that is."""
+    edits: list[Edit] = []
+    for index, statement in enumerate(block[at : end + 1], at):
+        for call in calls_named(statement, "backward"):
+            own = next((c.func for s in block[index + 1 :] for c in steps(s)), None)
+            if not isinstance(statement, ast.Expr) or not isinstance(own, ast.Attribute):
+                return []
+            given = f'{editor.text_of(own.value)}.param_groups[0]["params"]'
+            edits.append(with_keyword(editor, call, "inputs", given))
+    return edits
 
 
 def _depends(loop: ast.For, optimizer: ast.Attribute) -> bool:

@@ -65,7 +65,9 @@ def fresh_forward(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[P
 def _of_constants(editor: Editor, statement: ast.stmt, before: Sequence[ast.stmt]) -> list[str]:
     """A statement's lines, with what earlier forwards made and it calls something on detached;
     none where there is no such."""
-    made = {n for s in before if (v := value_of(s)) and not _is_data(v) for n in bindings(s)}
+    made = {
+        n for s in before if (v := value_of(s)) and not _is_data(v, before) for n in bindings(s)
+    }
     calls = [n for n in ast.walk(value_of(statement) or statement) if isinstance(n, ast.Call)]
     given = [a for call in calls for a in call.args if isinstance(a, ast.Name) and a.id in made]
     if not given:
@@ -91,7 +93,7 @@ def chains(before: Sequence[ast.stmt], names: set[str]) -> Iterator[list[ast.stm
     found = 0
     for statement in reversed(before):
         value = value_of(statement)
-        if value is None or not set(bindings(statement)) & wanted or _is_data(value):
+        if value is None or not set(bindings(statement)) & wanted or _is_data(value, before):
             continue
         chain = [statement, *chain]
         wanted |= names_read(value)
@@ -101,10 +103,14 @@ def chains(before: Sequence[ast.stmt], names: set[str]) -> Iterator[list[ast.stm
             return
 
 
-def _is_data(value: ast.expr) -> bool:
-    """Whether a value is made of data only, as far as its calls tell."""
+def _is_data(value: ast.expr, before: Sequence[ast.stmt], depth: int = 3) -> bool:
+    """Whether a value is made of data only, as far as its calls tell; without any, those by which
+    the block made what it is put together from."""
     calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
-    return not calls or all(called_name(call) in _DATA for call in calls)
+    if calls or not depth:
+        return all(called_name(call) in _DATA for call in calls)
+    made = [s for s in before if s.lineno < value.lineno and set(bindings(s)) & names_read(value)]
+    return all(_is_data(v, before, depth - 1) for s in made if (v := value_of(s)) is not None)
 
 
 def steps_last(schedule: Schedule, rank: int = 1) -> Iterator[Proposal]:
