@@ -43,6 +43,7 @@ from dataclasses import replace
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Carrier, Match, Proposal
+from analyzers.explain.reuse.spared import spared_by_closure
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.remake.closures import forward_into_closure
@@ -58,11 +59,13 @@ KIND = "closure"
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """The failing call was made by a function that an optimizer called. A loss that it walks again
-    as it is goes by the closure's name for it: an optimizer of the script's own has others."""
+    as it is goes by the closure's name for it: an optimizer of the script's own has others. What
+    nothing that is stepped has made may stay outside."""
     story = story_of(evidence, project)
     if story is None or not story.in_closure or story.from_grad:
         return None
-    found = matched(story, NAME, Certainty.CERTAIN)
+    constant = spared_by_closure(story)
+    found = matched(story, NAME, Certainty.POSSIBLE if constant else Certainty.CERTAIN)
     made = story.join.old.at if story.join is not None else None
     root = walked(story.root_call) if story.root_call is not None else None
     if not story.reuse.same_root or made is None or not isinstance(root, ast.Name):

@@ -35,8 +35,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.reuse.spared import spared_by_closure
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.cut.carried import cuts
@@ -59,8 +61,10 @@ USUAL = True
 def match(evidence: Evidence, project: Project) -> Match | None:
     """One of the two walks only meant to read the value that they share."""
     story = story_of(evidence, project)
-    if story is None or story.reuse.same_root or story.from_grad or story.in_closure:
+    if story is None or story.reuse.same_root or story.from_grad:
         return None
+    if story.in_closure:
+        return matched(story, NAME, Certainty.LIKELY) if spared_by_closure(story) else None
     if not story.name or (story.sliced and not stale_beside_fresh(story)):
         return None
     certainty = meant_as_constant(story)

@@ -222,6 +222,34 @@ MADE_AHEAD = """\
         train(ruler, size)
     """
 
+TARGET_IN_CLOSURE = """\
+    import torch
+    from torch import nn
+
+    class Likeness(nn.Module):
+        def __init__(self, features):
+            super().__init__()
+            self.wanted = features.pow(2).mean(0)
+
+        def forward(self, features):
+            return (features.pow(2).mean(0) - self.wanted).pow(2).sum()
+
+    eye = nn.Linear(3, 3)
+    model = torch.randn(4, 3)
+    like = Likeness(eye(model))
+    canvas = nn.Parameter(model.clone())
+    solver = torch.optim.LBFGS([canvas], max_iter=4)
+
+    def closure():
+        solver.zero_grad()
+        loss = like(eye(canvas + 0.1))
+        loss.backward()
+        return loss
+
+    for _ in range(3):
+        solver.step(closure)
+    """
+
 THREE_BY_TURNS = """\
     import torch
     from torch import nn
@@ -279,6 +307,11 @@ THREE_BY_TURNS = """\
         ),
         (MADE_AHEAD, "property", "return self.marks.repeat(steps).tanh()"),
         (MADE_AHEAD, "property", "self.size = size"),
+        (
+            TARGET_IN_CLOSURE,
+            "detach-at-definition",
+            "self.wanted = features.pow(2).mean(0).detach()",
+        ),
         (THREE_BY_TURNS, "steps-last", 'last.backward(inputs=first.param_groups[0]["params"])'),
     ],
 )
@@ -304,3 +337,13 @@ def test_what_each_pass_adds_to_once_may_be_meant_to_be_kept(traced: Tracing) ->
     found = recognise(traced, GATHERED.replace("for step in range(4):", "if True:"))
     assert found is not None
     assert "empty-gathered" not in {proposal.strategy for proposal in found.proposals}
+
+
+def test_only_what_no_step_changes_is_a_constant_of_a_closure(traced: Tracing) -> None:
+    found = recognise(traced, TARGET_IN_CLOSURE)
+    assert found is not None
+    assert found.match.pattern == "undetached-target"
+    stepped = TARGET_IN_CLOSURE.replace("[canvas]", "[canvas, *eye.parameters()]")
+    found = recognise(traced, stepped)
+    assert found is not None
+    assert found.match.pattern == "lbfgs-closure"

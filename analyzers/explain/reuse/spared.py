@@ -1,0 +1,99 @@
+"""Whether a step leaves alone what an old value was made of: then it is a constant for the step,
+whoever reads it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+from analyzers.explain.reuse.feeding import sources
+from analyzers.explain.reuse.makers import is_library
+from analyzers.explain.reuse.story import Story
+from analyzers.explain.spots import spot
+from analyzers.source.calls import steps
+from analyzers.source.flow import called_name, calls_in, definitions, names_read, value_of
+from analyzers.source.project import Scope, spelled
+from analyzers.source.trees import walk
+
+_LEAVES = ("requires_grad_", "detach", "detach_", "Parameter", "Variable")
+_DEPTH = 4
+
+
+def spared_by_closure(story: Story) -> bool:
+    """Whether a closure reads what was made before its optimizer's step, of nothing that the
+    optimizer has: it is a constant, and need not be made in the closure."""
+    if not story.in_closure or story.reuse.same_root or story.shared is None:
+        return False
+    if story.bound_inside:
+        return False
+    owned = [_given_to(scope, name) for scope, name in _stepped(story)]
+    made = set(_made_of(story))
+    return bool(made) and bool(owned) and all(own and not own & made for own in owned)
+
+
+def _scopes(story: Story) -> list[Scope]:
+    assert story.shared is not None
+    return list(dict.fromkeys((story.shared.scope, story.shared.module.tree)))
+
+
+def _stepped(story: Story) -> Iterator[tuple[Scope, str]]:
+    """The optimizers that the frame of both calls steps, and where they get what they have."""
+    assert story.shared is not None
+    for call in steps(story.loop or story.shared.scope):
+        name = spelled(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+        yield next((s for s in _scopes(story) if definitions(s, name)), story.shared.scope), name
+
+
+def _given_to(scope: Scope, optimizer: str) -> set[str]:
+    """The names of what an optimizer is made with, back to leaves: no graph leads further."""
+    found: set[str] = set()
+    made = [value for s in definitions(scope, optimizer) if (value := value_of(s)) is not None]
+    new = {name for value in made for name in names_read(value)}
+    for _ in range(_DEPTH):
+        found |= new
+        values = [v for n in new for s in definitions(scope, n) if (v := value_of(s)) is not None]
+        new = {n for v in values if not _is_leaf(v) for n in names_read(v)} - found
+    return {name.removesuffix(".parameters") for name in found if not _is_given(name)}
+
+
+def _is_given(name: str) -> bool:
+    return is_library(name) or hasattr(builtins, name)
+
+
+def _is_leaf(value: ast.expr) -> bool:
+    calls = [node for node in walk(value) if isinstance(node, ast.Call)]
+    return any(
+        called_name(call) in _LEAVES or any(k.arg == "requires_grad" for k in call.keywords)
+        for call in calls
+    )
+
+
+def _made_of(story: Story) -> Iterator[str]:
+    """The names, in the frame of both calls and around it, of what the carrier was made of."""
+    for scope, statement in (*_seen(story), *_making(story)):
+        value = value_of(statement) or statement
+        yield from sources(scope, ast.Pass(), names_read(value))
+
+
+def _seen(story: Story) -> Iterator[tuple[Scope, ast.stmt]]:
+    """The statements there that a run saw bind it."""
+    for hop in story.reuse.path:
+        where = spot(story.project, hop.at)
+        if hop.how == "bound" and where is not None and where.scope in _scopes(story):
+            yield where.scope, where.statement
+
+
+def _making(story: Story) -> Iterator[tuple[Scope, ast.stmt]]:
+    """The statements there that bind it, or call what does: a function, or a class."""
+    for module, scope, statement in story.binders:
+        if scope in _scopes(story):
+            yield scope, statement
+            continue
+        owner, name = module.class_of(statement), getattr(scope, "name", "")
+        called = owner.name if owner is not None and name == "__init__" else name
+        for other in story.project.modules.values():
+            for call in calls_in(other.tree).get(called, ()):
+                made = other.statement_at(call.lineno, call.col_offset)
+                if made is not None and other.scope_of(call) in _scopes(story):
+                    yield other.scope_of(call), made
