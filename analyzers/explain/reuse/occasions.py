@@ -9,6 +9,8 @@ from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.trees import walk
 
 CONSTRUCTORS = ("__init__", "__post_init__", "reset", "setup")
+STORING = "cached_property"  # the decorator that binds what a method returns, by its name
+CACHES = ("lru_cache", "cache", STORING)
 
 
 def constructs(project: Project, scope: ast.AST, depth: int = 3) -> bool:
@@ -23,6 +25,16 @@ def constructs(project: Project, scope: ast.AST, depth: int = 3) -> bool:
         for call in calls_in(module.tree).get(name, ())
     ]
     return bool(callers and depth) and all(constructs(project, c, depth - 1) for c in callers)
+
+
+def cache_of(function: ast.AST, *names: str) -> ast.expr | None:
+    """The decorator of a library that keeps what a function returns, so that the function runs
+    only where that is missing."""
+    for decorator in function.decorator_list if isinstance(function, FUNCTIONS[:2]) else ():
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if spelled(called).rpartition(".")[2] in (names or CACHES):
+            return decorator
+    return None
 
 
 def only_when_missing(project: Project, statement: ast.stmt, attribute: str) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import Holder, Join, Place
-from analyzers.explain.reuse.occasions import CONSTRUCTORS
+from analyzers.explain.reuse.occasions import CONSTRUCTORS, STORING, cache_of
 from analyzers.explain.reuse.passing import handed_down
 from analyzers.explain.reuse.shared_frame import Shared, SharedFrame
 from analyzers.explain.spots import spot
@@ -51,9 +51,12 @@ def _handed_down(calls: SharedFrame, name: str) -> Place | None:
 
 
 def _stored_as(project: Project, name: str) -> Place | None:
-    """Where any function but a constructor binds the attribute of this name."""
+    """Where any function but a constructor binds the attribute of this name, or is kept as it."""
     for module in project.modules.values() if "." in name else ():
         for statement in module.nodes:
+            kept, own = cache_of(statement, STORING), getattr(statement, "name", "")
+            if kept is not None and own == name.rpartition(".")[2]:
+                return Place(module.path, kept.lineno, own)
             if isinstance(statement, ast.stmt) and _gives(statement, name):
                 function = getattr(module.scope_of(statement), "name", "<module>")
                 if function not in CONSTRUCTORS:

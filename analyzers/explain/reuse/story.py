@@ -10,14 +10,15 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from analyzers.evidence import GraphReuse
+from analyzers.evidence import GraphReuse, Join
 from analyzers.explain.reuse.beforehand import ran_before
 from analyzers.explain.reuse.binders import Binder, binders_of
 from analyzers.explain.reuse.feeding import feeds, with_parts
 from analyzers.explain.reuse.keeping import adds_up, arms, interpolates, is_average, queued, sums
 from analyzers.explain.reuse.lifetimes import base
-from analyzers.explain.reuse.occasions import binds_nothing, only_when_missing
+from analyzers.explain.reuse.occasions import binds_nothing, cache_of, only_when_missing
 from analyzers.explain.reuse.walks import SUMMING, Walks
+from analyzers.explain.spots import spot
 from analyzers.source.flow import bindings, value_of, walk_scope, walked
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.trees import walk
@@ -66,11 +67,30 @@ class Story(Walks):
     @cached_property
     def cached(self) -> bool:
         """Whether the carrier is filled only where it is missing."""
-        return any(
+        return self._made_once or any(
             only_when_missing(self.project, statement, self.attribute)
             for _, _, statement in self.binders
             if self.attribute
         )
+
+    @cached_property
+    def _made_once(self) -> bool:
+        """Whether a library keeps the result of a function that made the first old tensor: its
+        other lines may run in each pass, called by others."""
+        return any(cache_of(f) for join, _, f in self.made_in if join is self.join)
+
+    @cached_property
+    def made_in(self) -> list[tuple[Join, Module, Scope]]:
+        """The functions in which each old tensor was made, and those seen to return it."""
+        found: list[tuple[Join, Module, Scope]] = []
+        for number, join in enumerate(self.reuse.joins):
+            nodes = (join.old, join.raising)
+            places = [node.at for node in nodes if node is not None]
+            hops = (h for h in self.reuse.path if h.how == "returned" and number in h.carries)
+            for place in (*places, *(hop.at for hop in hops)):
+                where = spot(self.project, place)
+                found += [(join, where.module, where.scope)] if where is not None else []
+        return found
 
     @cached_property
     def self_fed(self) -> bool:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Hop
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.occasions import CACHES, STORING, cache_of
 from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import spot
 from analyzers.repair.blocks import unindented
 from analyzers.repair.sites.helpers import is_bare
 from analyzers.repair.sites.makings import makings
@@ -18,7 +18,6 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.project import FUNCTIONS, Module, Project, assigned_pairs, spelled
 from analyzers.source.trees import walk
 
-_CACHES = ("lru_cache", "cache", "cached_property")
 _EMPTYING = ("clear", "pop", "popitem")
 _KEPT = re.compile(r"(?P<owner>.+)\.(?P<attribute>\w+)(\[[^\[\]]*\])?")
 _ELEMENT = re.compile(r"(?P<all>[\w.]+)\[\d+\]")
@@ -28,7 +27,7 @@ def without_cache(story: Story, project: Project) -> Iterator[Proposal]:
     """The script's own method that empties the cache, called in each pass; else no cache."""
     yield from _emptied(story, project)
     yield from _without_guard(story)
-    yield from _without_decorator(story, project)
+    yield from _without_decorator(story)
 
 
 def _proposal(title: str, *edits: Edit, rank: int = 0) -> Proposal:
@@ -130,18 +129,15 @@ def _without_guard(story: Story) -> Iterator[Proposal]:
         yield _proposal(title, Edit(path, *editor.span(guard), unindented(editor, guard)))
 
 
-def _without_decorator(story: Story, project: Project) -> Iterator[Proposal]:
+def _without_decorator(story: Story) -> Iterator[Proposal]:
     """A cached function that makes graph nodes loses its cache: a library's, or a decorator of
     the script's own that holds the store."""
-    caches = {*_CACHES, *_holding_store(story)}
-    for join in story.reuse.joins:
-        for node in (join.old, join.raising):
-            where = spot(project, node.at if node is not None else None)
-            scope = where.scope if where is not None else None
-            if where is not None and isinstance(scope, FUNCTIONS[:2]):
-                for edit in _uncached(where.module, scope, caches):
-                    yield _proposal(f"Do not cache `{scope.name}`", edit)
-                    return
+    caches = {*CACHES, *_holding_store(story)}
+    for _, module, scope in story.made_in:
+        if isinstance(scope, FUNCTIONS[:2]):
+            for edit in _uncached(module, scope, caches):
+                yield _proposal(f"Do not cache `{scope.name}`", edit)
+                return
 
 
 def _holding_store(story: Story) -> Iterator[str]:
@@ -155,14 +151,14 @@ def _holding_store(story: Story) -> Iterator[str]:
 def _uncached(
     module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef, caches: set[str]
 ) -> Iterator[Edit]:
+    decorator = cache_of(function, *caches)
+    if decorator is None:
+        return
     editor = Editor(module)
-    for decorator in function.decorator_list:
-        called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        name = spelled(called).rpartition(".")[2]
-        if name == "cached_property":
-            yield editor.replace(decorator, "property")
-        elif name in caches:
-            start, end = editor.span(decorator)
-            line_start = module.text.rfind("\n", 0, start) + 1
-            line_end = module.text.find("\n", end) + 1
-            yield Edit(module.path, line_start, line_end, "")
+    if decorator is cache_of(function, STORING):
+        yield editor.replace(decorator, "property")
+    else:
+        start, end = editor.span(decorator)
+        line_start = module.text.rfind("\n", 0, start) + 1
+        line_end = module.text.find("\n", end) + 1
+        yield Edit(module.path, line_start, line_end, "")
