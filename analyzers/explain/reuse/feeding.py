@@ -1,4 +1,4 @@
-"""What a carrier's next value is made of, through the assignments of one function."""
+"""What a carrier's next value is made of, through assignments and calls."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import ast
 from collections.abc import Callable
 
 from analyzers.explain.reuse.keeping import fresh_names, taken_from
-from analyzers.source.flow import feeding, part_for
-from analyzers.source.project import Scope
+from analyzers.explain.spots import returns_of
+from analyzers.source.flow import called_name, feeding, names_read, part_for
+from analyzers.source.project import Project, Scope
+from analyzers.source.trees import walk
 
 
 def feeds(scope: Scope, statement: ast.stmt, is_carrier: Callable[[str], bool]) -> bool:
@@ -17,6 +19,27 @@ def feeds(scope: Scope, statement: ast.stmt, is_carrier: Callable[[str], bool]) 
         return False
     fresh = fresh_names(value, with_parts(scope, is_carrier), scope)
     return any(is_carrier(name) for name in sources(scope, statement, fresh))
+
+
+def feeds_by_call(
+    project: Project, statement: ast.stmt, is_carrier: Callable[[str], bool]
+) -> bool:
+    """Whether a statement takes the carrier's next value from a function that makes it of the
+    last, which it reads by itself (an attribute): `self.h = self.advance(x)`."""
+    value = part_for(statement, is_carrier)
+    calls = [n for n in walk(value) if isinstance(n, ast.Call)] if value is not None else []
+    made = [
+        (function, answer)
+        for call in calls
+        for module in project.modules.values()
+        for function in module.functions_named(called_name(call))
+        for answer in returns_of(function)
+    ]
+    return any(
+        is_carrier(name)
+        for function, answer in made
+        for name in sources(function, answer, names_read(answer))
+    )
 
 
 def with_parts(scope: Scope, is_carrier: Callable[[str], bool]) -> Callable[[str], bool]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from analyzers.evidence import GraphReuse, Join
 from analyzers.explain.reuse.beforehand import ran_before
 from analyzers.explain.reuse.binders import Binder, binders_of
-from analyzers.explain.reuse.feeding import feeds, with_parts
+from analyzers.explain.reuse.feeding import feeds, feeds_by_call, with_parts
 from analyzers.explain.reuse.keeping import adds_up, arms, interpolates, is_average, queued, sums
 from analyzers.explain.reuse.lifetimes import base
 from analyzers.explain.reuse.occasions import binds_nothing, cache_of, only_when_missing
@@ -99,6 +99,7 @@ class Story(Walks):
         feeders = [*self.binders, *self._assigned_by_property]
         return any(
             feeds(scope, statement, self._is_carrier)
+            or (self.attribute and feeds_by_call(self.project, statement, self._is_carrier))
             for module, scope, statement in feeders
             if not self._in_front_of_loop(module, scope, statement)
         )
