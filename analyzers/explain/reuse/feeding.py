@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from analyzers.explain.reuse.keeping import fresh_names, taken_from
 from analyzers.explain.spots import returns_of
-from analyzers.source.flow import called_name, feeding, names_read, part_for
+from analyzers.source.flow import called_name, feeding, handed_on, names_read, part_for
 from analyzers.source.project import Project, Scope
 from analyzers.source.trees import walk
 
@@ -17,13 +17,11 @@ def feeds(scope: Scope, statement: ast.stmt, is_carrier: Callable[[str], bool]) 
     value = part_for(statement, is_carrier) or put_in(statement)
     if value is None:
         return False
-    fresh = fresh_names(value, with_parts(scope, is_carrier), scope)
+    fresh = fresh_names(handed_on(value, scope), with_parts(scope, is_carrier), scope)
     return any(is_carrier(name) for name in sources(scope, statement, fresh))
 
 
-def feeds_by_call(
-    project: Project, statement: ast.stmt, is_carrier: Callable[[str], bool]
-) -> bool:
+def feeds_by_call(project: Project, statement: ast.stmt, is_carrier: Callable[[str], bool]) -> bool:
     """Whether a statement takes the carrier's next value from a function that makes it of the
     last, which it reads by itself (an attribute): `self.h = self.advance(x)`."""
     value = part_for(statement, is_carrier)

@@ -11,6 +11,7 @@ from analyzers.source.flow import (
     bindings,
     called_name,
     definitions,
+    handed_on,
     names_read,
     own_expressions,
     value_of,
@@ -30,12 +31,15 @@ def adds_up(statement: ast.stmt, is_carrier: Callable[[str], bool], scope: Scope
     if isinstance(statement, ast.AugAssign):
         return isinstance(statement.op, ast.Add | ast.Sub)
     value = value_of(statement)
-    return value is not None and any(_adds_up_value(arm, is_carrier, scope) for arm in arms(value))
+    return value is not None and any(
+        _adds_up_value(arm, is_carrier, scope) for arm in arms(value, scope)
+    )
 
 
-def arms(value: ast.expr) -> tuple[ast.expr, ...]:
-    """What a value may be: of `a if x else b` both."""
-    return (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+def arms(value: ast.expr, scope: Scope) -> tuple[ast.expr, ...]:
+    """What a value may be: of `a if x else b` both; of a name, what one statement gives it."""
+    made = handed_on(value, scope)
+    return (made.body, made.orelse) if isinstance(made, ast.IfExp) else (made,)
 
 
 def _adds_up_value(value: ast.expr, is_carrier: Callable[[str], bool], scope: Scope) -> bool:

@@ -145,7 +145,7 @@ class Story(Walks):
             is_average(arm, with_parts(scope, self._is_carrier), scope)
             for _, scope, statement in self.binders
             if (value := value_of(statement)) is not None
-            for arm in arms(value)
+            for arm in arms(value, scope)
         ) or any(
             interpolates(statement, self.attribute or self.name) for _, _, statement in self.binders
         )
