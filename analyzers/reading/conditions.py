@@ -148,7 +148,8 @@ def _identity(left: Value, right: Value, positive: bool) -> Value:
         return Const(not positive)
     if left is right:
         return Const(positive)
-    if isinstance(left, _ALWAYS_TRUE) and isinstance(right, _ALWAYS_TRUE):
+    known = (*_ALWAYS_TRUE, Const, Sequence, Tensor)
+    if isinstance(left, known) and isinstance(right, known):
         return Const(not positive)
     return Unknown(data=True)
 

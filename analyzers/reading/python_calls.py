@@ -204,10 +204,21 @@ def _setattr(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Valu
     return NONE
 
 
+def _iter(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    """An iterator over what ends: it goes on where it stopped."""
+    source = _same(machine, args, kwargs, frame)
+    ends = isinstance(source, Sequence) and source.kind != "generator" and not source.open
+    if not ends and not (isinstance(source, Stream) and source.exact):
+        return source
+    items = itertools.chain(containers.iterate(machine, source, frame))
+    return Stream(lambda: items, exact=True)
+
+
 def _next(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     if args and isinstance(args[0], Sequence) and args[0].kind == "generator" and args[0].items:
         return args[0].items.pop(0)
-    return next(containers.iterate(machine, args[0], frame), Unknown()) if args else Unknown()
+    missing = args[1] if len(args) > 1 else Unknown()
+    return next(containers.iterate(machine, args[0], frame), missing) if args else Unknown()
 
 
 def _partial(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
@@ -258,7 +269,7 @@ _BUILTINS: dict[str, Model] = {
     "range": _range,
     "enumerate": _enumerate,
     "zip": _zip,
-    "iter": _same,
+    "iter": _iter,
     "reversed": _same,
     "abs": lambda m, a, k, f: operators.operate(m, "abs", a, f),
     "len": _length,
@@ -276,6 +287,7 @@ _BUILTINS: dict[str, Model] = {
     "hasattr": _hasattr,
     "setattr": _setattr,
     "next": _next,
+    "object": lambda m, a, k, f: Const(object()),
     "print": _print,
 }
 MODELLED: dict[str, Model] = {

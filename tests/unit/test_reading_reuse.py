@@ -56,6 +56,12 @@ FAILING = {
         "    h.sum().backward()\n",
         (4, 4, "h"),
     ),
+    "passes taken from an iterator by hand": (
+        "stop = object()\npasses = iter(range(6))\ntotal = 0\nwhile True:\n"
+        "    i = next(passes, stop)\n    if i is stop:\n        break\n"
+        "    total = total + net(x).pow(2).mean()\n    if i % 2:\n        total.backward()\n",
+        (10, 10, "total"),
+    ),
     "a shift register of three": (
         "a = b = c = torch.zeros(2, 4)\nfor i in range(9):\n    new = torch.tanh(net(a))\n"
         "    a = b\n    b = c\n    c = new\n    new.sum().backward()\n",

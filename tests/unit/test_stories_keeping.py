@@ -6,9 +6,12 @@ import ast
 
 import pytest
 
+from analyzers.evidence import GraphReuse
 from analyzers.explain.reuse.handing import handings
 from analyzers.explain.reuse.keeping import sums
 from analyzers.explain.reuse.recordtypes import is_named_tuple_field, tensor_fields
+from analyzers.explain.reuse.story import story_of
+from analyzers.reading import read
 from analyzers.repair.sites.scopes import wants_gradient
 from analyzers.source.project import Project
 
@@ -102,3 +105,46 @@ def test_a_gradient_is_asked_for_by_a_name_or_one_that_gets_its_value(
     lines: str, wanted: bool
 ) -> None:
     assert wants_gradient(ast.parse(lines), "state") is wanted
+
+
+KEPT = """
+import torch
+import torch.nn as nn
+net = nn.Linear(4, 4)
+x = torch.randn(2, 4)
+
+def advance(agent):
+    mixed = agent.h + net(x)
+    return torch.tanh(mixed)
+
+class Agent:
+    def __init__(self):
+        self.h = torch.zeros(2, 4)
+
+    def move(self):
+        {body}
+
+agent = Agent()
+for _ in range(3):
+    agent.move()
+    agent.h.sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "fed", "averaged"),
+    [
+        ("self.h = torch.tanh(self.h + net(x))", True, False),
+        ("self.h = advance(self)", True, False),
+        ("state = torch.tanh(self.h + net(x)); self.h = state", True, False),
+        ("mean = 0.9 * self.h + 0.1 * net(x); self.h = mean", False, True),
+    ],
+)
+def test_what_a_value_is_made_of_is_seen_through_names_and_calls(
+    body: str, fed: bool, averaged: bool
+) -> None:
+    project = Project({"train.py": KEPT.replace("{body}", body)})
+    (reuse,) = [found for found in read(project).evidence if isinstance(found, GraphReuse)]
+    story = story_of(reuse, project)
+    assert story is not None
+    assert (story.self_fed, story.averaged) == (fed, averaged)
