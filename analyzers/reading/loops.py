@@ -135,9 +135,15 @@ def _least(machine: Machine, node: ast.For, source: Value) -> int:
     if isinstance(source, Parameters):
         return len(leaves(source)) if machine.facts_of(node).freezes else 0
     items = source.children if isinstance(source, Layer) else getattr(source, "items", ())
-    if not isinstance(items, list) or not any(isinstance(i, Instance | Layer) for i in items):
+    if not isinstance(items, list) or not any(_is_object(item) for item in items):
         return 0
     return min(len(items), MAX_OBJECTS)
+
+
+def _is_object(item: Value) -> bool:
+    """An object or a layer, or one beside its name."""
+    parts = item.items if isinstance(item, Sequence) and item.kind == "tuple" else [item]
+    return any(isinstance(part, Instance | Layer) for part in parts)
 
 
 def _blurred(item: Value) -> Value:

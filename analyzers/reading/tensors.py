@@ -8,6 +8,7 @@ from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
+from analyzers.reading.submodules import LISTED, modules_in
 from analyzers.reading.values import (
     NONE,
     Class,
@@ -33,13 +34,13 @@ _SAME = frozenset({"to", "cuda", "cpu", "xpu", "train", "eval", "share_memory", 
 _IDENTITIES = _SAME | {"float", "double", "half", "bfloat16"}
 MODULE_METHODS = ops.words(
     """
-    parameters named_parameters children modules named_children named_modules buffers
+    parameters named_parameters buffers
     train eval to cuda cpu float double half zero_grad state_dict load_state_dict
     register_buffer register_parameter add_module requires_grad_ apply
     save_hyperparameters optimizers manual_backward toggle_optimizer untoggle_optimizer
     log log_dict backward
     """
-) | frozenset(hooks.REGISTERED)
+) | frozenset([*hooks.REGISTERED, *LISTED])
 TENSOR_METHODS = (
     MODULE_METHODS
     | _TO_PYTHON
@@ -235,6 +236,8 @@ def _of_module(
     """A method of a module or of something unknown."""
     if name in ("parameters", "named_parameters", "buffers"):
         return Parameters(receiver, named=name == "named_parameters")
+    if name in LISTED and (found := modules_in(receiver, name)) is not None:
+        return found
     if name in _IDENTITIES:
         if isinstance(receiver, Unknown) and receiver.node is not None:
             return Unknown(receiver.origin, receiver.node)
