@@ -2,7 +2,9 @@
 
 What happens: no `zero_grad()` between two steps of an optimizer, or one that stands outside of
 the loop, clears another optimizer, or lacks its parentheses. Each backward adds to what is
-there. Nothing is raised; the steps point where the sum of all past gradients points.
+there. Nothing is raised; the steps point where the sum of all past gradients points. The same
+happens where `zero_grad()` comes right behind the step, and the backward of another network then
+passes through this one: what it leaves here joins the next step.
 
 Why: adding up is what makes gradient accumulation possible, so PyTorch never clears by itself.
 
@@ -60,6 +62,7 @@ FAMILY = "silent"
 SHOWN_AS = "gradients"
 TITLE = "Gradients of earlier steps are never cleared"
 SEEN_AS = "uncleared-gradients"
+FOREIGN = "a backward for the step of another optimizer has added to these gradients"
 FIGURES = "Norm of the gradients left over at each step"
 
 
@@ -67,7 +70,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """Steps were seen on gradients of steps before, and nothing near them clears."""
     fault = silent(evidence, SEEN_AS)
     where = spot(project, fault.at) if fault is not None else None
-    if fault is None or (where is not None and cleared_already(where, fault.params)):
+    if fault is None:
+        return None
+    foreign = fault.detail == FOREIGN
+    if where is not None and cleared_already(where, fault.params, before=foreign):
         return None
     if fault.doubtful and (where is None or not handed_on(where, fault.params)):
         return None
@@ -93,6 +99,11 @@ def explain(match: Match, project: Project) -> str:
         )
     who = f"`{match.carrier.name}`" if match.carrier else "An optimizer"
     told = f"{who} steps on gradients that still hold earlier ones."
+    if _detail(match) == FOREIGN:
+        told = (
+            f"{who} steps on gradients that are not its own alone: nothing clears what another "
+            "loss has left in its parameters in front of its backward."
+        )
     return f"{told} {measured(match, project, FIGURES)}"
 
 
@@ -113,6 +124,10 @@ def _by_hand(match: Match) -> bool:
 def _is_handed_on(match: Match) -> bool:
     """Whether nothing updates the leaves: then their gradients are passed on."""
     return isinstance(match.evidence, SilentFault) and match.evidence.doubtful
+
+
+def _detail(match: Match) -> str:
+    return match.evidence.detail if isinstance(match.evidence, SilentFault) else ""
 
 
 def _params(match: Match) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from . import frames
 from .aliases import CALLS, Aliases
 from .emitter import Emitter
 from .engine import Call, Observer
+from .foreign import Foreign
 from .frames import Json
 from .growth import UNUSED, Growth
 from .holders import Search
@@ -24,6 +25,7 @@ from .visit import Visit
 
 GROWTH = 4  # how often in a row something must grow
 GATHERED = "each backward has added to it"
+FOREIGN = "a backward for the step of another optimizer has added to these gradients"
 UPDATES = 64  # calls within which updates by hand are looked at
 
 
@@ -41,6 +43,7 @@ class SilentWatch(Observer):
         self._aliases = Aliases(parameters)
         self._starving = Starving(parameters)
         self._uncleared = Uncleared()
+        self._foreign = Foreign()
         self._spent: dict[int, tuple[int, int]] = {}
         self._candidates: set[int] = set()
         self._leftover: set[int] = set()
@@ -54,6 +57,7 @@ class SilentWatch(Observer):
         """Note which parameters still hold, untouched, a gradient that a step has used."""
         if call.kind == "backward" and call.n <= UPDATES:
             self._uncleared.before()
+            self._foreign.before()
         if call.kind == "backward" and Clock.steps:
             known = self._parameters.known
             self._candidates = {
@@ -79,6 +83,7 @@ class SilentWatch(Observer):
                 if known.id in self._leftover:
                     self._chain[known.id] = _gradient(known)
             if call.n <= UPDATES:
+                self._foreign.after(call)
                 self._tell_uncleared(call)
                 if any(known.optimizer is None for known in call.received):
                     self._last = call.alone()
@@ -101,16 +106,22 @@ class SilentWatch(Observer):
             if (spent := _gradient(known)) is not None:
                 self._spent[known.id] = spent
         self._steps[optimizer] += 1
-        if not stale:
-            return
-        norms = [_norm(known) for known in stale]
-        self._unzeroed[optimizer].append(sum(norm**2 for norm in norms) ** 0.5)
-        used_again = len(self._unzeroed[optimizer])
-        if used_again >= GROWTH and 2 * used_again >= self._steps[optimizer]:
+        if stale:
+            norms = [_norm(known) for known in stale]
+            self._unzeroed[optimizer].append(sum(norm**2 for norm in norms) ** 0.5)
+            self._tell_stale(optimizer, stale, self._unzeroed[optimizer])
+        if Clock.visits <= UPDATES and (stale := self._foreign.stepped(optimizer, owned)):
+            self._tell_stale(optimizer, stale, self._foreign.norms[optimizer], detail=FOREIGN)
+
+    def _tell_stale(
+        self, optimizer: int, stale: list[Known], figures: list[float], detail: str = ""
+    ) -> None:
+        """Tell parameters that most steps of their optimizer find with older gradients."""
+        if len(figures) >= GROWTH and 2 * len(figures) >= self._steps[optimizer]:
             names = [known.name for known in stale if known.name]
-            figures = self._unzeroed[optimizer]
             at = frames.user_place(sys._getframe())
-            self._tell("uncleared-gradients", at=at, params=names[:64], figures=figures[:64])
+            told: Json = {"at": at, "params": names[:64], "figures": figures[:64]}
+            self._tell("uncleared-gradients", **told, detail=detail)
 
     def _tell_uncleared(self, call: Call) -> None:
         """Tell leaves that the script itself updates, again and again, and never clears."""

@@ -25,13 +25,14 @@ def optimizer_stepped(where: Spot) -> str | None:
     return None
 
 
-def cleared_already(where: Spot, params: Sequence[str]) -> bool:
-    """Whether the step's own block clears this optimizer, or the model that owns the parameters:
-    then what was seen has another cause."""
+def cleared_already(where: Spot, params: Sequence[str], *, before: bool = False) -> bool:
+    """Whether the step's own block clears this optimizer, or the model that owns the parameters
+    (`before`: in front of the step): then what was seen has another cause."""
     names = {optimizer_stepped(where), *(path.partition(".")[0] for path in params)}
+    end = where.block.index(where.statement) if before else None
     return any(
         isinstance(call.func, ast.Attribute) and spelled(call.func.value) in names
-        for statement in where.block
+        for statement in where.block[:end]
         for call in calls_named(statement, "zero_grad")
     )
 
@@ -98,8 +99,9 @@ def _uncalled(statement: ast.stmt, name: str) -> ast.expr | None:
 
 
 def _elsewhere(where: Spot, name: str) -> list[ast.stmt]:
-    """Calls that clear the optimizer in an outer block of the same function."""
+    """Calls that clear the optimizer behind its step, or in an outer block of the same function."""
     outer = {id(s) for loop in where.module.loops_around(where.statement)[1:] for s in loop.body}
+    outer |= {id(s) for s in where.block[where.block.index(where.statement) :]}
     return [
         node
         for node in walk_scope(where.scope)
