@@ -180,6 +180,15 @@ def is_average(value: ast.AST, is_carrier: Callable[[str], bool], scope: Scope) 
     )
 
 
+def rate(average: ast.AST) -> str:
+    """What `1 - a` is taken of in an average: `a`."""
+    for node in walk(average):
+        match node:
+            case ast.BinOp(left=ast.Constant(), op=ast.Sub(), right=ast.Name() | ast.Attribute()):
+                return spelled(node.right)
+    return ""
+
+
 def _is_gate(name: str, scope: Scope) -> bool:
     """Whether the scope gives a name what a function of tensors, or a model, computes."""
     calls = [

@@ -14,12 +14,20 @@ from analyzers.evidence import GraphReuse, Join
 from analyzers.explain.reuse.beforehand import ran_before
 from analyzers.explain.reuse.binders import Binder, binders_of
 from analyzers.explain.reuse.feeding import feeds, feeds_by_call, with_parts
-from analyzers.explain.reuse.keeping import adds_up, arms, interpolates, is_average, queued, sums
+from analyzers.explain.reuse.keeping import (
+    adds_up,
+    arms,
+    interpolates,
+    is_average,
+    queued,
+    rate,
+    sums,
+)
 from analyzers.explain.reuse.lifetimes import base
 from analyzers.explain.reuse.occasions import binds_nothing, cache_of, only_when_missing
 from analyzers.explain.reuse.walks import SUMMING, Walks
-from analyzers.explain.spots import spot
-from analyzers.source.flow import bindings, value_of, walk_scope, walked
+from analyzers.explain.spots import assignments_to, spot
+from analyzers.source.flow import bindings, called_name, value_of, walk_scope, walked
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.trees import walk
 
@@ -140,14 +148,28 @@ class Story(Walks):
 
     @cached_property
     def averaged(self) -> bool:
-        """Whether the carrier is a running average with plain coefficients (an EMA)."""
-        return any(
-            is_average(arm, with_parts(scope, self._is_carrier), scope)
+        """Whether the carrier is a running average with plain coefficients (an EMA). One whose rate
+        is learnt wants its history, as a recurrence does."""
+        return any(not self._is_learnt(rate(arm)) for arm in self._averages) or any(
+            interpolates(statement, self.attribute or self.name) for _, _, statement in self.binders
+        )
+
+    @cached_property
+    def _averages(self) -> list[ast.expr]:
+        """The averages that the carrier gets its value by."""
+        return [
+            arm
             for _, scope, statement in self.binders
             if (value := value_of(statement)) is not None
             for arm in arms(value, scope)
-        ) or any(
-            interpolates(statement, self.attribute or self.name) for _, _, statement in self.binders
+            if is_average(arm, with_parts(scope, self._is_carrier), scope)
+        ]
+
+    def _is_learnt(self, name: str) -> bool:
+        """Whether a name is given a parameter."""
+        return bool(name) and any(
+            isinstance(node.value, ast.Call) and called_name(node.value) == "Parameter"
+            for _, node in assignments_to(self.project, name)
         )
 
     @cached_property
@@ -176,7 +198,8 @@ class Story(Walks):
             sums(value, self.name) for value in self._root_values
         )
         return (new.startswith(SUMMING) and is_root) or any(
-            adds_up(statement, self._is_carrier, scope) and (is_root or not self.averaged)
+            adds_up(statement, self._is_carrier, scope)
+            and (is_root or not (self.averaged or self._averages))
             for _, scope, statement in self.binders
         )
 
