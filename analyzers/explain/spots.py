@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from analyzers.source.edits import Editor
 from analyzers.source.flow import call_in, called_name, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope
 from analyzers.source.trees import remembered, walk
+
+_IN_PLACE = re.compile(r"(\.<locals>\.(<(list|set|dict)comp>|<genexpr>))+$")  # runs where it stands
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ def leading_to(project: Project, block: Sequence[ast.stmt], place: Place) -> ast
         defines = isinstance(statement, (*FUNCTIONS[:2], ast.ClassDef))
         if where is not None and where.module.holds(statement, where.statement) and not defines:
             return statement
-    name = place.function.rpartition(".")[2]
+    name = _IN_PLACE.sub("", place.function).rpartition(".")[2]
     if not name or name.startswith("<"):
         return None
     names = functions_calling(project, name)

@@ -46,7 +46,7 @@ from analyzers.explain.pattern import Carrier, Match, Proposal
 from analyzers.explain.reuse.spared import spared_by_closure
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
-from analyzers.repair.remake.closures import forward_into_closure
+from analyzers.repair.remake.closures import forward_into_closure, forward_outside
 from analyzers.repair.remake.recomputing import recompute_where_used
 from analyzers.source.flow import walked
 from analyzers.source.project import Project
@@ -69,7 +69,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     made = story.join.old.at if story.join is not None else None
     root = walked(story.root_call) if story.root_call is not None else None
     if not story.reuse.same_root or made is None or not isinstance(root, ast.Name):
-        return found
+        forward = forward_outside(story)
+        return replace(found, location=forward) if forward is not None else found
     return replace(found, location=made, carrier=Carrier(root.id, made))
 
 

@@ -158,6 +158,21 @@ class Lifetime(SharedFrame):
                 found.append((hop, where.module, where.statement))
         return found
 
+    def left_behind(self, scope: ast.AST) -> list[ast.stmt]:
+        """The statements of a function behind which a run has first seen old values that they give
+        no name: a call that leaves them in its objects (`model(image)`)."""
+        found: list[ast.stmt] = []
+        known: set[int] = set()
+        for hop in self.reuse.path:
+            where = spot(self.project, hop.at) if hop.how == "bound" else None
+            if where is None or where.scope is not scope or set(hop.carries) <= known:
+                continue
+            known.update(hop.carries)
+            calls = any(isinstance(node, ast.Call) for node in walk(where.statement))
+            if calls and base(hop.name) not in bindings(where.statement):
+                found.append(where.statement)
+        return found
+
     def _seen_stored(self, path: str) -> Hop | None:
         """The hop where such an attribute was seen to be stored, under the name it has there."""
         for hop, _, _ in self.first_named:

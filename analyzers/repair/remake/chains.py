@@ -21,19 +21,25 @@ _DATA = ("rand", "randn", "zeros", "ones", "tensor", "arange", "linspace", "rand
 
 
 def chains_of(
-    module: Module, scope: Scope, before: ast.stmt, names: set[str]
+    module: Module,
+    scope: Scope,
+    before: ast.stmt,
+    names: set[str],
+    seen: Sequence[ast.stmt] = (),
 ) -> Iterator[list[ast.stmt]]:
-    """Runs of statements in front of `before` that make the names: with everything that depends
-    on a model or a parameter, then shorter ones down to the last statement alone."""
+    """Runs of statements in front of `before` that make the names, or were seen to make what the
+    names lead to: with everything that depends on a model or a parameter, then shorter ones down
+    to the last statement alone."""
     chain: list[ast.stmt] = []
     wanted = set(names)
     held = _held_by_optimizers(module, scope, before)
     for statement in reversed(list(in_front(module, scope, before))):
-        if not set(bound_in(statement)) & wanted or set(bound_in(statement)) & held:
+        bound = set(bound_in(statement))
+        if bound & held or not (bound & wanted or statement in seen):
             continue
         if constructs(module, statement):
             continue
-        if not chain or _makes_graph(scope, statement):
+        if not chain or statement in seen or _makes_graph(scope, statement):
             chain.insert(0, statement)
             wanted |= names_read(statement)
         elif set(bound_in(statement)) & _rebound_in(chain):
@@ -131,7 +137,10 @@ def _rebound_in(chain: Sequence[ast.stmt]) -> set[str]:
 
 
 def _makes_graph(scope: Scope, statement: ast.stmt) -> bool:
-    """Whether the statement depends on a model or a parameter, as far as the text can tell."""
+    """Whether the statement depends on a model or a parameter, as far as the text can tell; what
+    runs unrecorded does not."""
+    if isinstance(statement, ast.With) and any("no_grad" in spelled(i) for i in statement.items):
+        return False
     value: ast.AST = value_of(statement) or statement
     for node in walk(value):
         if not isinstance(node, ast.Call):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
+from analyzers.explain.spots import leading_to, spot
 from analyzers.repair.remake.chains import bound_in, chains_of
 from analyzers.repair.rewrite import copy_into, move_into, statements_of
 from analyzers.source.calls import calls_named
@@ -44,10 +46,13 @@ def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
     names = (names_read(root) if root is not None else set()) | carriers | owners
     scope = module.scope_of(closure)
     needed = _free_names(closure) & _graph_side(scope, names)
-    for rank, made_there in enumerate(chains_of(module, scope, closure, needed or names)):
+    seen = story.left_behind(scope)
+    before = _step_behind(story, module, closure) or closure
+    for rank, made_there in enumerate(chains_of(module, scope, before, needed or names, seen)):
         chain = _with_clearing(module, scope, closure, made_there)
         made = {name for s in chain for name in bound_in(s)}
-        first = next((s for s in closure.body if names_read(s) & made), statement)
+        old = _reading_old(story, closure)
+        first = next((s for s in closure.body if names_read(s) & made or s in old), statement)
         editor = Editor(module)
         kept = _returned_by_step(editor, scope, closure, chain)
         if kept is not None:
@@ -57,6 +62,32 @@ def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
         yield Proposal(
             "forward-into-closure", "Forward and loss inside the closure", edits, "", rank
         )
+
+
+def _step_behind(story: Story, module: Module, closure: ast.stmt) -> ast.stmt | None:
+    """The statement that gives the closure to its optimizer, where it stands further down in the
+    function around the closure: what is in front of it is outside of the closure, too."""
+    calling = story.reuse.reached.stack[-2:-1]
+    step = module.statement_at(calling[0].line, calling[0].column) if calling else None
+    if step is None or step.lineno < closure.lineno:
+        return None
+    return step if module.scope_of(step) is module.scope_of(closure) else None
+
+
+def forward_outside(story: Story) -> Place | None:
+    """The call around the closure that was seen to leave old values in its objects."""
+    where = spot(story.project, story.reuse.reached.at)
+    if where is None:
+        return None
+    left = story.left_behind(where.module.scope_of(where.scope))
+    return Place(where.module.path, left[0].lineno) if left else None
+
+
+def _reading_old(story: Story, closure: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+    """The statements of the closure that were seen to compute from old values, be it in a call."""
+    places = [join.new.at for join in story.reuse.joins if join.new is not None]
+    found = [leading_to(story.project, closure.body, at) for at in places if at is not None]
+    return [statement for statement in found if statement is not None]
 
 
 def _call_maker(
