@@ -13,7 +13,7 @@ from analyzers.explain.pattern import Carrier, Match
 from analyzers.explain.spots import Spot, names_held, spot
 from analyzers.source.calls import steps
 from analyzers.source.flow import argument_for, bindings, calls_in, walk_scope
-from analyzers.source.project import Loop, Project, spelled
+from analyzers.source.project import LIBRARIES, Loop, Project, spelled
 from analyzers.source.trees import walk
 from analyzers.source.writes import Write, writes
 
@@ -185,4 +185,4 @@ def _called(where: Spot) -> list[str]:
     """The names of the script's own objects that a statement calls, innermost call first."""
     calls = [n for n in walk(where.statement) if isinstance(n, ast.Call) and n.args]
     names = [spelled(c.func) for c in reversed(calls) if not isinstance(c.func, ast.Call)]
-    return [n for n in names if n.partition(".")[0] not in ("torch", "F", "nn")]
+    return [n for n in names if n.partition(".")[0] not in LIBRARIES]

@@ -17,6 +17,8 @@ Loop = ast.For | ast.AsyncFor | ast.While
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
+# What scripts call the packages that they compute with: fragments come without their imports.
+LIBRARIES = frozenset({"torch", "th", "nn", "F", "functional", "init", "np", "math"})
 
 
 class Module:
@@ -47,6 +49,21 @@ class Module:
     def parents(self) -> dict[ast.AST, ast.AST]:
         """Each node's parent."""
         return {child: node for node in self.nodes for child in children(node)}
+
+    @cached_property
+    def _imported(self) -> set[str]:
+        """The names that the file's imports bind."""
+        return {
+            item.asname or item.name.partition(".")[0]
+            for node in self.nodes
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for item in node.names
+        }
+
+    def in_library(self, path: str) -> bool:
+        """Whether a path leads into a package: its first name is imported, or usual for one."""
+        root = path.partition(".")[0]
+        return root in self._imported or root in LIBRARIES
 
     @cached_property
     def _statements(self) -> dict[int, ast.stmt]:

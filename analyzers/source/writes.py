@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analyzers.source.flow import called_name, own_expressions
-from analyzers.source.project import spelled
+from analyzers.source.project import LIBRARIES, spelled
 from analyzers.source.trees import walk
 
 # Methods with a trailing underscore that write no values.
@@ -97,4 +97,4 @@ def is_library(call: ast.Call) -> bool:
         return False
     text = spelled(owner)
     root = text.partition(".")[0]
-    return root in ("torch", "F", "nn", "init", "th", "functional") or "functional" in text
+    return root in LIBRARIES or "functional" in text

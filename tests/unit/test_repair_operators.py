@@ -21,6 +21,19 @@ CLIPPED_PARTS = """\
     optimizer.step()
     """
 
+CLASSES_BY_ALIAS = """\
+    import torch as th
+    import torch.nn as tnn
+    net = tnn.Linear(3, 4)
+    optimizer = th.optim.SGD(net.parameters(), lr=0.1)
+    labels = th.randint(4, (6,))
+    scores = net(th.randn(6, 3))
+    chosen = th.argmax(scores, dim=1).float()
+    loss = tnn.functional.mse_loss(chosen, labels.float())
+    loss.backward()
+    optimizer.step()
+    """
+
 RESET_OF_CHILDREN = """\
     import torch
     from torch import nn
@@ -307,6 +320,11 @@ THREE_BY_TURNS = """\
         ),
         (MADE_AHEAD, "property", "return self.marks.repeat(steps).tanh()"),
         (MADE_AHEAD, "property", "self.size = size"),
+        (
+            CLASSES_BY_ALIAS,
+            "cross-entropy",
+            "loss = tnn.functional.cross_entropy(scores, labels)",
+        ),
         (
             TARGET_IN_CLOSURE,
             "detach-at-definition",

@@ -13,7 +13,7 @@ from analyzers.source.flow import (
     names_read,
     value_of,
 )
-from analyzers.source.project import Project, spelled
+from analyzers.source.project import LIBRARIES, Project, spelled
 from analyzers.source.trees import walk
 
 
@@ -60,7 +60,7 @@ def _forward_in_loop(story: Story) -> bool:
 
 def is_library(path: str) -> bool:
     """Whether a path leads into a package, by the name that scripts give it."""
-    return path.partition(".")[0] in ("torch", "F", "nn", "np", "math")
+    return path.partition(".")[0] in LIBRARIES
 
 
 def _calls_an_object(project: Project, call: ast.Call) -> bool:

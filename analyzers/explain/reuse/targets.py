@@ -17,7 +17,7 @@ from analyzers.source.flow import (
     value_of,
     walk_scope,
 )
-from analyzers.source.project import Function, Module, Project, spelled
+from analyzers.source.project import LIBRARIES, Function, Module, Project, spelled
 from analyzers.source.trees import remembered, walk
 
 _BUILTINS = frozenset(dir(builtins))
@@ -209,7 +209,7 @@ def _own_attributes(tree: ast.Module) -> set[str]:
 def _is_model_call(call: ast.Call) -> bool:
     """A call with arguments of something that is neither a library's, nor Python's, nor a class."""
     text = spelled(call.func)
-    library = text.partition(".")[0] in ("torch", "F", "nn", "np", "math") or text in _BUILTINS
+    library = text.partition(".")[0] in LIBRARIES or text in _BUILTINS
     return bool(call.args) and not library and not called_name(call)[:1].isupper()
 
 

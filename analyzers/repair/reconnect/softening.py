@@ -9,8 +9,16 @@ from collections.abc import Iterator
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor, needs_parentheses
-from analyzers.source.flow import called_name, definitions, mentions, names_read, value_of
+from analyzers.source.flow import (
+    called_name,
+    definitions,
+    is_dotted,
+    mentions,
+    names_read,
+    value_of,
+)
 from analyzers.source.project import Module, spelled
 from analyzers.source.trees import walk
 
@@ -21,10 +29,10 @@ _FLOATING = re.compile(r"float|double|half", re.IGNORECASE)
 _COMPARISONS = ("gt", "ge", "lt", "le")
 
 
-def softened(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
+def softened(where: Spot) -> tuple[ast.expr, ast.expr] | None:
     """The first step function of a statement, and what it is applied to."""
-    for node in walk(statement):
-        soft = _soft(node)
+    for node in walk(where.statement):
+        soft = _soft(where.module, node)
         if soft is not None and isinstance(node, ast.expr):
             return node, soft
     return None
@@ -32,7 +40,7 @@ def softened(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
 
 def differentiable(where: Spot, rank: int = 1) -> Iterator[Proposal]:
     """In place of a step function, what it was applied to: of `(p > 0.5).float()`, `p`."""
-    editor, found = where.editor, softened(where.statement)
+    editor, found = where.editor, softened(where)
     if found is not None:
         hard, soft = found
         title = f"Use `{spelled(soft)}` itself, which has a gradient"
@@ -43,7 +51,7 @@ def differentiable(where: Spot, rank: int = 1) -> Iterator[Proposal]:
 
 def is_probability(where: Spot) -> bool:
     """Whether the step is one on a probability, which may well stand for the decision itself."""
-    found = softened(where.statement)
+    found = softened(where)
     if found is None:
         return False
     values: list[ast.expr | None] = [found[1]]
@@ -59,7 +67,7 @@ def is_probability(where: Spot) -> bool:
 
 def straight_through(where: Spot, rank: int = 2) -> Iterator[Proposal]:
     """The hard value forward and the soft one's gradient backward."""
-    editor, found = where.editor, softened(where.statement)
+    editor, found = where.editor, softened(where)
     if found is not None:
         hard, soft = (editor.text_of(part) for part in found)
         bare = f"({soft})" if needs_parentheses(found[1]) else soft
@@ -71,28 +79,28 @@ def straight_through(where: Spot, rank: int = 2) -> Iterator[Proposal]:
         yield Proposal("straight-through", title, edits, tradeoff, rank)
 
 
-def _soft(node: ast.AST) -> ast.expr | None:
+def _soft(module: Module, node: ast.AST) -> ast.expr | None:
     """What a step function is applied to: `p` of `(p > 0.5).float()`, `p.ge(0.5).int()`,
     `p.round()` and `torch.round(p)`."""
     if not isinstance(node, ast.Call):
         return None
     if _is_order(node):
-        return _sorted(node)
-    name, operand = called_name(node), _operand(node)
+        return _sorted(module, node)
+    name, operand = called_name(node), _operand(module, node)
     if name in (*_CASTS, "int", "long") and isinstance(operand, ast.Compare):
         return operand.left
     if name in (*_CASTS, "int", "long") and isinstance(operand, ast.Call):
         if _is_order(operand):
-            return _sorted(operand)
+            return _sorted(module, operand)
         if called_name(operand) in (*_COMPARISONS, "round"):
-            return _operand(operand)
+            return _operand(module, operand)
     return operand if name in _STEPWISE and "." in spelled(node.func) else None
 
 
-def _operand(call: ast.Call) -> ast.expr | None:
-    """What a method belongs to, or a function of torch's is given first."""
+def _operand(module: Module, call: ast.Call) -> ast.expr | None:
+    """What a method belongs to, or a library's function is given first."""
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if owner is not None and spelled(owner).partition(".")[0] not in ("torch", "np", "math"):
+    if owner is not None and not (is_dotted(owner) and module.in_library(spelled(owner))):
         return owner
     return call.args[0] if call.args else None
 
@@ -101,20 +109,20 @@ def _is_order(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and called_name(node) == "argsort"
 
 
-def _sorted(node: ast.expr) -> ast.expr:
+def _sorted(module: Module, node: ast.expr) -> ast.expr:
     """What is put in order: `x` of `x.argsort().argsort()` and of `torch.argsort(x)`."""
     while isinstance(node, ast.Call) and _is_order(node):
-        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-        if owner is None or spelled(owner) == "torch":
-            return node.args[0] if node.args else node
-        node = owner
+        operand = _operand(module, node)
+        if operand is None:
+            return node
+        node = operand
     return node
 
 
 def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     """Cross entropy on the scores in place of a loss on the chosen classes."""
-    chosen = next(filter(None, map(_chosen_from, ast.walk(where.statement))), None)
-    scores = _before_softmax(chosen) if chosen is not None else None
+    chosen = next(iter(calls_named(where.statement, "argmax")), None)
+    scores = _operand(where.module, chosen) if chosen is not None else None
     targets = getattr(where.statement, "targets", [])
     if scores is None or len(targets) != 1 or not isinstance(targets[0], ast.Name):
         return
@@ -126,6 +134,7 @@ def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
             continue
         target = next(a for a in call.args if not mentions(a, name))
         cross = f"{_functional(where.module)}.cross_entropy"
+        scores = _before_softmax(where.module, scores)
         text = f"{cross}({editor.text_of(scores)}, {_classes(editor, target)})"
         edits = [editor.replace(call, text)]
         others = [s for s in block if s is not statement and name in names_read(s)]
@@ -137,23 +146,10 @@ def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         return
 
 
-def _chosen_from(node: ast.AST) -> ast.expr | None:
-    if isinstance(node, ast.Call) and called_name(node) == "argmax":
-        if (
-            node.args
-            and isinstance(node.func, ast.Attribute)
-            and spelled(node.func.value) == "torch"
-        ):
-            return node.args[0]
-        if isinstance(node.func, ast.Attribute):
-            return node.func.value
-    return None
-
-
-def _before_softmax(node: ast.expr) -> ast.expr:
+def _before_softmax(module: Module, node: ast.expr) -> ast.expr:
     """The scores that probabilities are made of: cross entropy takes their softmax itself."""
     while isinstance(node, ast.Call) and called_name(node) in ("softmax", "log_softmax"):
-        operand = _operand(node)
+        operand = _operand(module, node)
         if operand is None:
             return node
         node = operand

@@ -266,7 +266,7 @@ def _cut_names(where: Spot) -> Iterator[str]:
 
 def _step_at(where: Spot, name: str, sources: _Sources) -> Cut | None:
     """A step function in the statement, whose gradient is zero wherever it has one."""
-    if softened(where.statement) is None:
+    if softened(where) is None:
         return None
     bound = bindings(where.statement)
     return Cut(where, where.place, Carrier(bound[0] if bound else name, where.place))

@@ -67,19 +67,19 @@ def computed_anew(holders: Sequence[Holder], project: Project, rank: int = 0) ->
             continue
         module, store = stores[0]
         maker, owner = module.scope_of(store), module.class_of(store)
-        if isinstance(maker, ast.FunctionDef) and owner is not None and _is_own(store):
+        if isinstance(maker, ast.FunctionDef) and owner is not None and _is_own(module, store):
             edits = _as_property(module, store, maker, owner)
             title = f"Compute `{spelled(store.targets[0])}` where it is used, as a property"
             yield Proposal("compute-anew", title, joined(edits), "", rank)
             return
 
 
-def _is_own(store: ast.Assign) -> bool:
+def _is_own(module: Module, store: ast.Assign) -> bool:
     """Whether a store to `self.x` reads nothing but the object's own attributes."""
     target = store.targets[0]
     own = isinstance(target, ast.Attribute) and spelled(target.value) == "self"
     names = [n for n in walk(store.value) if isinstance(n, ast.Name) and n.id != "self"]
-    return own and all(name.id in ("torch", "F", "nn") for name in names)
+    return own and all(module.in_library(name.id) for name in names)
 
 
 def _as_property(
