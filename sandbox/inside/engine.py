@@ -58,6 +58,9 @@ class Observer:
     def failed(self, call: Call, error: Exception) -> None:
         """The engine, or what it ran, has raised."""
 
+    def within(self, call: Call, error: Exception | None) -> None:
+        """A hook of the script's has called the engine while it ran; `error`: what that raised."""
+
 
 Calls = Counter[tuple[str, int]]  # by file and line
 
@@ -84,11 +87,12 @@ class Engine:
     _original: Any = None
     _listeners: dict[str, list[Any]] = field(default_factory=dict)
     _per_line: Calls = field(default_factory=Counter)
+    _per_line_within: Calls = field(default_factory=Counter)
     _thread: threading.local = field(default_factory=threading.local)
 
     def install(self) -> None:
         """Take the place of the function through which torch enters its engine."""
-        for what in ("before", "after", "failed"):
+        for what in ("before", "after", "failed", "within"):
             inherited = getattr(Observer, what)
             hearing = [o for o in self.observers if getattr(type(o), what) is not inherited]
             self._listeners[what] = [getattr(observer, what) for observer in hearing]
@@ -103,15 +107,37 @@ class Engine:
 
     def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """Run the engine as asked. Calls within a call (checkpoints) are part of it."""
-        if getattr(self._thread, "inside", False) or _is_traced(outputs):
-            return self._original(outputs, *args, **kwargs)
+        outer: Call | None = getattr(self._thread, "outer", None)
+        if outer is not None or _is_traced(outputs):
+            return self._within(outer, outputs, args, kwargs)
         if self.enough is not None and self.enough(self._per_line):
             raise Stopped
-        self._thread.inside = True
+        call = self._thread.outer = self._begin(outputs, args, kwargs, self._per_line)
         try:
-            return self._watched(self._begin(outputs, args, kwargs), outputs, args, kwargs)
+            return self._watched(call, outputs, args, kwargs)
         finally:
-            self._thread.inside = False
+            self._thread.outer = None
+
+    def _within(
+        self, outer: Call | None, outputs: Sequence[Any], args: tuple[Any, ...], kwargs: Json
+    ) -> Any:
+        """A call within a call. One that the script asks for itself, in a hook or in a function of
+        its own, is told beside the outer one; it does not count as a pass."""
+        asking, _ = standing(sys._getframe(2))
+        if outer is None or asking is outer.frame or _is_traced(outputs):
+            return self._original(outputs, *args, **kwargs)
+        call = self._begin(outputs, args, kwargs, self._per_line_within)
+        if self.keep_graphs:
+            args = (args[0], True, *args[2:])
+        try:
+            result = self._original(outputs, *args, **kwargs)
+        except Exception as error:
+            call.walk = executed(call.roots, call.inputs)
+            self._tell("within", call, error)
+            raise
+        call.walk = executed(call.roots, call.inputs)
+        self._tell("within", call, None)
+        return result
 
     def _watched(
         self, call: Call, outputs: Sequence[Any], args: tuple[Any, ...], kwargs: Json
@@ -137,15 +163,17 @@ class Engine:
         self._tell("after", call)
         return result
 
-    def _begin(self, outputs: Sequence[Any], args: tuple[Any, ...], kwargs: Json) -> Call:
+    def _begin(
+        self, outputs: Sequence[Any], args: tuple[Any, ...], kwargs: Json, per_line: Calls
+    ) -> Call:
         frame, stands = standing(sys._getframe(2))
         line = (frame.f_code.co_filename, frame.f_lineno or 0) if frame else ("", 0)
-        self._per_line[line] += 1
+        per_line[line] += 1
         return Call(
             n=Clock.visits + 1,
             frame=frame,
             standing=stands,
-            iteration=self._per_line[line],
+            iteration=per_line[line],
             kind="backward" if kwargs.get("accumulate_grad", True) else "grad",
             retain=bool(args[1]) or self.keep_graphs,
             create_graph=bool(args[2]),

@@ -83,6 +83,14 @@ class ReuseWatch(Observer):
         elif not call.retain:
             self.after(call)
 
+    def within(self, call: Call, error: Exception | None) -> None:
+        """Follow the calls of a hook among themselves."""
+        self.before(call)
+        if error is not None:
+            self.failed(call, error)
+        else:
+            self.after(call)
+
     def _held_around(self, call: Call, search: Search) -> dict[Key, list[Name]]:
         held: dict[Key, list[Name]] = {}
         for name, tensor in search.around(call.frame):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.feeding import put_in
 from analyzers.explain.reuse.story import Story
+from analyzers.explain.spots import spot
 from analyzers.repair.rewrite import statements_of
 from analyzers.repair.sites.options import option_site
 from analyzers.source.calls import calls_named
@@ -25,7 +26,7 @@ def keep_for_second(story: Story, project: Project) -> Iterator[Proposal]:
     site = option_site(project, story.reuse.freed, "create_graph")
     if site is None:
         return
-    learnt = _reaches_walk(project, site.module, site.statement)
+    learnt = _reaches_walk(project, site.module, site.statement) and not _in_hook(story, project)
     yield Proposal(
         "create-graph",
         "Make a graph of the gradients too",
@@ -42,6 +43,13 @@ def keep_for_second(story: Story, project: Project) -> Iterator[Proposal]:
         "Only if the gradients are looked at, not learnt from." if learnt else "",
         5 if learnt else 0,
     )
+
+
+def _in_hook(story: Story, project: Project) -> bool:
+    """Whether a walk was under way that makes no graph of what its hooks hand back."""
+    outer = [spot(project, place) for place in story.reuse.freed.stack[:-1]]
+    calls = [call for where in outer if where and (call := where.call("backward")) is not None]
+    return any(not {"create_graph"} & {k.arg for k in call.keywords} for call in calls)
 
 
 def _reaches_walk(
