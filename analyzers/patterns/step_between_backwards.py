@@ -57,6 +57,7 @@ from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import changed
 from analyzers.explain.spots import Spot, spot
 from analyzers.repair.cut.carrying import carried_names
+from analyzers.repair.remake.members import anew_where_read
 from analyzers.repair.reschedule.carried import detach_attributes, detach_carried
 from analyzers.repair.reschedule.schedule import Schedule, root_names, schedule_of
 from analyzers.repair.reschedule.splitting import all_steps_last, steps_behind_walks
@@ -83,10 +84,13 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     schedule = schedule_of(stale)
     found = stale.matched(NAME, Certainty.CERTAIN if stale.changes else Certainty.LIKELY)
+    boundary = _boundary(schedule)
+    kept = None if boundary.place is not None else _kept(stale, schedule)
     return replace(
         found,
-        carrier=_carrier(stale, schedule),
-        boundary=_boundary(schedule),
+        location=kept.place if kept is not None else found.location,
+        carrier=kept or _carrier(stale, schedule),
+        boundary=boundary,
         facts={**found.facts, "schedule": schedule},
     )
 
@@ -106,6 +110,17 @@ def _carrier(stale: Stale, schedule: Schedule | None) -> Carrier | None:
         for name in _made_before(loops[0], spot(stale.project, saved)) if loops else []:
             return Carrier(name, place)
     return Carrier(visit.root[-1], place) if visit.root else None
+
+
+def _kept(stale: Stale, schedule: Schedule | None) -> Carrier | None:
+    """Where several calls of one function walk and step, what an object keeps from call to call,
+    and the statement that put it there, computed with the old weights."""
+    saved = stale.evidence.node.at if stale.evidence.node is not None else None
+    where = spot(stale.project, saved)
+    if saved is None or where is None or schedule is None or schedule.straight:
+        return None
+    names = [name for name in bindings(where.statement) if "." in name]
+    return Carrier(names[0], saved, "attribute") if names else None
 
 
 def _made_before(loop: Loop, saving: Spot | None) -> list[str]:
@@ -143,6 +158,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from steps_last(schedule)
         yield from all_steps_last(stale, schedule)
     else:
+        yield from anew_where_read(stale)
         yield from detach_carried(stale, schedule)
         yield from forward_in_loop(stale, schedule)
         yield from steps_behind_walks(schedule, rank=1)

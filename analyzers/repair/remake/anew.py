@@ -57,16 +57,14 @@ def _handed_down(story: Story) -> Iterator[Proposal]:
         if not isinstance(made[0].targets[0], ast.Name):
             return
         names = {spelled(v): p for p, v in arguments(call, shared.module, shared.scope)}
-        text = _in_names_of(shared.module, caller.module, made[0].value, names)
+        text = in_names_of(shared.module, caller.module, made[0].value, names)
         if text is not None:
             edit = Editor(shared.module).insert_before(head_of(loop), f"{story.name} = {text}")
             title = f"Compute `{story.name}` inside the loop of `{shared.function}`"
             yield _proposal("compute-in-loop", title, (edit,))
 
 
-def _in_names_of(
-    module: Module, home: Module, value: ast.expr, names: dict[str, str]
-) -> str | None:
+def in_names_of(module: Module, home: Module, value: ast.expr, names: dict[str, str]) -> str | None:
     """An expression of one function in the names of another that was given some of them; None
     where it reads what the other does not know."""
     known = _module_names(module.tree) if module is home else set()

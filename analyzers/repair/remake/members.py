@@ -1,0 +1,99 @@
+"""The fix for a value that an object holds from before a step: made anew where it is read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.inplace import Stale
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot, spot
+from analyzers.repair.blocks import joined
+from analyzers.repair.remake.anew import in_names_of
+from analyzers.source.edits import Editor
+from analyzers.source.flow import assigned_parts, definitions, value_of, walk_scope
+from analyzers.source.project import Project, spelled
+from analyzers.source.trees import walk
+
+
+def anew_where_read(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
+    """`batch.feature = net(x)` in front of all phases becomes `net(batch.x)` in the phase that
+    reads it behind the step."""
+    node, visit = stale.evidence.node, stale.evidence.reached
+    made = spot(stale.project, node.at if node is not None else None)
+    if made is None or visit is None or not isinstance(made.statement, ast.Assign):
+        return
+    target, value = made.statement.targets[0], made.statement.value
+    if not isinstance(target, ast.Attribute) or not isinstance(value, ast.Call):
+        return
+    below = [p for p in visit.stack if node and node.at and p.frame > node.at.frame]
+    for reader in (spot(stale.project, place) for place in reversed(below)):
+        reads = _reads(reader, target.attr) if reader is not None else []
+        if reader is None or not reads:
+            continue
+        names = _known_by(stale.project, made, target, spelled(reads[0].value))
+        if made.module.class_of(made.statement) is reader.module.class_of(reader.statement):
+            names["self"] = "self"
+        text = in_names_of(reader.module, made.module, value, names)
+        if text is not None:
+            edits = [reader.editor.replace(read, text) for read in reads]
+            if _read_in_all(stale.project, target.attr) == len(reads):
+                edits.append(Editor(made.module).delete(made.statement))
+            yield Proposal(
+                "compute-where-read",
+                f"Compute `{spelled(reads[0])}` anew where it is read",
+                joined(edits),
+                "The loss is computed from the weights as the step has left them.",
+                rank,
+            )
+        return
+
+
+def _reads(reader: Spot, attribute: str) -> list[ast.Attribute]:
+    """Where a function reads an attribute of one object that it knows by one name."""
+    found = [
+        node
+        for node in walk_scope(reader.scope)
+        if isinstance(node, ast.Attribute)
+        and node.attr == attribute
+        and isinstance(node.ctx, ast.Load)
+    ]
+    return found if len({spelled(node.value) for node in found}) == 1 else []
+
+
+def _read_in_all(project: Project, attribute: str) -> int:
+    return sum(
+        isinstance(node, ast.Attribute)
+        and node.attr == attribute
+        and isinstance(node.ctx, ast.Load)
+        for module in project.modules.values()
+        for node in walk(module.tree)
+    )
+
+
+def _known_by(project: Project, made: Spot, target: ast.Attribute, owner: str) -> dict[str, str]:
+    """What the object holds of the names of the function that filled it, as its reader calls it."""
+    held = spelled(target.value)
+    names = {held: owner}
+    for statement in definitions(made.scope, held):
+        if isinstance(call := value_of(statement), ast.Call):
+            fields = _fields(project, spelled(call.func))
+            pairs = [*zip(fields, call.args, strict=False)]
+            pairs += [(k.arg, k.value) for k in call.keywords if k.arg in fields]
+            names |= {v.id: f"{owner}.{f}" for f, v in pairs if isinstance(v, ast.Name)}
+    for node in walk_scope(made.scope):
+        for part, value in assigned_parts(node) if isinstance(node, ast.stmt) else ():
+            if isinstance(part, ast.Attribute) and spelled(part.value) == held:
+                if isinstance(value, ast.Name):
+                    names[value.id] = f"{owner}.{part.attr}"
+    return names
+
+
+def _fields(project: Project, name: str) -> list[str]:
+    """The fields of a record class of the script, in the order of its arguments."""
+    for module in project.modules.values():
+        for kind in module.nodes:
+            if isinstance(kind, ast.ClassDef) and kind.name == name:
+                fields = [s.target for s in kind.body if isinstance(s, ast.AnnAssign)]
+                return [field.id for field in fields if isinstance(field, ast.Name)]
+    return []
