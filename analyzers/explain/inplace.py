@@ -11,8 +11,8 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Change, InplaceChange, Place
 from analyzers.explain.pattern import Carrier, Match
 from analyzers.explain.spots import Spot, names_held, spot
-from analyzers.source.calls import steps
-from analyzers.source.flow import argument_for, bindings, calls_in, walk_scope
+from analyzers.source.calls import argument_for, calls_in, steps
+from analyzers.source.flow import definitions, statements_of
 from analyzers.source.project import LIBRARIES, Loop, Project, spelled
 from analyzers.source.trees import walk
 from analyzers.source.writes import Write, writes
@@ -61,8 +61,8 @@ class Stale:
             return []
         return [
             Spot(saved.module, node, Place(saved.module.path, node.lineno, saved.place.function))
-            for node in walk_scope(saved.scope)
-            if isinstance(node, ast.stmt) and any(self.concerns(w.name) for w in writes(node))
+            for node in statements_of(saved.scope)
+            if any(self.concerns(w.name) for w in writes(node))
         ]
 
     def concerns(self, name: str) -> bool:
@@ -134,21 +134,15 @@ class Stale:
                     yield Spot(module, statement, place), spelled(given)
 
     def _bound_in(self, where: Spot, name: str) -> bool:
-        return any(
-            isinstance(node, ast.stmt) and name in bindings(node) and not list(writes(node))
-            for node in walk_scope(where.scope)
-        )
+        return any(not list(writes(node)) for node in definitions(where.scope, name))
 
     def _bound_before(self, loop: Loop, where: Spot, name: str) -> bool:
         """Whether the name gets its tensor outside of the loop only."""
         inside = {id(node) for node in walk(loop)}
         binders = [
             node
-            for node in walk_scope(where.scope)
-            if isinstance(node, ast.stmt)
-            and name in bindings(node)
-            and node is not where.statement
-            and not any(write.name == name for write in writes(node))
+            for node in definitions(where.scope, name)
+            if node is not where.statement and not any(write.name == name for write in writes(node))
         ]
         return bool(binders) and not any(id(node) in inside for node in binders)
 

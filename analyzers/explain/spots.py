@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from analyzers.evidence import Holder, Place
 from analyzers.explain.pattern import Carrier
+from analyzers.source.calls import call_in
 from analyzers.source.edits import Editor
-from analyzers.source.flow import call_in, called_name, walk_scope
+from analyzers.source.flow import called_name, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope
 from analyzers.source.trees import remembered, walk
 

@@ -12,6 +12,7 @@ from analyzers.source.flow import (
     called_name,
     names_read,
     own_expressions,
+    statements_of,
     walk_scope,
     walked,
 )
@@ -51,7 +52,7 @@ def _given(scope: ast.AST, walking: set[str]) -> set[str]:
 
 def _flowing(scope: ast.AST, wanted: set[str]) -> set[str]:
     """The wanted names, and those that they are made of by assignments, stores and loops."""
-    given = [_taking(node) for node in walk_scope(scope) if isinstance(node, ast.stmt)]
+    given = [_taking(node) for node in statements_of(scope)]
     found = set(wanted)
     for _ in range(ROUNDS):
         more = set().union(*(read for bound, read in given if bound & found)) - found

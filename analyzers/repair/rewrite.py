@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.explain.spots import Spot
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import walk_scope, walked
+from analyzers.source.flow import walked
 from analyzers.source.project import Loop, Module
 from analyzers.source.trees import walk
 from analyzers.source.writes import is_true
@@ -116,8 +116,3 @@ def copy_into(editor: Editor, chain: Sequence[ast.stmt], head: ast.stmt) -> tupl
     """As `move_into`, but the first computation stays where it is."""
     lines = [line for statement in chain for line in editor.lines_of(statement)]
     return (editor.insert_before(head, *lines),)
-
-
-def statements_of(scope: ast.AST) -> Iterator[ast.stmt]:
-    """The statements of a scope in source order, inner functions left out."""
-    return (node for node in walk_scope(scope) if isinstance(node, ast.stmt))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from analyzers.source.flow import called_name, names_read
 from analyzers.source.project import spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import remembered, walk
 from analyzers.source.writes import unsliced, writes_in_place
 
 
@@ -14,6 +15,34 @@ def calls_named(node: ast.AST, *names: str) -> list[ast.Call]:
     """Calls of these names, in source order."""
     found = [n for n in walk(node) if isinstance(n, ast.Call) and called_name(n) in names]
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
+
+
+def call_in(statement: ast.stmt | None, line: int, *names: str) -> ast.Call | None:
+    """The call of one of these names in a statement: the one that stands on (or spans) the line."""
+    if statement is None:
+        return None
+    calls = [n for n in walk(statement) if isinstance(n, ast.Call) and called_name(n) in names]
+    around = [c for c in calls if c.lineno <= line <= (c.end_lineno or c.lineno)]
+    return next(iter(around or calls), None)
+
+
+@remembered
+def calls_in(tree: ast.Module) -> dict[str, list[ast.Call]]:
+    """The calls of a file by the last part of what is called."""
+    found: dict[str, list[ast.Call]] = {}
+    for node in walk(tree):
+        if isinstance(node, ast.Call):
+            found.setdefault(called_name(node), []).append(node)
+    return found
+
+
+def argument_for(call: ast.Call, parameters: Sequence[str], name: str) -> ast.expr | None:
+    """What a call gives for a parameter, by keyword or by its place."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    place = parameters.index(name)
+    return call.args[place] if place < len(call.args) else None
 
 
 def steps(node: ast.AST) -> list[ast.Call]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cache
 from typing import Literal
 
@@ -36,6 +36,12 @@ def walk_scope(scope: ast.AST) -> Sequence[ast.AST]:
         if not isinstance(node, _SCOPES):
             todo += children(node)[::-1]
     return found
+
+
+@remembered
+def statements_of(scope: ast.AST) -> Sequence[ast.stmt]:
+    """The statements of a scope in source order, inner functions left out."""
+    return [node for node in walk_scope(scope) if isinstance(node, ast.stmt)]
 
 
 @remembered
@@ -178,35 +184,7 @@ def called_name(call: ast.Call) -> str:
     return ""
 
 
-@remembered
-def calls_in(tree: ast.Module) -> dict[str, list[ast.Call]]:
-    """The calls of a file by the last part of what is called."""
-    found: dict[str, list[ast.Call]] = {}
-    for node in walk(tree):
-        if isinstance(node, ast.Call):
-            found.setdefault(called_name(node), []).append(node)
-    return found
-
-
-def argument_for(call: ast.Call, parameters: Sequence[str], name: str) -> ast.expr | None:
-    """What a call gives for a parameter, by keyword or by its place."""
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    place = parameters.index(name)
-    return call.args[place] if place < len(call.args) else None
-
-
 WALKS = ("backward", "grad", "manual_backward")
-
-
-def call_in(statement: ast.stmt | None, line: int, *names: str) -> ast.Call | None:
-    """The call of one of these names in a statement: the one that stands on (or spans) the line."""
-    if statement is None:
-        return None
-    calls = [n for n in walk(statement) if isinstance(n, ast.Call) and called_name(n) in names]
-    around = [c for c in calls if c.lineno <= line <= (c.end_lineno or c.lineno)]
-    return next(iter(around or calls), None)
 
 
 def walked(call: ast.Call) -> ast.expr | None:
@@ -226,14 +204,23 @@ def definitions(scope: ast.AST, name: str) -> list[ast.stmt]:
     return list(_binding(scope).get(name, ()))
 
 
+def names_bound(scope: ast.AST) -> Set[str]:
+    """What the statements of a scope bind."""
+    return _binding(scope).keys()
+
+
+def bound_within(node: ast.AST) -> set[str]:
+    """What a node or any statement within it binds, those of inner functions too."""
+    return {name for s in walk(node) if isinstance(s, ast.stmt) for name in bindings(s)}
+
+
 @remembered
 def _binding(scope: ast.AST) -> dict[str, list[ast.stmt]]:
     """The statements of a scope by the names that they bind."""
     found: dict[str, list[ast.stmt]] = {}
-    for node in walk_scope(scope):
-        if isinstance(node, ast.stmt):
-            for name in dict.fromkeys(bindings(node)):
-                found.setdefault(name, []).append(node)
+    for statement in statements_of(scope):
+        for name in dict.fromkeys(bindings(statement)):
+            found.setdefault(name, []).append(statement)
     return found
 
 
@@ -242,12 +229,11 @@ def feeding(scope: ast.AST) -> dict[str, list[tuple[ast.stmt, set[str]]]]:
     """For each name that a scope's own assignments bind: those statements, each with the names
     that its value reads."""
     found: dict[str, list[tuple[ast.stmt, set[str]]]] = {}
-    for node in walk_scope(scope):
-        value = value_of(node) if isinstance(node, ast.stmt) else None
-        if isinstance(node, ast.stmt) and value is not None:
+    for statement in statements_of(scope):
+        if (value := value_of(statement)) is not None:
             read = names_read(value)
-            for name in dict.fromkeys(bindings(node)):
-                found.setdefault(name, []).append((node, read))
+            for name in dict.fromkeys(bindings(statement)):
+                found.setdefault(name, []).append((statement, read))
     return found
 
 

@@ -6,7 +6,8 @@ import ast
 
 from analyzers.explain.reuse.occasions import constructs
 from analyzers.explain.reuse.walks import Walks
-from analyzers.source.flow import called_name, calls_in, declared_outer, mentions, walk_scope
+from analyzers.source.calls import calls_in
+from analyzers.source.flow import called_name, declared_outer, mentions, walk_scope
 from analyzers.source.project import FUNCTIONS, Scope
 from analyzers.source.trees import walk
 

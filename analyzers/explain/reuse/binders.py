@@ -9,7 +9,7 @@ from analyzers.explain.reuse.lifetimes import base
 from analyzers.explain.reuse.passing import handed_down
 from analyzers.explain.reuse.walks import Walks
 from analyzers.explain.spots import spot
-from analyzers.source.flow import bindings, declared_outer, walk_scope
+from analyzers.source.flow import bindings, declared_outer, definitions, statements_of, walk_scope
 from analyzers.source.project import FUNCTIONS, Function, Module, Scope, spelled
 from analyzers.source.trees import remembered, walk
 
@@ -22,8 +22,7 @@ def binders_of(story: Walks) -> list[Binder]:
     found = [
         (module, scope, node)
         for module, scope, name in _homes(story)
-        for node in walk_scope(scope)
-        if isinstance(node, ast.stmt) and name in bindings(node)
+        for node in definitions(scope, name)
     ]
     found += [b for b in _seen_storing(story) if b[2] not in [known[2] for known in found]]
     known = {id(binder[2]) for binder in found}
@@ -58,7 +57,7 @@ def _homes(story: Walks) -> list[tuple[Module, Scope, str]]:
     if shared is None or not story.name:
         return []
     homes: list[tuple[Module, Scope, str]] = [(shared.module, shared.scope, story.name)]
-    if story.attribute or _binds(shared.scope, story.name):
+    if story.attribute or definitions(shared.scope, story.name):
         return homes
     for caller, argument in handed_down(story.above, story.name):
         homes.append((caller.module, caller.scope, spelled(argument)))
@@ -68,7 +67,7 @@ def _homes(story: Walks) -> list[tuple[Module, Scope, str]]:
         for module, scope in story.project.functions_by_name(name):
             homes += [(module, scope, story.name)] if scope not in known else []
     for module in story.project.modules.values():
-        if shared.scope is not module.tree and _binds(module.tree, story.name):
+        if shared.scope is not module.tree and definitions(module.tree, story.name):
             homes.append((module, module.tree, story.name))
     return homes
 
@@ -100,11 +99,6 @@ def _is_own(scope: ast.AST, name: str) -> bool:
     )
 
 
-def _binds(scope: Scope, name: str) -> bool:
-    """Whether a statement of the scope itself binds the name."""
-    return any(isinstance(s, ast.stmt) and name in bindings(s) for s in walk_scope(scope))
-
-
 @remembered
 def _bound_in_functions(tree: ast.Module) -> dict[str, list[tuple[Function, ast.stmt]]]:
     """For the last part of each name or attribute path that a function binds: the function and
@@ -112,8 +106,7 @@ def _bound_in_functions(tree: ast.Module) -> dict[str, list[tuple[Function, ast.
     found: dict[str, list[tuple[Function, ast.stmt]]] = {}
     for function in walk(tree):
         if isinstance(function, FUNCTIONS[:2]):
-            for node in walk_scope(function):
-                if isinstance(node, ast.stmt):
-                    for last in {name.rpartition(".")[2] for name in bindings(node)}:
-                        found.setdefault(last, []).append((function, node))
+            for node in statements_of(function):
+                for last in {name.rpartition(".")[2] for name in bindings(node)}:
+                    found.setdefault(last, []).append((function, node))
     return found

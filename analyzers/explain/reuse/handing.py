@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analyzers.evidence import Place
-from analyzers.source.flow import bindings, called_name, names_read, value_of, walk_scope
+from analyzers.source.flow import bindings, called_name, names_read, statements_of, value_of
 from analyzers.source.project import Module, Project, spelled, target_names
 from analyzers.source.trees import walk
 
@@ -74,9 +74,7 @@ def _kept(method: ast.FunctionDef, parameter: str | None) -> tuple[str, ast.stmt
     own = f"{method.args.args[0].arg}."
     tainted = {parameter}
     for _ in range(2):  # a second time for what a loop hands to its next pass
-        for statement in walk_scope(method):
-            if not isinstance(statement, ast.stmt):
-                continue
+        for statement in statements_of(method):
             if not _given(statement) & tainted:
                 if isinstance(statement, ast.Assign):  # the name now stands for something else
                     tainted -= set(bindings(statement))

@@ -18,7 +18,7 @@ from analyzers.explain.reuse.shapes import container_by_use
 from analyzers.explain.reuse.shared_frame import SharedFrame
 from analyzers.explain.reuse.taking import taken_from
 from analyzers.explain.spots import spot
-from analyzers.source.flow import bindings, called_name, first_use, reads, walk_scope
+from analyzers.source.flow import bindings, bound_within, called_name, definitions, first_use, reads
 from analyzers.source.project import Loop, Module, spelled
 from analyzers.source.trees import remembered, walk
 
@@ -128,11 +128,9 @@ class Lifetime(SharedFrame):
         """Whether the name stands for an object made by calling a class (a `DataLoader`, say)."""
         return self.shared is not None and any(
             isinstance(statement, ast.Assign)
-            and name in bindings(statement)
             and isinstance(statement.value, ast.Call)
             and called_name(statement.value)[:1].isupper()
-            for statement in walk_scope(self.shared.scope)
-            if isinstance(statement, ast.stmt)
+            for statement in definitions(self.shared.scope, name)
         )
 
     def _bound_somewhere(self, path: str) -> bool:
@@ -256,12 +254,7 @@ class Lifetime(SharedFrame):
 @remembered
 def _attributes_bound(tree: ast.Module) -> set[str]:
     """The names of all attributes that a file binds."""
-    paths = (
-        name.partition("[")[0]
-        for node in walk(tree)
-        if isinstance(node, ast.stmt)
-        for name in bindings(node)
-    )
+    paths = (name.partition("[")[0] for name in bound_within(tree))
     return {path.rpartition(".")[2] for path in paths if "." in path}
 
 

@@ -6,13 +6,7 @@ import ast
 import builtins
 
 from analyzers.explain.reuse.story import Story
-from analyzers.source.flow import (
-    bindings,
-    called_name,
-    mentions,
-    names_read,
-    value_of,
-)
+from analyzers.source.flow import bindings, called_name, mentions, names_read, value_of
 from analyzers.source.project import LIBRARIES, Project, spelled
 from analyzers.source.trees import walk
 

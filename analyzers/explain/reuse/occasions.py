@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.source.flow import calls_in
+from analyzers.source.calls import calls_in
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.trees import walk
 

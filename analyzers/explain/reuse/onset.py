@@ -10,7 +10,7 @@ from analyzers.explain.reuse.occasions import CONSTRUCTORS, STORING, cache_of
 from analyzers.explain.reuse.passing import handed_down
 from analyzers.explain.reuse.shared_frame import Shared, SharedFrame
 from analyzers.explain.spots import spot
-from analyzers.source.flow import bindings, walk_scope
+from analyzers.source.flow import bindings, definitions
 from analyzers.source.project import Module, Project, Scope, spelled
 
 
@@ -35,7 +35,7 @@ def _gives(statement: ast.stmt, name: str) -> bool:
 
 def _last_binding(calls: SharedFrame, name: str, holder: Holder) -> Place | None:
     for module, scope, function in _scopes(calls, holder):
-        bound = _binding(scope, name)
+        bound = definitions(scope, name)
         before = [s for s in bound if _in_freed_pass(calls.shared, module, s)]
         if bound:
             return Place(module.path, (before or bound)[-1].lineno, function)
@@ -45,7 +45,7 @@ def _last_binding(calls: SharedFrame, name: str, holder: Holder) -> Place | None
 def _handed_down(calls: SharedFrame, name: str) -> Place | None:
     """Where a caller binds what it gives for the shared frame's parameter."""
     for caller, argument in handed_down(calls.above, name):
-        if bound := _binding(caller.scope, spelled(argument)):
+        if bound := definitions(caller.scope, spelled(argument)):
             return Place(caller.module.path, bound[-1].lineno, caller.place.function)
     return None
 
@@ -62,11 +62,6 @@ def _stored_as(project: Project, name: str) -> Place | None:
                 if function not in CONSTRUCTORS:
                     return Place(module.path, statement.lineno, function)
     return None
-
-
-def _binding(scope: Scope, name: str) -> list[ast.stmt]:
-    """The statements of a scope that bind a name."""
-    return [s for s in walk_scope(scope) if isinstance(s, ast.stmt) and name in bindings(s)]
 
 
 def _in_freed_pass(shared: Shared | None, module: Module, statement: ast.stmt) -> bool:

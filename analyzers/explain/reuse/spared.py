@@ -11,8 +11,8 @@ from analyzers.explain.reuse.feeding import sources
 from analyzers.explain.reuse.makers import is_library
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
-from analyzers.source.calls import steps
-from analyzers.source.flow import called_name, calls_in, definitions, names_read, value_of
+from analyzers.source.calls import calls_in, steps
+from analyzers.source.flow import called_name, definitions, names_read, value_of
 from analyzers.source.project import Scope, spelled
 from analyzers.source.trees import walk
 

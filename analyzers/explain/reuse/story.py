@@ -27,7 +27,7 @@ from analyzers.explain.reuse.lifetimes import base
 from analyzers.explain.reuse.occasions import binds_nothing, cache_of, only_when_missing
 from analyzers.explain.reuse.walks import SUMMING, Walks
 from analyzers.explain.spots import assignments_to, spot
-from analyzers.source.flow import bindings, called_name, value_of, walk_scope, walked
+from analyzers.source.flow import bindings, called_name, statements_of, value_of, walk_scope, walked
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.trees import walk
 
@@ -220,8 +220,8 @@ class Story(Walks):
         if self.shared is not None:
             values += [
                 value_of(node)
-                for node in walk_scope(self.shared.scope)
-                if isinstance(node, ast.stmt) and self.root_names & set(bindings(node))
+                for node in statements_of(self.shared.scope)
+                if self.root_names & set(bindings(node))
             ]
         return [value for value in values if value is not None]
 

@@ -13,6 +13,7 @@ from analyzers.source.flow import (
     bindings,
     called_name,
     definitions,
+    names_bound,
     names_read,
     value_of,
     walk_scope,
@@ -100,8 +101,7 @@ def _free_names(function: Function) -> set[str]:
     """What a function reads that is neither given to it nor made in it."""
     given = function.args
     own = {a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
-    nodes = walk_scope(function)
-    own |= {n for s in nodes if isinstance(s, ast.stmt) for n in bindings(s)}
+    own |= names_bound(function)
     return {name for name in names_read(function) if name.partition(".")[0] not in own}
 
 

@@ -15,10 +15,11 @@ from analyzers.source.flow import (
     backward_calls,
     bindings,
     called_name,
+    definitions,
     mentions,
     names_read,
+    statements_of,
     value_of,
-    walk_scope,
     walked,
 )
 from analyzers.source.project import Loop, spelled, target_names
@@ -95,9 +96,7 @@ class Walks(Lifetime):
         """Whether a name is a list (or vector) of losses, one for each part of the carrier."""
         if self.shared is None or not self.name:
             return False
-        for node in walk_scope(self.shared.scope):
-            if not isinstance(node, ast.stmt) or name not in bindings(node):
-                continue
+        for node in definitions(self.shared.scope, name):
             value = value_of(node) or (node.value if isinstance(node, ast.Expr) else None)
             if isinstance(value, ast.ListComp) and any(
                 mentions(generator.iter, self.name) for generator in value.generators
@@ -162,9 +161,8 @@ class Walks(Lifetime):
             return []
         return [
             node
-            for node in walk_scope(shared.scope)
-            if isinstance(node, ast.stmt)
-            and shared.freed_at < position(node) < shared.reached_at
+            for node in statements_of(shared.scope)
+            if shared.freed_at < position(node) < shared.reached_at
             and names & set(bindings(node))
             and adds_up(node, names.__contains__, shared.scope)
         ]

@@ -13,9 +13,9 @@ from analyzers.explain.reuse.taking import taken_from
 from analyzers.repair.blocks import joined
 from analyzers.repair.rewrite import sum_in_loop, top_level_in, unused_name
 from analyzers.repair.sites.options import option_site
-from analyzers.source.calls import calls_named, steps
+from analyzers.source.calls import call_in, calls_named, steps
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, call_in, called_name, names_read, walked
+from analyzers.source.flow import bindings, called_name, names_read, walked
 from analyzers.source.project import Loop, Module, Project, spelled
 
 _ITERATORS = ("zip", "enumerate", "map", "range")

@@ -10,9 +10,8 @@ from analyzers.explain.reuse.story import Story
 from analyzers.repair.blocks import joined
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
-from analyzers.source.flow import bindings, names_read, walked
+from analyzers.source.flow import bound_within, names_read, walked
 from analyzers.source.project import target_names
-from analyzers.source.trees import walk
 
 CLIPPING = ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "clip_grads_with_norm_")
 
@@ -26,7 +25,7 @@ def walks_for_each_part(story: Story) -> bool:
         return False
     root = walked(call)
     read = names_read(root) if root is not None else set()
-    bound = {name for s in walk(loop) if isinstance(s, ast.stmt) for name in bindings(s)}
+    bound = bound_within(loop)
     if not story.same_line or story.steps_inside or not read or read & bound:
         return False
     of_part = any(word.arg == "inputs" for word in _of_a_part(loop, call))

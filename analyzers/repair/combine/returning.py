@@ -13,7 +13,7 @@ from analyzers.repair.combine.combining import is_schedule, rescheduled
 from analyzers.repair.rewrite import top_level_in, unused_name
 from analyzers.source.calls import steps
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import called_name, names_read, walk_scope, walked
+from analyzers.source.flow import called_name, names_read, statements_of, walk_scope, walked
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.trees import position, walk
 
@@ -179,8 +179,6 @@ def _called_once(project: Project, name: str, statement: ast.stmt) -> bool:
 def _read_later(module: Module, statement: ast.stmt, name: str) -> bool:
     scope = module.scope_of(statement)
     later: Sequence[ast.AST] = [
-        node
-        for node in walk_scope(scope)
-        if isinstance(node, ast.stmt) and position(node) > position(statement)
+        node for node in statements_of(scope) if position(node) > position(statement)
     ]
     return any(name in names_read(node) for node in later if not isinstance(node, FUNCTIONS))

@@ -9,17 +9,17 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
 from analyzers.repair.cut.detaching import Idiom, idiom_for
-from analyzers.repair.rewrite import statements_of, top_level_in, unused_name
-from analyzers.source.calls import steps
+from analyzers.repair.rewrite import top_level_in, unused_name
+from analyzers.source.calls import call_in, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     backward_calls,
     bindings,
-    call_in,
     called_name,
     definitions,
     mentions,
     names_read,
+    statements_of,
     stored_into,
     value_of,
     walked,

@@ -12,7 +12,7 @@ from analyzers.repair.blocks import joined
 from analyzers.repair.copy.outofplace import clone_before, out_of_place
 from analyzers.repair.rewrite import without_true
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import called_name, walk_scope
+from analyzers.source.flow import called_name, statements_of
 from analyzers.source.project import LOOPS, spelled
 from analyzers.source.writes import Write, unsliced, writes
 
@@ -48,8 +48,8 @@ def _alike(stale: Stale, own: list[tuple[Spot, set[str]]]) -> Iterator[tuple[Spo
     """Other writes in place near those of the evidence, in the same function."""
     known = {id(where.statement) for where, _ in own}
     for first, _ in own[:1]:
-        for node in walk_scope(first.scope):
-            if not isinstance(node, ast.stmt) or id(node) in known:
+        for node in statements_of(first.scope):
+            if id(node) in known:
                 continue
             names = {w.name for w in writes(node) if _may_be_tensor(node, w)}
             if names:
@@ -126,8 +126,8 @@ def clone_reads(stale: Stale, rank: int = 2) -> Iterator[Proposal]:
     for where in stale.statements:
         loops = where.module.loops_around(where.statement)
         within: ast.AST = loops[-1] if loops else where.scope
-        for node in walk_scope(within):
-            if isinstance(node, ast.stmt) and not isinstance(node, (*LOOPS, ast.If, ast.With)):
+        for node in statements_of(within):
+            if not isinstance(node, (*LOOPS, ast.If, ast.With)):
                 for part in _reads(where, node, stale):
                     if isinstance(part, ast.Subscript):
                         edits[where.editor.append_to(part, ".clone()")] = None

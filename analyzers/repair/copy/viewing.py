@@ -11,7 +11,7 @@ from analyzers.repair.blocks import alias, joined, unwrapped
 from analyzers.repair.copy.outofplace import clone_before, out_of_place
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit
-from analyzers.source.flow import bindings, called_name, value_of, walk_scope
+from analyzers.source.flow import bindings, called_name, statements_of, value_of, walk_scope
 from analyzers.source.project import FUNCTIONS, Loop, Project, spelled, target_names
 from analyzers.source.trees import position, walk
 from analyzers.source.writes import writes
@@ -62,8 +62,7 @@ def rows_stacked(where: Spot, names: Sequence[str], rank: int = 0) -> Iterator[P
     row = next(name for name in _row_names(loop) if name in wanted)
     edits = [
         edit
-        for node in walk_scope(loop)
-        if isinstance(node, ast.stmt)
+        for node in statements_of(loop)
         for edit in out_of_place(where.module, node, {row}.__contains__)
     ]
     rebuilt = _rebuilt(where, loops[loops.index(loop) :], row)
@@ -128,8 +127,8 @@ def record_view(
     where: Spot, names: Sequence[str], project: Project, rank: int = 0
 ) -> Iterator[Proposal]:
     """A view made under `no_grad`, in this function or in one it calls, made while recording."""
-    for node in walk_scope(where.scope):
-        if not isinstance(node, ast.stmt) or not set(bindings(node)) & set(names):
+    for node in statements_of(where.scope):
+        if not set(bindings(node)) & set(names):
             continue
         value = value_of(node)
         called = called_name(value) if isinstance(value, ast.Call) else ""

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analyzers.explain.spots import Spot
 from analyzers.repair.cut.detaching import starts_as_none
-from analyzers.source.flow import bindings, names_read, own_expressions, value_of, walk_scope
+from analyzers.source.flow import (
+    bindings,
+    names_bound,
+    names_read,
+    own_expressions,
+    statements_of,
+    value_of,
+)
 from analyzers.source.project import Loop, spelled
 from analyzers.source.trees import walk
 
@@ -15,13 +22,13 @@ from analyzers.source.trees import walk
 def carried_names(loop: Loop, roots: set[str]) -> list[str]:
     """Names that a pass reads before it binds them, that the roots are computed from. Sums of
     plain numbers are left out: nothing flows from them into a root."""
-    statements = [s for s in walk_scope(loop) if isinstance(s, ast.stmt)]
-    bound = {name for s in statements for name in bindings(s)}
+    statements = statements_of(loop)
+    bound = names_bound(loop)
     flowing = _sources(statements, roots)
     return [name for name in _read_first(statements) if name in bound and name in flowing]
 
 
-def _read_first(statements: list[ast.stmt]) -> list[str]:
+def _read_first(statements: Sequence[ast.stmt]) -> list[str]:
     """Names read before any of the statements has bound them, in order."""
     known: set[str] = set()
     found: list[str] = []
@@ -32,7 +39,7 @@ def _read_first(statements: list[ast.stmt]) -> list[str]:
     return found
 
 
-def _sources(statements: list[ast.stmt], wanted: set[str]) -> set[str]:
+def _sources(statements: Sequence[ast.stmt], wanted: set[str]) -> set[str]:
     """Names that flow into the wanted ones through these statements."""
     wanted = set(wanted)
     for _ in range(8):
@@ -51,10 +58,10 @@ def _sources(statements: list[ast.stmt], wanted: set[str]) -> set[str]:
 def carried_attributes(where: Spot) -> Iterator[tuple[str, ast.stmt]]:
     """Attributes that the function around a place reads before it binds them, with the first
     statement that reads each."""
-    statements = [s for s in walk_scope(where.scope) if isinstance(s, ast.stmt)]
-    bound = {name for s in statements for name in bindings(s) if "." in name}
+    statements = statements_of(where.scope)
+    bound = names_bound(where.scope)
     for name in _read_first(statements):
-        if name in bound:
+        if "." in name and name in bound:
             yield name, next(s for s in statements if name in names_read(s))
 
 

@@ -17,16 +17,10 @@ from analyzers.explain.reuse.targets import (
 from analyzers.explain.spots import spot
 from analyzers.repair.blocks import alias, wrapped
 from analyzers.repair.cut.detaching import idiom_for
-from analyzers.repair.rewrite import statements_of
 from analyzers.repair.sites.uses import uses
 from analyzers.source.calls import steps
 from analyzers.source.edits import Editor
-from analyzers.source.flow import (
-    bindings,
-    mentions,
-    value_of,
-    walk_scope,
-)
+from analyzers.source.flow import bindings, mentions, statements_of, value_of, walk_scope
 from analyzers.source.project import Project
 from analyzers.source.trees import position, walk
 

@@ -21,15 +21,14 @@ from analyzers.repair.sites.scopes import head_of_rerun, unbound_at, wants_gradi
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     backward_calls,
-    bindings,
+    bound_within,
     called_name,
     declared_outer,
     reads,
+    statements_of,
     value_of,
-    walk_scope,
 )
 from analyzers.source.project import Module, Project, Scope
-from analyzers.source.trees import walk
 
 _TRADEOFF = (
     "Each pass learns on its own (truncated BPTT): nothing is learned through earlier passes."
@@ -190,9 +189,9 @@ def _detach_behind_yield(story: Story, project: Project, rank: int) -> Iterator[
         variants = [lines[-1].strip() for lines in cut_lines(scope, story.name)]
         if held is not None:
             variants = [f"{story.name} = {detached(story.name, held, idiom)}"]
-        for node in walk_scope(scope):
+        for node in statements_of(scope):
             gives = isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield)
-            if gives and isinstance(node, ast.stmt) and module.loops_around(node):
+            if gives and module.loops_around(node):
                 for line in variants:
                     edit = Editor(module).insert_after(node, line)
                     title = f"Detach `{story.name}` where `{getattr(scope, 'name', '')}` goes on"
@@ -232,7 +231,7 @@ def _rebound(story: Story, names: list[str]) -> list[str]:
     """The names that passes of the loop give a new value; all of them where none is."""
     if story.loop is None:
         return names
-    bound = {n for s in walk(story.loop) if isinstance(s, ast.stmt) for n in bindings(s)}
+    bound = bound_within(story.loop)
     return [name for name in names if name in bound or "." in name] or names
 
 

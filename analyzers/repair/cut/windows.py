@@ -12,7 +12,7 @@ from analyzers.explain.spots import spot
 from analyzers.repair.cut.truncation import cut, visible, walk_statement
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
-from analyzers.source.flow import names_read, reads, value_of, walk_scope
+from analyzers.source.flow import names_read, reads, statements_of, value_of
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import position, walk
 
@@ -89,10 +89,8 @@ def emptied(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
         return
     manners = [
         (statement, manner)
-        for statement in walk_scope(scope)
-        if isinstance(statement, ast.stmt)
-        and position(statement) > position(walk)
-        and (manner := _emptying(statement)) is not None
+        for statement in statements_of(scope)
+        if position(statement) > position(walk) and (manner := _emptying(statement)) is not None
     ]
     after, manner = manners[-1] if manners else (walk_statement(module, walk), "{}.clear()")
     rank += 0 if manners else 3  # what nobody empties may be meant to be kept

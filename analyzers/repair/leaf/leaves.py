@@ -19,6 +19,7 @@ from analyzers.source.flow import (
     mentions,
     names_read,
     run_around,
+    statements_of,
     value_of,
     walk_scope,
 )
@@ -63,8 +64,8 @@ def is_made_by_hand(where: Spot) -> bool:
         return True
     from_gradient = {
         name
-        for node in walk_scope(where.scope)
-        if isinstance(node, ast.stmt) and (value := value_of(node)) is not None
+        for node in statements_of(where.scope)
+        if (value := value_of(node)) is not None
         if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(value))
         for name in bindings(node)
     }

@@ -26,10 +26,11 @@ from analyzers.source.flow import (
     backward_calls,
     bindings,
     called_name,
+    names_bound,
     names_read,
     own_expressions,
+    statements_of,
     value_of,
-    walk_scope,
 )
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.source.trees import remembered, walk
@@ -120,7 +121,8 @@ def _cuts_of(names: set[str], locals_too: bool, project: Project, look: _Look) -
             continue
         met.add((way.scope, frozenset(way.known)))
         wanted = {f".{name}" for name in names}
-        wanted |= names if locals_too else names - _own_names(way.scope)
+        # A name that a function gives a value itself is no attribute of a model.
+        wanted |= names if locals_too else names - names_bound(way.scope)
         for statement, derived in _flow(way, wanted):
             where = Spot(way.module, statement, Place(way.module.path, statement.lineno))
             sources = _Sources(wanted, derived, project)
@@ -132,19 +134,13 @@ def _cuts_of(names: set[str], locals_too: bool, project: Project, look: _Look) -
                 ways += _called_by(way, statement, wanted, derived, project)
 
 
-def _own_names(scope: Scope) -> set[str]:
-    """Names that a function gives a value itself: no attribute of a model, though called like
-    one."""
-    return {n for s in walk_scope(scope) if isinstance(s, ast.stmt) for n in bindings(s)}
-
-
 def _flow(way: _Way, wanted: set[str]) -> Iterator[tuple[ast.stmt, dict[str, str]]]:
     """Statements that read the wanted modules or parameters, or what was computed from them, with
     the names for the latter at that point."""
     derived = dict(way.known)
     if getattr(way.scope, "name", "") == "__init__":
         return
-    for node in walk_scope(way.scope):
+    for node in statements_of(way.scope):
         if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):
             continue
         source = _source(node, wanted, derived)
@@ -221,8 +217,8 @@ def _goes_on(way: _Way, statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Return):
         return True
     reached = set(bindings(statement))
-    for node in [*walk_scope(way.scope)] * 2:  # what a loop reads may stand in front
-        if not isinstance(node, ast.stmt) or not _read(node) & reached:
+    for node in [*statements_of(way.scope)] * 2:  # what a loop reads may stand in front
+        if not _read(node) & reached:
             continue
         if isinstance(node, ast.Return) or backward_calls(node):
             return True

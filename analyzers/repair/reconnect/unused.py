@@ -12,7 +12,7 @@ from analyzers.repair.blocks import joined
 from analyzers.repair.reconnect.ignored import is_derivative, question_of
 from analyzers.repair.rewrite import head_of, with_keyword
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import names_read, walk_scope
+from analyzers.source.flow import names_read, statements_of
 from analyzers.source.project import FUNCTIONS, Module, Project, target_names
 from analyzers.source.trees import walk
 
@@ -39,11 +39,7 @@ def requiring_grad(evidence: MissingGraph, project: Project, rank: int = 0) -> I
     where, names = spot(project, evidence.at), names_held(evidence.holders)
     if where is None or not names:
         return
-    users = [
-        node
-        for node in walk_scope(where.scope)
-        if isinstance(node, ast.stmt) and names[0] in names_read(node)
-    ]
+    users = [node for node in statements_of(where.scope) if names[0] in names_read(node)]
     if users:
         line = f"{names[0]}.requires_grad_()"
         edit = where.editor.insert_before(users[0], line)

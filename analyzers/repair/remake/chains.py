@@ -9,7 +9,9 @@ from analyzers.explain.reuse.makers import is_library
 from analyzers.source.calls import steps
 from analyzers.source.flow import (
     bindings,
+    bound_within,
     called_name,
+    definitions,
     names_read,
     value_of,
     walk_scope,
@@ -34,7 +36,7 @@ def chains_of(
     wanted = set(names)
     held = _held_by_optimizers(module, scope, before)
     for statement in reversed(list(in_front(module, scope, before))):
-        bound = set(bound_in(statement))
+        bound = bound_within(statement)
         if bound & held or not (bound & wanted or statement in seen):
             continue
         if constructs(module, statement):
@@ -42,7 +44,7 @@ def chains_of(
         if not chain or statement in seen or _makes_graph(scope, statement):
             chain.insert(0, statement)
             wanted |= names_read(statement)
-        elif set(bound_in(statement)) & _rebound_in(chain):
+        elif bound & _rebound_in(chain):
             chain.insert(0, statement)  # where a sum that the chain adds to begins
     if not chain:
         return
@@ -57,7 +59,7 @@ def _with_dependents(
     module: Module, scope: Scope, before: ast.stmt, chain: list[ast.stmt]
 ) -> list[ast.stmt]:
     """The chain with what is made from it on the way to the loop, and read there."""
-    made = {name for statement in chain for name in bound_in(statement)}
+    made = {name for statement in chain for name in bound_within(statement)}
     wanted = names_read(before)
     longer = list(chain)
     held = _held_by_optimizers(module, scope, before)
@@ -125,14 +127,9 @@ def in_front(module: Module, scope: Scope, before: ast.stmt) -> Iterator[ast.stm
         )
 
 
-def bound_in(statement: ast.stmt) -> list[str]:
-    """Names that a statement, or any statement in its body, binds."""
-    return [n for s in walk(statement) if isinstance(s, ast.stmt) for n in bindings(s)]
-
-
 def _rebound_in(chain: Sequence[ast.stmt]) -> set[str]:
     """Names that the chain both reads and binds: what adds up."""
-    bound = {name for s in chain for name in bound_in(s)}
+    bound = {name for s in chain for name in bound_within(s)}
     return bound & {name for s in chain for name in names_read(s)}
 
 
@@ -163,15 +160,10 @@ def _is_learned(scope: Scope, name: str, depth: int = 6) -> bool:
         return True
     if depth == 0:
         return True
-    definitions = [
-        value
-        for node in walk_scope(scope)
-        if isinstance(node, ast.stmt) and name in bindings(node)
-        if (value := value_of(node)) is not None
-    ]
-    if not definitions:
+    values = [value for node in definitions(scope, name) if (value := value_of(node)) is not None]
+    if not values:
         return not name[:1].isupper()  # an argument or a global may be a model
-    for value in definitions:
+    for value in values:
         for node in walk(value):
             if isinstance(node, ast.Call) and (
                 (called_name(node)[:1].isupper() and "Data" not in called_name(node))
@@ -195,7 +187,7 @@ def _only_data(value: ast.expr) -> bool:
 
 def read_between(scope: Scope, chain: Sequence[ast.stmt], loop: ast.AST) -> bool:
     """Whether anything between the chain and the loop reads what the chain makes."""
-    made = {name for statement in chain for name in bound_in(statement)}
+    made = {name for statement in chain for name in bound_within(statement)}
     inside = set(walk(loop)) | {n for s in chain for n in walk(s)}
     line = getattr(loop, "lineno", 0)
     return any(

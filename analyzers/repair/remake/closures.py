@@ -9,16 +9,19 @@ from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import leading_to, spot
-from analyzers.repair.remake.chains import bound_in, chains_of
-from analyzers.repair.rewrite import copy_into, move_into, statements_of
+from analyzers.repair.remake.chains import chains_of
+from analyzers.repair.rewrite import copy_into, move_into
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
+    bound_within,
     called_name,
     definitions,
     mentions,
+    names_bound,
     names_read,
+    statements_of,
     value_of,
     walk_scope,
     walked,
@@ -50,7 +53,7 @@ def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
     before = _step_behind(story, module, closure) or closure
     for rank, made_there in enumerate(chains_of(module, scope, before, needed or names, seen)):
         chain = _with_clearing(module, scope, closure, made_there)
-        made = {name for s in chain for name in bound_in(s)}
+        made = {name for s in chain for name in bound_within(s)}
         old = _reading_old(story, closure)
         first = next((s for s in closure.body if names_read(s) & made or s in old), statement)
         editor = Editor(module)
@@ -119,9 +122,9 @@ def _into_method(
     scope = module.scope_of(step)
     for rank, made_there in enumerate(chains_of(module, scope, step, {f"self.{story.attribute}"})):
         chain = _with_clearing(module, scope, closure, made_there)
-        made = {name for statement in chain for name in bound_in(statement)}
+        made = {name for statement in chain for name in bound_within(statement)}
         local = {name for s in chain for name in names_read(s)} - made
-        if local & {n for s in walk_scope(scope) if isinstance(s, ast.stmt) for n in bindings(s)}:
+        if local & names_bound(scope):
             continue
         first = next((s for s in closure.body if names_read(s) & made), closure.body[0])
         edits = move_into(Editor(module), chain, first)
@@ -209,7 +212,7 @@ def _returned_by_step(
 ) -> tuple[Edit, ...] | None:
     """Edits that keep the moved names readable behind `optimizer.step(closure)`: its return value
     is the loss. None where other moved names are read outside of the closure."""
-    made = {name for statement in chain for name in bound_in(statement)}
+    made = {name for statement in chain for name in bound_within(statement)}
     inside = set(walk(closure)) | {n for s in chain for n in walk(s)}
     read = {
         node.id
@@ -238,16 +241,15 @@ def _returned_by_step(
 
 
 def _free_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    bound = {n for s in walk_scope(function) if isinstance(s, ast.stmt) for n in bindings(s)}
-    return {n for s in function.body for n in names_read(s)} - bound
+    return {n for s in function.body for n in names_read(s)} - names_bound(function)
 
 
 def _graph_side(scope: Scope, names: set[str]) -> set[str]:
     """The names, and those that they are computed from or into, in the scope."""
     return names | {
         name
-        for node in walk_scope(scope)
-        if isinstance(node, ast.stmt) and (value := value_of(node)) is not None
+        for node in statements_of(scope)
+        if (value := value_of(node)) is not None
         for name in bindings(node)
         if names_read(value) & names or name in names
     }

@@ -15,7 +15,16 @@ from analyzers.repair.blocks import joined, lines_with, text_with
 from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.makings import Making, makings
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, mentions, names_read, value_of, walk_scope
+from analyzers.source.flow import (
+    bindings,
+    bound_within,
+    mentions,
+    names_bound,
+    names_read,
+    statements_of,
+    value_of,
+    walk_scope,
+)
 from analyzers.source.project import assigned_pairs, spelled
 from analyzers.source.trees import position, walk
 
@@ -72,8 +81,7 @@ class _Moved:
 
     def gone(self) -> list[Edit]:
         """The chain taken out, with what has to be kept in its place."""
-        others = [s for s in walk_scope(self.maker) if isinstance(s, ast.stmt)]
-        read = {n for s in others if s not in self.chain for n in names_read(s)}
+        read = {n for s in statements_of(self.maker) if s not in self.chain for n in names_read(s)}
         edits = [
             self.editor.delete(statement)
             for statement in self.chain
@@ -135,7 +143,7 @@ def _moved(story: Story, making: Making) -> _Moved | None:
         return None
     chain = _chain(scope, statement)
     read = {name for s in chain for name in names_read(s.value) if "." not in name}
-    bound = {n for s in walk_scope(scope) if isinstance(s, ast.stmt) for n in bindings(s)}
+    bound = names_bound(scope)
     arguments = {a.arg for a in (*scope.args.args, *scope.args.kwonlyargs)} - {"self"}
     needed = sorted(read & arguments)
     if any(name in bound for name in needed):
@@ -147,7 +155,7 @@ def _moved(story: Story, making: Making) -> _Moved | None:
         if isinstance(target, ast.Attribute) and spelled(target).startswith("self.")
     }
     added = [name for name in needed if name not in keeping]
-    if any(f"self.{name}" in _bound_in(owner) for name in added):
+    if any(f"self.{name}" in bound_within(owner) for name in added):
         return None
     kept = {name: keeping.get(name, name) for name in needed}
     editor = Editor(making.module)
@@ -159,11 +167,6 @@ def _ahead(story: Story, method: ast.FunctionDef) -> bool:
     return method.name == "__init__" or (
         method.name not in ("forward", "__call__") and ran_before(story, method)
     )
-
-
-def _bound_in(owner: ast.ClassDef) -> set[str]:
-    """What the methods of a class give a value."""
-    return {n for s in walk(owner) if isinstance(s, ast.stmt) for n in bindings(s)}
 
 
 def _chain(scope: ast.FunctionDef, statement: ast.Assign) -> list[ast.Assign]:

@@ -9,10 +9,9 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.feeding import put_in
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
-from analyzers.repair.rewrite import statements_of
 from analyzers.repair.sites.options import option_site
 from analyzers.source.calls import calls_named
-from analyzers.source.flow import bindings, called_name, names_read, value_of, walked
+from analyzers.source.flow import bindings, called_name, names_read, statements_of, value_of, walked
 from analyzers.source.project import FUNCTIONS, Module, Project
 from analyzers.source.trees import children, position
 

@@ -10,10 +10,7 @@ from analyzers.explain.reuse.story import Story
 from analyzers.repair.remake.chains import chains_of, in_front, read_between
 from analyzers.repair.rewrite import copy_into, head_of, move_into
 from analyzers.source.edits import Editor
-from analyzers.source.flow import (
-    bindings,
-    called_name,
-)
+from analyzers.source.flow import bindings, called_name
 from analyzers.source.project import Module, Project, Scope
 from analyzers.source.trees import walk
 

@@ -16,12 +16,9 @@ from analyzers.repair.cut.carrying import (
     cut_lines,
 )
 from analyzers.repair.reschedule.schedule import Schedule, released, root_names
-from analyzers.repair.rewrite import head_of, statements_of
+from analyzers.repair.rewrite import head_of
 from analyzers.source.edits import Edit
-from analyzers.source.flow import (
-    assigned_parts,
-    bindings,
-)
+from analyzers.source.flow import assigned_parts, bindings, statements_of
 from analyzers.source.project import Loop, spelled
 from analyzers.source.trees import position
 

@@ -11,12 +11,7 @@ from analyzers.explain.inplace import Stale
 from analyzers.explain.spots import Spot, leading_to, spot
 from analyzers.repair.rewrite import without_retaining
 from analyzers.source.edits import Edit
-from analyzers.source.flow import (
-    WALKS,
-    called_name,
-    names_read,
-    walked,
-)
+from analyzers.source.flow import WALKS, called_name, names_read, walked
 from analyzers.source.project import FUNCTIONS
 from analyzers.source.trees import walk
 

@@ -12,12 +12,7 @@ from analyzers.repair.reschedule.schedule import Schedule, released, root_names
 from analyzers.repair.rewrite import copy_into, head_of, move_into
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import (
-    bindings,
-    called_name,
-    names_read,
-    value_of,
-)
+from analyzers.source.flow import bindings, bound_within, called_name, names_read, value_of
 from analyzers.source.project import Loop
 from analyzers.source.trees import position
 
@@ -144,7 +139,7 @@ def one_step_behind(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator
     if not loops or not isinstance(schedule.step, ast.Expr) or schedule.step not in loops[0].body:
         return
     loop, editor = loops[0], schedule.where.editor
-    own = _bound_in(loop)
+    own = bound_within(loop)
     if names_read(schedule.step) & own:
         return
     cleared = [
@@ -174,7 +169,7 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
     loop: Loop = loops[0]
     block = schedule.where.module.block_of(loop)
     before = block[: block.index(loop)]
-    names = root_names(stale.evidence.reached, schedule.where) - _bound_in(loop)
+    names = root_names(stale.evidence.reached, schedule.where) - bound_within(loop)
     editor = schedule.where.editor
     for chain in chains(before, names):
         edits = move_into(editor, chain, head_of(loop))
@@ -187,7 +182,3 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
             rank,
         )
         rank += 1
-
-
-def _bound_in(loop: Loop) -> set[str]:
-    return {n for s in ast.walk(loop) if isinstance(s, ast.stmt) for n in bindings(s)}

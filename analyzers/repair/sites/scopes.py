@@ -10,7 +10,7 @@ from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.source.flow import (
     assigned_parts,
     backward_calls,
-    bindings,
+    bound_within,
     called_name,
     first_use,
     walk_scope,
@@ -66,8 +66,8 @@ def bound_outside(loop: Loop, scope: Scope, name: str) -> bool:
         or (isinstance(node, ast.arg) and node.arg == name)
     ]
     inside = set(walk(loop))
-    written = any(
-        name in bindings(node) or any(write.name == name for write in writes(node))
+    written = name in bound_within(loop) or any(
+        any(write.name == name for write in writes(node))
         for node in inside
         if isinstance(node, ast.stmt)
     )

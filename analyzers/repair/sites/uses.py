@@ -10,13 +10,13 @@ from analyzers.evidence import Visit
 from analyzers.explain.reuse.passing import frames, known_below
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.cut.detaching import Idiom, idiom_for
-from analyzers.repair.rewrite import statements_of
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
     called_name,
     is_dotted,
     own_expressions,
+    statements_of,
     value_of,
 )
 from analyzers.source.project import Module, Scope, spelled

@@ -18,6 +18,7 @@ from analyzers.source.flow import (
     called_name,
     is_plainly_number,
     mentions,
+    statements_of,
     stored_into,
     value_of,
     walk_scope,
@@ -53,8 +54,8 @@ def _stores(module: Module, scope: ast.AST, name: str, seen: Place | None) -> It
         here = seen is None or seen.function.rpartition(".")[2] == function
         if not here or (seen is not None and seen.file != module.path):
             return
-    for node in walk_scope(scope):
-        if not isinstance(node, ast.stmt) or not _adds(node) or _adds_a_number(node, scope):
+    for node in statements_of(scope):
+        if not _adds(node) or _adds_a_number(node, scope):
             continue
         for bound in bindings(node):
             root = bound.partition("[")[0]
