@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from analyzers.evidence import Holder, Place
 from analyzers.explain.pattern import Carrier
-from analyzers.source.calls import call_in
+from analyzers.source.calls import call_in, calls_named
 from analyzers.source.edits import Editor
-from analyzers.source.flow import called_name, walk_scope
+from analyzers.source.flow import walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope
 from analyzers.source.trees import remembered, walk
 
@@ -90,16 +90,12 @@ def functions_calling(project: Project, name: str, depth: int = 5) -> set[str]:
             function.name
             for module in project.modules.values()
             for function in walk(module.tree)
-            if isinstance(function, FUNCTIONS[:2]) and _calls(function, found)
+            if isinstance(function, FUNCTIONS[:2]) and calls_named(function, *found)
         }
         if callers <= found:
             break
         found |= callers
     return found
-
-
-def _calls(node: ast.AST, names: set[str]) -> bool:
-    return any(isinstance(inner, ast.Call) and called_name(inner) in names for inner in walk(node))
 
 
 def leading_to(project: Project, block: Sequence[ast.stmt], place: Place) -> ast.stmt | None:
@@ -114,7 +110,9 @@ def leading_to(project: Project, block: Sequence[ast.stmt], place: Place) -> ast
         return None
     names = functions_calling(project, name)
     calling = [
-        s for s in block if not isinstance(s, (*FUNCTIONS[:2], ast.ClassDef)) and _calls(s, names)
+        s
+        for s in block
+        if not isinstance(s, (*FUNCTIONS[:2], ast.ClassDef)) and calls_named(s, *names)
     ]
     return calling[0] if calling else None
 

@@ -80,7 +80,7 @@ def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) 
     if root == "numpy":
         return _numpy(machine, last, args, frame)
     if root in ("math", "random", "time", "os", "json", "pandas", "logging"):
-        return _no_graph(args, last, frame)
+        return _no_graph(args, frame)
     modelled = python_calls.MODELLED.get(path)
     if modelled is not None:
         return modelled(machine, args, kwargs, frame)
@@ -130,10 +130,10 @@ def _numpy(machine: Machine, name: str, args: Args, frame: Frame) -> Value:
             if isinstance(part, Tensor) and part.node is not None and part.node.strong:
                 walks.refused(machine, part, "numpy", tensors.NUMPY, frame)
                 break
-    return _no_graph(args, name, frame)
+    return _no_graph(args, frame)
 
 
-def _no_graph(args: Args, name: str, frame: Frame) -> Value:
+def _no_graph(args: Args, frame: Frame) -> Value:
     graphs, ended = operators.origins(args)
     if graphs:
         return Tensor(lost=Lost("numpy", frame.place(), graphs, ended))

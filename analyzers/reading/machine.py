@@ -12,7 +12,7 @@ from collections.abc import Callable
 from collections.abc import Sequence as Seq
 from dataclasses import replace
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 from analyzers.evidence import Evidence, Place
 from analyzers.reading.facts import Facts
@@ -47,6 +47,7 @@ class OutOfBudgetError(Exception):
 Evaluator = Callable[["Machine", Any, Frame], Value]
 Executor = Callable[["Machine", Any, Frame], Signal | None]
 Caller = Callable[["Machine", Any, list[Value], dict[str, Value], Frame], Value]
+F = TypeVar("F")
 EXPRESSIONS: dict[type, Evaluator] = {}
 CALLS: dict[type, Caller] = {}
 STATEMENTS: dict[type, Executor] = {}
@@ -293,34 +294,22 @@ def member(binding: Binding, attribute: str) -> Binding:
     return replace(binding, path=f"{binding.path}.{attribute}", kind="attribute")
 
 
-def expression(*kinds: type) -> Callable[[Evaluator], Evaluator]:
-    """Register the evaluator of one or more kinds of expression."""
+def _registering(table: dict[type, F]) -> Callable[..., Callable[[F], F]]:
+    """A decorator, `@expression(ast.Call)`, that puts a function into the table for these kinds."""
 
-    def register(function: Evaluator) -> Evaluator:
-        EXPRESSIONS.update(dict.fromkeys(kinds, function))
-        return function
+    def for_kinds(*kinds: type) -> Callable[[F], F]:
+        def register(function: F) -> F:
+            table.update(dict.fromkeys(kinds, function))
+            return function
 
-    return register
+        return register
 
-
-def callable_kind(*kinds: type) -> Callable[[Caller], Caller]:
-    """Register what calling values of one or more kinds does."""
-
-    def register(function: Caller) -> Caller:
-        CALLS.update(dict.fromkeys(kinds, function))
-        return function
-
-    return register
+    return for_kinds
 
 
-def statement(*kinds: type) -> Callable[[Executor], Executor]:
-    """Register the executor of one or more kinds of statement."""
-
-    def register(function: Executor) -> Executor:
-        STATEMENTS.update(dict.fromkeys(kinds, function))
-        return function
-
-    return register
+expression = _registering(EXPRESSIONS)
+callable_kind = _registering(CALLS)
+statement = _registering(STATEMENTS)
 
 
 def _steps_for(project: Project) -> int:

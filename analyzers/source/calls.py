@@ -21,7 +21,7 @@ def call_in(statement: ast.stmt | None, line: int, *names: str) -> ast.Call | No
     """The call of one of these names in a statement: the one that stands on (or spans) the line."""
     if statement is None:
         return None
-    calls = [n for n in walk(statement) if isinstance(n, ast.Call) and called_name(n) in names]
+    calls = calls_named(statement, *names)
     around = [c for c in calls if c.lineno <= line <= (c.end_lineno or c.lineno)]
     return next(iter(around or calls), None)
 

@@ -224,6 +224,11 @@ class Project:
         return module.code(line) if module else ""
 
 
+def is_path(name: str) -> bool:
+    """Whether it is a name, or attributes of one: `x`, `self.x`; an item (`xs[0]`) is not."""
+    return all(part.isidentifier() for part in name.split("."))
+
+
 def spelled(node: ast.AST) -> str:
     """The expression as source, in one line."""
     return _dotted(node) or ast.unparse(node)

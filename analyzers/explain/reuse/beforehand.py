@@ -6,10 +6,9 @@ import ast
 
 from analyzers.explain.reuse.occasions import constructs
 from analyzers.explain.reuse.walks import Walks
-from analyzers.source.calls import calls_in
-from analyzers.source.flow import called_name, declared_outer, mentions, walk_scope
+from analyzers.source.calls import calls_in, calls_named
+from analyzers.source.flow import declared_outer, mentions, walk_scope
 from analyzers.source.project import FUNCTIONS, Scope
-from analyzers.source.trees import walk
 
 
 def ran_before(story: Walks, scope: Scope) -> bool:
@@ -48,5 +47,4 @@ def _is_factory(story: Walks, scope: Scope) -> bool:
     inner = [n for n in walk_scope(scope) if isinstance(n, FUNCTIONS) and n is not scope]
     reading = any(mentions(n, story.name) for n in inner if story.name not in declared_outer(n))
     name = getattr(scope, "name", "")
-    calls = walk(story.loop) if story.loop is not None else []
-    return reading and not any(isinstance(n, ast.Call) and called_name(n) == name for n in calls)
+    return reading and not (story.loop is not None and calls_named(story.loop, name))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analyzers.evidence import Place
+from analyzers.source.calls import calls_named
 from analyzers.source.flow import bindings, called_name, names_read, statements_of, value_of
 from analyzers.source.project import Module, Project, spelled, target_names
 from analyzers.source.trees import walk
@@ -93,10 +94,7 @@ def _given(statement: ast.stmt) -> set[str]:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         return set().union(*(names_read(argument) for argument in statement.value.args))
     value = value_of(statement)
-    if value is None or any(
-        isinstance(node, ast.Call) and called_name(node) in ("detach", "item") and not node.args
-        for node in walk(value)
-    ):
+    if value is None or any(not call.args for call in calls_named(value, "detach", "item")):
         return set()
     return names_read(value)
 

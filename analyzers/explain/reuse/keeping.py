@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Callable, Iterator
 from math import isclose
 
+from analyzers.source.calls import calls_named
 from analyzers.source.flow import (
     bindings,
     called_name,
@@ -151,10 +152,8 @@ def taken_from(scope: Scope) -> dict[str, list[tuple[str, list[str]]]]:
 
 def queued(value: ast.expr, is_carrier: Callable[[str], bool], scope: Scope) -> bool:
     """Whether the value is the old one with something put on: a queue made of tensors."""
-    return any(
-        isinstance(node, ast.Call) and called_name(node) in ("cat", "concat", "stack", "roll")
-        for node in walk(value)
-    ) and any(True for _ in _kept_operands(value, is_carrier, scope))
+    made = calls_named(value, "cat", "concat", "stack", "roll")
+    return bool(made) and any(True for _ in _kept_operands(value, is_carrier, scope))
 
 
 def is_average(value: ast.AST, is_carrier: Callable[[str], bool], scope: Scope) -> bool:

@@ -62,7 +62,7 @@ class Lifetime(SharedFrame):
         shared, used = self.shared, join.new.at if join.new is not None else None
         if shared is None or used is None or not shared.loops or self.same_pass:
             return name, holder
-        if not _renewed(shared.module, shared.loops[0], name):
+        if not _renewed(shared.loops[0], name):
             return name, holder
         for hop in self.reuse.path:
             if hop.how == "argument" and hop.at.frame == used.frame and "." in hop.name:
@@ -103,7 +103,7 @@ class Lifetime(SharedFrame):
         that the loop calls."""
         shared = self.shared
         assert shared is not None
-        if _renewed(shared.module, shared.loops[0], name):
+        if _renewed(shared.loops[0], name):
             yield shared.module, shared.loops[0]
         if holder.kind in ("local", "item") and holder.frame not in (0, shared.frame):
             for module, function in self.project.functions_by_name(holder.scope):
@@ -207,7 +207,7 @@ class Lifetime(SharedFrame):
             return None
         names = [carrier.name for carrier in self.carriers]
         for loop in self.shared.loops:
-            if not any(_renewed(self.shared.module, loop, name) for name in names):
+            if not any(_renewed(loop, name) for name in names):
                 return loop
         return self.shared.loops[0] if self.shared.loops else None
 
@@ -241,9 +241,7 @@ class Lifetime(SharedFrame):
         fleeting = unread = 0
         if shared is not None and here:
             loop = shared.loops[0] if shared.loops else None
-            fleeting = int(
-                loop is not None and not self.same_pass and _renewed(shared.module, loop, name)
-            )
+            fleeting = int(loop is not None and not self.same_pass and _renewed(loop, name))
             unread = 0 if reads(loop or shared.scope, name) else 1
         elif not outside:
             fleeting = 1
@@ -262,6 +260,6 @@ def _depth(path: str) -> int:
     return path.count(".") + path.count("[")
 
 
-def _renewed(module: Module, loop: Loop, name: str) -> bool:
+def _renewed(loop: Loop, name: str) -> bool:
     """Whether each pass of the loop gives the name a new value before anything reads it."""
     return first_use(loop.body, name) == "bound"

@@ -16,9 +16,7 @@ from analyzers.repair.sites.options import option_site
 from analyzers.source.calls import call_in, calls_named, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, names_read, walked
-from analyzers.source.project import Loop, Module, Project, spelled
-
-_ITERATORS = ("zip", "enumerate", "map", "range")
+from analyzers.source.project import Loop, Project, spelled
 
 
 def one_backward(story: Story, project: Project) -> Iterator[Proposal]:
@@ -28,7 +26,7 @@ def one_backward(story: Story, project: Project) -> Iterator[Proposal]:
         return
     first, second = shared.freed, shared.reached
     direct = _direct(story.reuse.freed, shared) and _direct(story.reuse.reached, shared)
-    pair = (_plain_walks if direct else _handed_on)(shared.module, first, second)
+    pair = (_plain_walks if direct else _handed_on)(first, second)
     if first is None or second is None or pair is None:
         return
     block = shared.module.block_of(second)
@@ -37,7 +35,7 @@ def one_backward(story: Story, project: Project) -> Iterator[Proposal]:
         return
     between = block[block.index(first) + 1 : block.index(second)]
     moved = [s for s in between if is_schedule(s)]
-    edits = _summed(Editor(shared.module), pair, first, second, between)
+    edits = _summed(Editor(shared.module), pair, first, between)
     edits += rescheduled(Editor(shared.module), moved, first, second)
     title = "One backward of the sum" + (", then the steps" if moved else "")
     yield Proposal(
@@ -57,7 +55,7 @@ def _direct(visit: Visit, shared: Shared) -> bool:
 
 
 def _plain_walks(
-    module: Module, first: ast.stmt | None, second: ast.stmt | None
+    first: ast.stmt | None, second: ast.stmt | None
 ) -> tuple[ast.Call, ast.Call] | None:
     """The two calls, where each is a statement of its own without a gradient argument."""
     calls: list[ast.Call] = []
@@ -73,9 +71,7 @@ def _plain_walks(
     return calls[0], calls[1]
 
 
-def _handed_on(
-    module: Module, first: ast.stmt | None, second: ast.stmt | None
-) -> tuple[ast.Call, ast.Call] | None:
+def _handed_on(first: ast.stmt | None, second: ast.stmt | None) -> tuple[ast.Call, ast.Call] | None:
     """The two calls, where each hands its loss, and nothing else, to one function that walks it
     (`self.manual_backward(loss)`)."""
     calls = [
@@ -100,7 +96,6 @@ def _summed(
     editor: Editor,
     pair: tuple[ast.Call, ast.Call],
     first: ast.stmt,
-    second: ast.stmt,
     between: Sequence[ast.stmt],
 ) -> list[Edit]:
     """The first call goes; the second walks the sum."""

@@ -11,7 +11,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.combine.combining import is_schedule, rescheduled
 from analyzers.repair.rewrite import top_level_in, unused_name
-from analyzers.source.calls import steps
+from analyzers.source.calls import calls_in, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, names_read, statements_of, walk_scope, walked
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
@@ -170,9 +170,9 @@ def _called_once(project: Project, name: str, statement: ast.stmt) -> bool:
     """Whether no other statement of the project calls the function."""
     inside = set(walk(statement))
     return not any(
-        isinstance(node, ast.Call) and called_name(node) == name and node not in inside
+        call not in inside
         for module in project.modules.values()
-        for node in walk(module.tree)
+        for call in calls_in(module.tree).get(name, ())
     )
 
 

@@ -24,7 +24,7 @@ from analyzers.source.flow import (
     value_of,
     walked,
 )
-from analyzers.source.project import Loop, Module, Project, Scope, spelled
+from analyzers.source.project import Loop, Project, spelled
 from analyzers.source.trees import position
 
 _BLANK = ("zeros", "zeros_like", "new_zeros", "tensor", "float")
@@ -85,11 +85,11 @@ def _newest_loss(story: Story) -> tuple[ast.stmt, ast.expr] | None:
 
 def _begin_before_summing(story: Story) -> Iterator[Proposal]:
     """Begin the total anew in front of the inner loop that adds it up."""
-    for module, scope, statement in story.binders:
+    for module, _, statement in story.binders:
         inner = module.loops_around(statement)
         if not inner or not _adds(statement) or backward_calls(inner[0]):
             continue
-        begun = _first_value(story, module, scope, inner[0])
+        begun = _first_value(story, inner[0])
         if begun is None:
             continue
         name = next((n for n in bindings(statement) if "[" not in n), story.name)
@@ -144,7 +144,7 @@ def _adds(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.AugAssign) or isinstance(value, ast.BinOp)
 
 
-def _first_value(story: Story, module: Module, scope: Scope, inner: Loop) -> str | None:
+def _first_value(story: Story, inner: Loop) -> str | None:
     """The value that the total began with, where it was first bound outside of the loop."""
     inside = set(ast.walk(inner))
     for _, _, statement in story.binders:

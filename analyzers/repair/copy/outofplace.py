@@ -10,7 +10,7 @@ from analyzers.repair.blocks import alias, rewritten
 from analyzers.repair.rewrite import unused_name, without_keyword, without_true
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, names_read
-from analyzers.source.project import Module, target_names
+from analyzers.source.project import Module, is_path, target_names
 from analyzers.source.writes import Write, is_library, unsliced, writes, writes_in_place
 
 _SYMBOLS: dict[type[ast.operator], str] = {
@@ -148,7 +148,7 @@ def _calls(editor: Editor, statement: ast.stmt, found: list[Write]) -> Iterator[
         return
     for write in found:
         if isinstance(write.node, ast.Call):
-            yield from _bare(editor, write.node, write.target)
+            yield from _bare(editor, write.node)
 
 
 def _only_in_place(node: ast.AST) -> bool:
@@ -171,7 +171,7 @@ def _named_result(editor: Editor, statement: ast.stmt, found: list[Write]) -> It
     yield Edit(editor.module.path, start, start, f"{name} = ")
     for write in found:
         if isinstance(write.node, ast.Call):
-            yield from _bare(editor, write.node, write.target)
+            yield from _bare(editor, write.node)
 
 
 def _otherwise(editor: Editor, call: ast.Call, name: str) -> str:
@@ -192,7 +192,7 @@ def _copied(editor: Editor, value: ast.expr) -> str:
     return text if isinstance(value, ast.Call | ast.BinOp) else f"{text}.clone()"
 
 
-def _bare(editor: Editor, call: ast.Call, target: ast.expr) -> Iterator[Edit]:
+def _bare(editor: Editor, call: ast.Call) -> Iterator[Edit]:
     """The call without its trailing underscore, `inplace=True` or `out=`."""
     name = called_name(call)
     if writes_in_place(name):
@@ -207,12 +207,8 @@ def _bare(editor: Editor, call: ast.Call, target: ast.expr) -> Iterator[Edit]:
 def clone_before(module: Module, statement: ast.stmt, wanted: Wanted) -> tuple[Edit, ...]:
     """A copy under the same name in front of the statement that writes."""
     names = dict.fromkeys(w.name for w in writes(statement) if wanted(w.name))
-    lines = [f"{name} = {name}.clone()" for name in names if _is_path(name)]
+    lines = [f"{name} = {name}.clone()" for name in names if is_path(name)]
     return (Editor(module).insert_before(statement, *lines),) if lines else ()
-
-
-def _is_path(name: str) -> bool:
-    return all(part.isidentifier() for part in name.split("."))
 
 
 def binds(statement: ast.stmt) -> set[str]:

@@ -25,7 +25,7 @@ def not_in_place(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
     """Every write to the tensor, out of place; then every such write of the function, since
     PyTorch tells of the first tensor only."""
     own = [(where, stale.concerned(where)) for where in stale.statements]
-    rest = list(_alike(stale, own))
+    rest = list(_alike(own))
     for written in (own, own + rest) if rest else (own,):
         edits = [
             edit
@@ -44,7 +44,7 @@ def _copies(edits: Iterable[Edit]) -> int:
     return sum(edit.text.count(".clone()") for edit in edits)
 
 
-def _alike(stale: Stale, own: list[tuple[Spot, set[str]]]) -> Iterator[tuple[Spot, set[str]]]:
+def _alike(own: list[tuple[Spot, set[str]]]) -> Iterator[tuple[Spot, set[str]]]:
     """Other writes in place near those of the evidence, in the same function."""
     known = {id(where.statement) for where, _ in own}
     for first, _ in own[:1]:
@@ -108,11 +108,11 @@ def _reads(where: Spot, statement: ast.stmt, stale: Stale) -> Iterator[ast.expr]
             outer = parent
         context = getattr(outer, "ctx", None)
         if isinstance(context, ast.Load) and not isinstance(parents.get(outer), ast.AugAssign):
-            if not _is_path_part(parents.get(outer), outer):
+            if not _is_path_part(parents.get(outer)):
                 yield outer
 
 
-def _is_path_part(parent: ast.AST | None, node: ast.expr) -> bool:
+def _is_path_part(parent: ast.AST | None) -> bool:
     """`x` in `x.append(...)` or `x.size(0)`: no value of the tensor is read."""
     return isinstance(parent, ast.Attribute) and parent.attr in _FACTS
 

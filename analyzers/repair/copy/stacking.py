@@ -35,7 +35,7 @@ def list_and_stack(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
             return
         buffers = _buffers(loops[0])
         edits = [edit for buffer in buffers for edit in _converted(where, loops[0], buffer)]
-        if edits and all(_regular(where.scope, loops[0], buffer) for buffer in buffers):
+        if edits and all(_regular(loops[0], buffer) for buffer in buffers):
             names = " and ".join(f"`{buffer.name}`" for buffer in buffers)
             title = f"Collect {names} in a list and stack it behind the loop"
             yield Proposal("list-and-stack", title, joined(edits), "", rank)
@@ -122,7 +122,7 @@ def _offset(index: ast.expr, variable: str) -> int | None:
     return None
 
 
-def _regular(scope: Scope, loop: Loop, buffer: Buffer) -> bool:
+def _regular(loop: Loop, buffer: Buffer) -> bool:
     """Whether each pass writes one entry, and everything else in the loop reads single ones."""
     if len(buffer.writes) != 1:
         return False

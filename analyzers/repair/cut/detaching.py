@@ -9,6 +9,7 @@ from analyzers.evidence import GraphReuse, Holder
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.project import Project, assigned_pairs, spelled
 from analyzers.source.trees import walk
+from analyzers.source.writes import is_true
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,8 @@ def _constructor_idiom(calls: list[ast.Call]) -> Idiom:
     bare = [call for call in calls if isinstance(call.args[0], ast.Attribute)]
     like = next(iter(bare), calls[0])
     attribute = like.args[0].attr if isinstance(like.args[0], ast.Attribute) else "data"
-    flags = [f"{k.arg}=True" for k in like.keywords if k.arg and _is_true(k.value)]
+    flags = [f"{k.arg}=True" for k in like.keywords if k.arg and is_true(k.value)]
     return Idiom(f"{spelled(like.func)}({', '.join([f'{{0}}.{attribute}', *flags])})")
-
-
-def _is_true(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is True
 
 
 def _engine_idiom(engine: ast.ClassDef, tree: ast.Module) -> Idiom:
@@ -105,7 +102,7 @@ def _flags(name: str, signature: ast.arguments, tree: ast.Module) -> list[str]:
             flags = [
                 f"{keyword.arg}=True"
                 for keyword in node.keywords
-                if keyword.arg in known and _is_true(keyword.value)
+                if keyword.arg in known and is_true(keyword.value)
             ]
             if flags:
                 return flags

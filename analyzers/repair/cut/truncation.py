@@ -18,6 +18,7 @@ from analyzers.repair.cut.detaching import LEAF, Idiom, detached, idiom_for, sta
 from analyzers.repair.cut.members import cut_fields, cut_layers
 from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.scopes import head_of_rerun, unbound_at, wants_gradient
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     backward_calls,
@@ -126,11 +127,7 @@ def _bound_behind(story: Story, walk: ast.stmt) -> bool:
     assert shared is not None
     block = shared.module.block_of(walk)
     makers = {getattr(scope, "name", "") for _, scope, _ in story.binders}
-    return any(
-        isinstance(node, ast.Call) and called_name(node) in makers
-        for statement in block[block.index(walk) + 1 :]
-        for node in ast.walk(statement)
-    )
+    return any(calls_named(statement, *makers) for statement in block[block.index(walk) + 1 :])
 
 
 def _begins_as_leaf(story: Story) -> bool:

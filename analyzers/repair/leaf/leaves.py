@@ -11,6 +11,7 @@ from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, indentation, missing_import, rewritten, wrapped
 from analyzers.repair.copy.outofplace import out_of_place
 from analyzers.repair.rewrite import unused_name
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor, apply
 from analyzers.source.flow import (
     backward_calls,
@@ -84,9 +85,8 @@ def is_made_by_hand(where: Spot) -> bool:
 
 def _over_parameters(loop: Loop) -> bool:
     """Whether a loop goes over a model's parameters, as averages and hand-made optimizers do."""
-    return isinstance(loop, ast.For | ast.AsyncFor) and any(
-        isinstance(node, ast.Call) and called_name(node) in ("parameters", "named_parameters")
-        for node in walk(loop.iter)
+    return isinstance(loop, ast.For | ast.AsyncFor) and bool(
+        calls_named(loop.iter, "parameters", "named_parameters")
     )
 
 

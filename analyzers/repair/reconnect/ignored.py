@@ -11,6 +11,7 @@ from analyzers.evidence import MissingGraph, Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held, root_of, spot
 from analyzers.repair.reconnect.uncutting import cuts_in, without_cut
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     called_name,
@@ -55,9 +56,7 @@ def question_of(evidence: MissingGraph, project: Project) -> Question | None:
 def is_derivative(question: Question) -> bool:
     """Whether what is differentiated is a gradient itself, which may well be constant."""
     value = value_of(question.outputs)
-    return value is not None and any(
-        isinstance(node, ast.Call) and called_name(node) == "grad" for node in walk(value)
-    )
+    return value is not None and bool(calls_named(value, "grad"))
 
 
 def used_instead(question: Question, rank: int = 0) -> Iterator[Proposal]:

@@ -57,12 +57,7 @@ def is_probability(where: Spot) -> bool:
     values: list[ast.expr | None] = [found[1]]
     for name in names_read(found[1]):
         values += [value_of(statement) for statement in definitions(where.scope, name)]
-    return any(
-        isinstance(node, ast.Call) and called_name(node) in ("sigmoid", "softmax")
-        for value in values
-        if value is not None
-        for node in walk(value)
-    )
+    return any(value and calls_named(value, "sigmoid", "softmax") for value in values)
 
 
 def straight_through(where: Spot, rank: int = 2) -> Iterator[Proposal]:

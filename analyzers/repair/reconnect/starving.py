@@ -21,6 +21,7 @@ from analyzers.repair.reconnect.softening import (
 from analyzers.repair.reconnect.uncutting import cut_from, cuts_in, narrower_cut, without_cut
 from analyzers.repair.reconnect.withheld import Withheld, handed_on, withheld
 from analyzers.repair.value_only.arrays import torch_edits
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit
 from analyzers.source.flow import (
     backward_calls,
@@ -243,8 +244,7 @@ def _withheld_at(where: Spot, name: str, sources: _Sources) -> Cut | None:
 
 def _cut_at(where: Spot, name: str, sources: _Sources) -> Cut | None:
     line = switched_off_at(where)
-    sampled = list(_samples(where.statement))
-    if line is None and not cuts_in(where.statement) and not sampled:
+    if line is None and not cuts_in(where.statement) and not _samples(where.statement):
         return None
     place = Place(where.place.file, line or where.place.line)
     bound = [] if _is_number(where) else bindings(where.statement)
@@ -271,18 +271,12 @@ def _step_at(where: Spot, name: str, sources: _Sources) -> Cut | None:
 def _is_number(where: Spot) -> bool:
     """Whether the cut gives a plain number: then the parameter's own name says more."""
     value = value_of(where.statement)
-    return value is not None and any(
-        isinstance(node, ast.Call) and called_name(node) in ("item", "float", "tolist")
-        for node in walk(value)
-    )
+    return value is not None and bool(calls_named(value, "item", "float", "tolist"))
 
 
-def _samples(statement: ast.stmt) -> Iterator[ast.Call]:
+def _samples(statement: ast.stmt) -> list[ast.Call]:
     """Calls of `sample` on a distribution, through which no gradient goes."""
-    for node in walk(statement):
-        if isinstance(node, ast.Call) and called_name(node) == "sample":
-            if isinstance(node.func, ast.Attribute):
-                yield node
+    return [c for c in calls_named(statement, "sample") if isinstance(c.func, ast.Attribute)]
 
 
 def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:

@@ -42,7 +42,7 @@ def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
         return
     yield from _call_maker(story, module, closure)
     yield from _into_method(story, module, closure)
-    yield from _lambda_for_partial(story, project, closure)
+    yield from _lambda_for_partial(project, closure)
     root = walked(call)
     carriers = {c.name for c in story.carriers}
     owners = {name.rpartition(".")[0] for name in carriers} - {""}
@@ -156,7 +156,7 @@ def _with_clearing(
 
 
 def _lambda_for_partial(
-    story: Story, project: Project, closure: ast.FunctionDef | ast.AsyncFunctionDef
+    project: Project, closure: ast.FunctionDef | ast.AsyncFunctionDef
 ) -> Iterator[Proposal]:
     """`partial(closure, loss)` becomes `lambda: closure(forward(...))`: calls make the loss."""
     for module in project.modules.values():

@@ -11,6 +11,7 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.blocks import joined
 from analyzers.repair.rewrite import head_of
+from analyzers.source.calls import calls_in
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, mentions, walk_scope
 from analyzers.source.project import Loop, Module, Project, Scope, spelled
@@ -86,8 +87,7 @@ def _in_constructor(project: Project, module: Module, statement: ast.Assign) -> 
     made = [
         call
         for other in project.modules.values()
-        for call in other.nodes
-        if isinstance(call, ast.Call) and called_name(call) == owner.name
+        for call in calls_in(other.tree).get(owner.name, ())
     ]
     name = applied[0].id
     if column is None or len(made) != 1 or name not in parameters:

@@ -9,6 +9,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.remake.chains import chains_of, in_front, read_between
 from analyzers.repair.rewrite import copy_into, head_of, move_into
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, called_name
 from analyzers.source.project import Module, Project, Scope
@@ -60,7 +61,7 @@ def _made_by_calls(story: Story, module: Module, scope: Scope, loop: ast.stmt) -
     return {
         name
         for statement in in_front(module, scope, loop)
-        if any(isinstance(n, ast.Call) and called_name(n) in makers for n in walk(statement))
+        if calls_named(statement, *makers)
         for name in bindings(statement)
     }
 

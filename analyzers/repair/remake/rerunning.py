@@ -10,11 +10,11 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.remake.chains import chains_of, read_between
 from analyzers.repair.rewrite import copy_into, move_into
+from analyzers.source.calls import calls_in, calls_named
 from analyzers.source.cells import Cell
 from analyzers.source.edits import Editor
-from analyzers.source.flow import bindings, called_name, names_read
+from analyzers.source.flow import bindings, names_read
 from analyzers.source.project import Module, Project
-from analyzers.source.trees import walk
 
 _RANDOM = frozenset(
     {"rand", "randn", "rand_like", "randn_like", "randint", "randperm", "normal", "multinomial"}
@@ -77,13 +77,8 @@ def _entry(inside: Sequence[ast.stmt], chain: Sequence[ast.stmt]) -> ast.stmt:
 
 def _is_random(project: Project, chain: Sequence[ast.stmt]) -> bool:
     """Whether a second forward gives other numbers: it draws some, or drops some out."""
-    drawn = any(
-        isinstance(node, ast.Call) and called_name(node) in _RANDOM
-        for statement in chain
-        for node in walk(statement)
-    )
-    return drawn or any(
-        isinstance(node, ast.Call) and "dropout" in called_name(node).lower()
+    return any(calls_named(statement, *_RANDOM) for statement in chain) or any(
+        "dropout" in name.lower()
         for module in project.modules.values()
-        for node in walk(module.tree)
+        for name in calls_in(module.tree)
     )

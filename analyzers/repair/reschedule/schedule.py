@@ -10,10 +10,10 @@ from analyzers.evidence import Visit
 from analyzers.explain.inplace import Stale
 from analyzers.explain.spots import Spot, leading_to, spot
 from analyzers.repair.rewrite import without_retaining
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit
-from analyzers.source.flow import WALKS, called_name, names_read, walked
+from analyzers.source.flow import WALKS, names_read, walked
 from analyzers.source.project import FUNCTIONS
-from analyzers.source.trees import walk
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,4 @@ def released(stale: Stale, loop: ast.AST | None = None) -> Iterator[Edit]:
 def _only_walk(where: Spot, loop: ast.AST | None) -> bool:
     around = loop if where.module.holds(loop, where.statement) else None
     inner = next(iter(where.module.loops_around(where.statement)), None)
-    nodes = walk(around or where.scope)
-    walks = [n for n in nodes if isinstance(n, ast.Call) and called_name(n) in WALKS]
-    return inner is around and len(walks) == 1
+    return inner is around and len(calls_named(around or where.scope, *WALKS)) == 1

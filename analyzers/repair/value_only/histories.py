@@ -12,10 +12,10 @@ from analyzers.explain.reuse.feeding import put_in
 from analyzers.explain.reuse.handing import arguments_kept
 from analyzers.explain.spots import Spot, names_held
 from analyzers.repair.blocks import joined
+from analyzers.source.calls import calls_in
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
-    called_name,
     is_plainly_number,
     mentions,
     statements_of,
@@ -125,12 +125,10 @@ def _handed(store: Spot, suffix: str, roots: set[str], project: Project) -> Iter
     if not isinstance(scope, FUNCTIONS[:2]):
         return
     for module in project.modules.values():
-        for call in walk(module.tree):
-            if isinstance(call, ast.Call) and called_name(call) == scope.name:
-                given = [*call.args, *(keyword.value for keyword in call.keywords)]
-                for value in given:
-                    if spelled(value) in roots:
-                        yield Editor(module).append_to(value, suffix)
+        for call in calls_in(module.tree).get(scope.name, ()):
+            for value in (*call.args, *(keyword.value for keyword in call.keywords)):
+                if spelled(value) in roots:
+                    yield Editor(module).append_to(value, suffix)
 
 
 def _stored(store: Spot, suffix: str, only: set[str] | None, project: Project) -> Iterator[Edit]:

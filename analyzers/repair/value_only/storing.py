@@ -13,7 +13,7 @@ from analyzers.repair.blocks import indentation, joined, rewritten
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, walk_scope
-from analyzers.source.project import Module, Project, spelled
+from analyzers.source.project import Module, Project, is_path, spelled
 from analyzers.source.trees import end_of, position, walk
 
 _KEY = re.compile(r"\[['\"]([^'\"]+)['\"]\]$")
@@ -45,7 +45,7 @@ def dropped_first(
     """What a forward left behind, let go in front of the copy: the next forward stores it anew."""
     where = spot(project, at)
     names = [name for name in names_held(holders) if "." in name]
-    if where is None or not names or not _is_path(root_of(names[0])):
+    if where is None or not names or not is_path(root_of(names[0])):
         return
     held = root_of(names[0])
     line = f"{held}.clear()" if held != names[0] else f"{held} = None"
@@ -102,10 +102,6 @@ def _as_property(
     for node in walk(owner):
         if isinstance(node, ast.Expr) and spelled(node.value) == f"self.{maker.name}()":
             yield editor.delete(node)
-
-
-def _is_path(name: str) -> bool:
-    return all(part.isidentifier() for part in name.split("."))
 
 
 def _where_stored(name: str, project: Project) -> Iterator[Edit]:
