@@ -36,7 +36,7 @@ def parameter(machine: Machine, args: list[Value], kwargs: dict[str, Value], fra
     return tensor
 
 
-def leaves(value: Value, depth: int = 6, seen: set[int] | None = None) -> list[Tensor]:
+def leaves(value: Value, depth: int = 10, seen: set[int] | None = None) -> list[Tensor]:
     """The parameters that something holds, each once."""
     seen = seen if seen is not None else set()
     if id(value) in seen or depth < 0:

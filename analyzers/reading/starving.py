@@ -14,7 +14,7 @@ from analyzers.reading.parameters import leaves
 from analyzers.reading.values import Instance, Layer, Mapping, Parameters, Unknown, Value
 
 STEPS = 2  # an optimizer's parameters are judged when it has stepped this often
-MAX_DEPTH = 5
+MAX_DEPTH = 10
 
 
 @dataclass(slots=True)
