@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from analyzers.explain.reuse.feeding import sources
 from analyzers.explain.reuse.story import Story
+from analyzers.explain.spots import spot
 from analyzers.source.calls import steps
 from analyzers.source.flow import (
     bindings,
@@ -153,6 +154,23 @@ def helper_targets(story: Story) -> list[HelperTarget]:
                 if parameter in only_read:
                     if sources(scope, ast.Pass(), names_read(argument)) & names:
                         found.append(HelperTarget(module, function, parameter))
+    if not found and not story.hands_on:  # what passes hand on is kept, which tells more
+        found = _seen_compared(story)
+    return list(dict.fromkeys(found))
+
+
+def _seen_compared(story: Story) -> list[HelperTarget]:
+    """Parameters under which a run saw old values enter a function that only compares with them,
+    however far from the shared frame, and computed from them there."""
+    found: list[HelperTarget] = []
+    used = {join.new.at.frame for join in story.reuse.joins if join.new and join.new.at}
+    for hop in story.reuse.path:
+        where = spot(story.project, hop.at) if hop.how == "argument" else None
+        function = where.statement if where is not None else None  # it stands at its `def`
+        if where is None or hop.at.frame not in used or not isinstance(function, ast.FunctionDef):
+            continue
+        if hop.name in _compared_with(function):
+            found.append(HelperTarget(where.module, function, hop.name))
     return list(dict.fromkeys(found))
 
 
