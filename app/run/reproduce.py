@@ -18,7 +18,7 @@ from app.request.reader import Reader, ReadingLimit
 from app.run.completion import InWorld, completed, is_partial
 from app.run.outcome import is_given, len_backwards
 from app.run.replay import InOrder
-from app.run.tracing import run_for_changes, traced
+from app.run.tracing import looked_closer, traced
 from app.run.witness import merged, observed
 from sandbox.protocol import RunResult, Session
 from sandbox.records import Plan, Trace
@@ -98,7 +98,7 @@ async def _completed(case: Case, session: Session) -> Observation:
     given = _awaited(case)
     told = run.trace.plan is not None and run.trace.plan.shows
     if run.raised is not None and (_shows(run, case) if given else told):
-        run = await run_for_changes(case, run, InWorld(session, plan))
+        run = await looked_closer(case, run, InWorld(session, plan))
         assert run.trace is not None
         raised = run.trace.model_copy(update={"silent": []})
         if seen := observed(raised):

@@ -13,11 +13,14 @@ LONG = 0.4  # of the time limit: a run that took longer is not made again to fol
 
 async def traced(case: Case, session: Session) -> RunResult:
     """A traced run; where it shows an error of autograd's, with what a slower one tells of it."""
-    run = await _run(case, session, "trace")
-    trace = run.trace
-    if trace is not None and trace.reuse is not None:
-        return await _run_for_path(case, run, trace.reuse, session)
-    return await run_for_changes(case, run, session)
+    return await looked_closer(case, await _run(case, session, "trace"), session)
+
+
+async def looked_closer(case: Case, first: RunResult, session: Session) -> RunResult:
+    """Behind a run that showed an error of autograd's: with what a slower one tells of it."""
+    if first.trace is not None and first.trace.reuse is not None:
+        return await _run_for_path(case, first, first.trace.reuse, session)
+    return await run_for_changes(case, first, session)
 
 
 async def _run(case: Case, session: Session, mode: str, **more: object) -> RunResult:

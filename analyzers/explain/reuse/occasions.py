@@ -8,6 +8,7 @@ from analyzers.source.calls import calls_in
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.trees import walk
 
+_EMPTY = ("deque", "defaultdict", "dict", "list")
 CONSTRUCTORS = ("__init__", "__post_init__", "reset", "setup")
 STORING = "cached_property"  # the decorator that binds what a method returns, by its name
 CACHES = ("lru_cache", "cache", STORING)
@@ -79,6 +80,8 @@ def binds_nothing(statement: ast.stmt) -> bool:
     match value:
         case ast.Constant() | ast.List(elts=[]) | ast.Dict(keys=[]):
             return True
-        case ast.Call(func=function) if not isinstance(statement, ast.Expr):
-            return spelled(function).rpartition(".")[2] in ("deque", "defaultdict", "dict", "list")
+        case ast.Call(func=function, args=given, keywords=named):
+            made = spelled(function).rpartition(".")[2]
+            held = named if made == "dict" else []  # a deque's are its length
+            return made in _EMPTY and len(given) + len(held) <= (made == "defaultdict")
     return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analyzers.certainty import Certainty
 from analyzers.explain.pattern import Proposal
@@ -15,13 +15,21 @@ from analyzers.explain.reuse.targets import (
     target_calls,
 )
 from analyzers.explain.spots import spot
-from analyzers.repair.blocks import alias, wrapped
+from analyzers.repair.blocks import alias, joined, wrapped
+from analyzers.repair.cut.cutting import Cutting, kind_carried
 from analyzers.repair.cut.detaching import idiom_for
 from analyzers.repair.sites.uses import uses
 from analyzers.source.calls import steps
-from analyzers.source.edits import Editor
-from analyzers.source.flow import bindings, mentions, statements_of, value_of, walk_scope
-from analyzers.source.project import Project
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import (
+    assigned_parts,
+    bindings,
+    mentions,
+    statements_of,
+    value_of,
+    walk_scope,
+)
+from analyzers.source.project import Project, spelled
 from analyzers.source.trees import position, walk
 
 
@@ -156,6 +164,11 @@ def detach_at_definition(
 ) -> Iterator[Proposal]:
     """Detach the carrier where it is made, so that every reader gets a constant."""
     outside = not story.same_pass and not story.bound_inside
+    rank = rank if rank is not None else 0 if outside else 2
+    structured = next(_parts_at_definition(story, project), None)
+    if structured is not None:
+        yield _made_constant(story, structured, rank)
+        return
     idiom = idiom_for(story.reuse, project)
     for module, _, statement in story.binders:
         value = value_of(statement)
@@ -170,14 +183,27 @@ def detach_at_definition(
             if single
             else editor.insert_after(statement, f"{story.name} = {idiom.of(story.name)}")
         )
-        yield Proposal(
-            "detach-at-definition",
-            f"Detach `{story.name}` where it is made",
-            (edit,),
-            "No loss sends gradient through it any more.",
-            rank if rank is not None else 0 if outside else 2,
-        )
+        yield _made_constant(story, (edit,), rank)
         return
+
+
+def _made_constant(story: Story, edits: Sequence[Edit], rank: int) -> Proposal:
+    title = f"Detach `{story.name}` where it is made"
+    told = "No loss sends gradient through it any more."
+    return Proposal("detach-at-definition", title, tuple(edits), told, rank)
+
+
+def _parts_at_definition(story: Story, project: Project) -> Iterator[tuple[Edit, ...]]:
+    """What was seen to be no tensor but a structure of them, cut part by part where it is made."""
+    cutting = Cutting(story.reuse, project)
+    for hop in story.reuse.path:
+        where = spot(project, hop.at) if hop.how == "bound" else None
+        if where is None or hop.name != story.name or hop.kind.kind == "tensor":
+            continue
+        for target, value in assigned_parts(where.statement):
+            if spelled(target) == hop.name:
+                edits = cutting.replaced(where.module, value, kind_carried(hop), hop.name)
+                yield from [joined(edits)] if edits else []
 
 
 def made_without_graph(story: Story, project: Project, rank: int = 1) -> Iterator[Proposal]:

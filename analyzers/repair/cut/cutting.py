@@ -158,7 +158,7 @@ def _written_out(node: ast.expr, kind: Kind) -> Iterator[tuple[ast.expr, Kind]]:
                 part = known.get(repr(key.value)) if isinstance(key, ast.Constant) else None
                 if part is not None:
                     yield value, part
-        case ast.Call(func=ast.Name(id=name)) if name == kind.name and kind.kind in _RECORDS:
+        case ast.Call(func=ast.Name(id=name)) if name == kind.name and kind.kind in _WRITTEN:
             yield from zip(node.args, known.values(), strict=False)
             for keyword in node.keywords:
                 part = known.get(repr(keyword.arg))
@@ -166,7 +166,7 @@ def _written_out(node: ast.expr, kind: Kind) -> Iterator[tuple[ast.expr, Kind]]:
                     yield keyword.value, part
 
 
-_RECORDS = ("namedtuple", "dataclass")
+_WRITTEN = ("namedtuple", "dataclass", "dict")
 
 
 def kind_carried(hop: Hop) -> Kind:
