@@ -95,8 +95,11 @@ def summary(
         return f"{told} This comes from reading the source; {_WORLD_MISSED}."
     if decided == "likely" and is_suspected(case, seen):
         return f"{told} This would explain the error; the fragment alone does not show it."
-    if decided == "likely":
+    shown = seen.from_run and is_completed(seen) and not (seen.run and seen.run.tampered)
+    if decided == "likely" and not shown:
         return f"{told} This comes from reading the source{_because(seen)}."
+    if decided == "likely":
+        told += " The run here showed it, with what is missing made up (see what was assumed)."
     if best is not None and best.verification.status == "not_run":
         return f"{told} A patch is proposed, but could not be run here."
     return f"{told} No patch passed its checks."

@@ -18,7 +18,7 @@ Tone = Literal["good", "unsure", "plain"]
 
 GRADIENTS = {
     "same": "same gradients",
-    "truncated": "truncated BPTT: each pass learns on its own",
+    "truncated": "truncated: nothing is learned through earlier backward calls",
     "changed": "the gradients change",
     "unknown": "gradients not compared",
 }

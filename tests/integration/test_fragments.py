@@ -128,3 +128,30 @@ async def test_a_loop_that_cuts_its_state_is_not_said_to_carry_it() -> None:
     assert not found.causes
     assert not found.patches
     assert "Here this is right." in found.summary
+
+
+KEPT_TOGETHER = """\
+def gather(judge, rows):
+    marks = judge(rows).squeeze(-1)
+    return dict(seen=rows, aims=marks * 0.9 + 0.1)
+
+judge = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+optimizer = torch.optim.SGD(judge.parameters(), lr=0.1)
+batch = gather(judge, harbour.rows(torch.ones(8, 3)))
+for part in torch.arange(8).split(4):
+    taken = {key: value[part] for key, value in batch.items()}
+    loss = F.mse_loss(judge(taken["seen"]).squeeze(-1), taken["aims"])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+async def test_a_structure_in_a_part_of_a_program_is_cut_part_by_part() -> None:
+    request = DiagnosisRequest(script=KEPT_TOGETHER, traceback=REUSED)
+    (found,) = (await ask([request], [RUNNING]))[RUNNING]
+    assert found.basis == "completed"
+    patch = found.patches[0]
+    assert patch.verification.status == "passed"
+    assert ".detach()" in patch.script
+    assert "batch.detach()" not in patch.script

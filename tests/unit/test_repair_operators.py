@@ -235,6 +235,30 @@ MADE_AHEAD = """\
         train(ruler, size)
     """
 
+WALKED_OVER_NUMBERS = """\
+    import math
+    import torch
+    from torch import nn
+
+    class Weighed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net, self.scales = nn.Linear(2, 2), nn.Parameter(torch.zeros(2))
+
+        def forward(self, x):
+            parts, total = self.net(x).pow(2).mean(0), 0.0
+            for part, scale in zip(parts, self.scales.tolist()):
+                total = total + math.exp(-scale) * part + scale
+            return total
+
+    model = Weighed()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in torch.randn(8, 5, 2):
+        optimizer.zero_grad()
+        model(x).backward()
+        optimizer.step()
+    """
+
 TARGET_IN_CLOSURE = """\
     import torch
     from torch import nn
@@ -318,6 +342,12 @@ THREE_BY_TURNS = """\
             "torch.stack([s, c, torch.full_like(c, 0.5)]), "
             "torch.stack([torch.zeros_like(c), torch.zeros_like(c), torch.ones_like(c)])])",
         ),
+        (
+            WALKED_OVER_NUMBERS,
+            "keep-graph",
+            "for part, scale in zip(parts, self.scales):",
+        ),
+        (WALKED_OVER_NUMBERS, "keep-graph", "total = total + torch.exp(-scale) * part + scale"),
         (MADE_AHEAD, "property", "return self.marks.repeat(steps).tanh()"),
         (MADE_AHEAD, "property", "self.size = size"),
         (

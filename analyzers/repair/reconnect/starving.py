@@ -1,4 +1,4 @@
-"""Where a parameter is cut off from the loss, and fixes that let the gradient through."""
+"""Where a parameter is cut off from the loss."""
 
 from __future__ import annotations
 
@@ -7,22 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from analyzers.evidence import Place, SilentFault
-from analyzers.explain.pattern import SECOND_CHOICE, Carrier, Proposal
+from analyzers.explain.pattern import Carrier
 from analyzers.explain.reuse.targets import is_loss
 from analyzers.explain.spots import Spot
-from analyzers.repair.blocks import alias, joined
-from analyzers.repair.reconnect.recording import recording, switched_off_at
+from analyzers.repair.reconnect.recording import switched_off_at
 from analyzers.repair.reconnect.softening import (
-    differentiable,
-    is_probability,
     softened,
-    straight_through,
 )
-from analyzers.repair.reconnect.uncutting import cut_from, cuts_in, narrower_cut, without_cut
-from analyzers.repair.reconnect.withheld import Withheld, handed_on, withheld
-from analyzers.repair.value_only.arrays import torch_edits
+from analyzers.repair.reconnect.uncutting import cut_from, cuts_in
+from analyzers.repair.reconnect.withheld import Withheld, withheld
 from analyzers.source.calls import calls_named
-from analyzers.source.edits import Edit
 from analyzers.source.flow import (
     backward_calls,
     bindings,
@@ -33,10 +27,11 @@ from analyzers.source.flow import (
     statements_of,
     value_of,
 )
-from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
+from analyzers.source.project import FUNCTIONS, Module, Project, Scope
 from analyzers.source.trees import remembered, walk
 
 MAX_CUTS = 3
+_PASSING_ON = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.For)
 MAX_DEPTH = 3  # of calls from the function that reads the parameters
 
 
@@ -142,7 +137,7 @@ def _flow(way: _Way, wanted: set[str]) -> Iterator[tuple[ast.stmt, dict[str, str
     if getattr(way.scope, "name", "") == "__init__":
         return
     for node in statements_of(way.scope):
-        if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):
+        if not isinstance(node, _PASSING_ON) or (isinstance(node, ast.For) and not cuts_in(node)):
             continue
         source = _source(node, wanted, derived)
         if source is not None:
@@ -153,6 +148,7 @@ def _flow(way: _Way, wanted: set[str]) -> Iterator[tuple[ast.stmt, dict[str, str
 def _source(node: ast.stmt, wanted: set[str], derived: Mapping[str, str]) -> str | None:
     """The name by which the statement's value comes from the wanted."""
     value = node.value if isinstance(node, ast.Return) else value_of(node)
+    value = node.iter if isinstance(node, ast.For) else value
     read = sorted(names_read(value)) if value is not None else []
     found = next((n for n in read if _is_wanted(n, wanted) or n in derived), None)
     return derived.get(found, found) if found is not None else None
@@ -238,16 +234,20 @@ def _is_wanted(name: str, wanted: set[str]) -> bool:
 
 def _withheld_at(where: Spot, name: str, sources: _Sources) -> Cut | None:
     """A Function in the statement that hands None to what comes from the wanted."""
+    if isinstance(where.statement, ast.For):
+        return None  # the statements in it are looked at one by one
     found = withheld(where, sources.has, sources.project)
     return Cut(where, found.place, found.carrier, found) if found is not None else None
 
 
 def _cut_at(where: Spot, name: str, sources: _Sources) -> Cut | None:
-    line = switched_off_at(where)
-    if line is None and not cuts_in(where.statement) and not _samples(where.statement):
+    walks_over = isinstance(where.statement, ast.For)  # its names stand for parts
+    line = switched_off_at(where) if not walks_over else None
+    sampled = list(samples(where.statement))
+    if line is None and not cuts_in(where.statement) and not sampled:
         return None
     place = Place(where.place.file, line or where.place.line)
-    bound = [] if _is_number(where) else bindings(where.statement)
+    bound = [] if walks_over or _is_number(where) else bindings(where.statement)
     carrier = Carrier(next(iter([*bound, *_cut_names(where)]), name), where.place)
     return Cut(where, place, carrier)
 
@@ -262,7 +262,7 @@ def _cut_names(where: Spot) -> Iterator[str]:
 
 def _step_at(where: Spot, name: str, sources: _Sources) -> Cut | None:
     """A step function in the statement, whose gradient is zero wherever it has one."""
-    if softened(where) is None:
+    if isinstance(where.statement, ast.For) or softened(where) is None:
         return None
     bound = bindings(where.statement)
     return Cut(where, where.place, Carrier(bound[0] if bound else name, where.place))
@@ -274,46 +274,9 @@ def _is_number(where: Spot) -> bool:
     return value is not None and bool(calls_named(value, "item", "float", "tolist"))
 
 
-def _samples(statement: ast.stmt) -> list[ast.Call]:
+def samples(statement: ast.stmt) -> Iterator[ast.Call]:
     """Calls of `sample` on a distribution, through which no gradient goes."""
-    return [c for c in calls_named(statement, "sample") if isinstance(c.func, ast.Attribute)]
-
-
-def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """The statement without its cut; recorded; what its function says in NumPy said in torch; a
-    sample, or a value, that has a gradient."""
-    if cut.withheld is not None:
-        yield from handed_on(cut.withheld, rank)
-        return
-    if switched_off_at(cut.where) is not None:
-        yield from recording(cut.where, project, rank)
-    in_torch = joined(torch_edits(cut.where))
-    if in_torch:
-        title = "Say it with torch, which keeps the graph"
-        yield Proposal("torch-functions", title, in_torch, "", rank)
-    narrower = list(narrower_cut(cut.where, rank))
-    yield from narrower
-    for proposal in without_cut(cut.where, rank) if not narrower else ():
-        edits = (*proposal.edits, *_with_torch(cut.where))
-        yield Proposal(proposal.strategy, proposal.title, edits, "", rank)
-    sampled = [
-        Edit(cut.where.module.path, end - len("sample"), end, "rsample")
-        for call in _samples(cut.where.statement)
-        for end in [cut.where.editor.span(call.func)[1]]
-    ]
-    if not cuts_in(cut.where.statement):
-        soft = is_probability(cut.where)
-        yield from differentiable(cut.where, rank if soft else SECOND_CHOICE)
-        yield from straight_through(cut.where, SECOND_CHOICE if soft else rank)
-    if sampled:
-        title = "Sample with a gradient: `rsample()`"
-        yield Proposal("rsample", title, tuple(sampled), "", rank)
-
-
-def _with_torch(where: Spot) -> Iterator[Edit]:
-    """`torch.exp` in place of `math.exp` around a value that is a tensor now."""
-    math = alias(where.module, "math")
-    for node in walk(where.statement):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if spelled(node.func.value) == math and cuts_in(ast.Expr(node)):
-                yield where.editor.replace(node.func.value, alias(where.module, "torch"))
+    for node in own_expressions(statement):
+        if isinstance(node, ast.Call) and called_name(node) == "sample":
+            if isinstance(node.func, ast.Attribute):
+                yield node

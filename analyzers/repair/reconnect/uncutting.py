@@ -13,7 +13,7 @@ from analyzers.repair.blocks import alias, joined, text_with
 from analyzers.repair.reconnect.stacked import Rows, restacked
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.flow import bindings, called_name, definitions, names_read
+from analyzers.source.flow import bindings, called_name, definitions, names_read, own_expressions
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
 
@@ -113,10 +113,11 @@ def _asked_for(where: Spot, origins: Sequence[Spot], rank: int = 0) -> Iterator[
 
 
 def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:
-    """The expressions that cut, outermost first; the parts of a chain only once."""
+    """The expressions of the statement itself that cut, outermost first; the parts of a chain only
+    once."""
     found: list[ast.Attribute | ast.Call] = []
     inside: set[int] = set()
-    for node in walk(statement):
+    for node in own_expressions(statement):
         if id(node) not in inside and isinstance(node, ast.Attribute | ast.Call) and _cuts_at(node):
             found.append(node)
             arguments = node.args if isinstance(node, ast.Call) else []

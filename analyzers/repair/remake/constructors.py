@@ -45,7 +45,7 @@ def out_of_constructor(story: Story) -> Iterator[Proposal]:
             and any(mentions(s, own) for s in method.body)
         ]
         gone = moved.gone()
-        if len(readers) == 1:
+        if len(readers) == 1 and not moved.names & _names_of(readers[0]):
             put = editor.insert_before(head_of(readers[0]), *moved.lines())
             yield _proposal(
                 "compute-in-method", f"Compute `{own}` in `{readers[0].name}`", gone, put
@@ -95,6 +95,11 @@ class _Moved:
     def _in_place(self, statement: ast.stmt, lines: list[str]) -> Edit:
         indent = self.editor.newline + self.editor.indent_of(statement)
         return self.editor.replace(statement, indent.join(lines))
+
+    @property
+    def names(self) -> set[str]:
+        """The local names that the chain brings along."""
+        return {n for s in self.chain for n in bindings(s) if "." not in n}
 
     def bound_elsewhere(self) -> list[ast.stmt]:
         """Other statements of the class that give the attribute a value."""
@@ -160,6 +165,14 @@ def _moved(story: Story, making: Making) -> _Moved | None:
     kept = {name: keeping.get(name, name) for name in needed}
     editor = Editor(making.module)
     return _Moved(editor, scope, owner, chain, making.name, kept, added)
+
+
+def _names_of(method: ast.FunctionDef) -> set[str]:
+    """What a method calls its own: its arguments, and what it gives a value."""
+    given = method.args
+    named = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+    own = {a.arg for a in (*named, given.vararg, given.kwarg) if a is not None}
+    return own | {n for s in walk_scope(method) if isinstance(s, ast.stmt) for n in bindings(s)}
 
 
 def _ahead(story: Story, method: ast.FunctionDef) -> bool:

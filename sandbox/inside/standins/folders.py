@@ -107,7 +107,9 @@ def _matching(pattern: str) -> list[str]:
 
 
 def _tell(pattern: str) -> None:
-    made_up(pattern, "some files of that name", folder=os.path.dirname(pattern.partition("*")[0]))
+    made_up(
+        pattern, "a set of files of that name", folder=os.path.dirname(pattern.partition("*")[0])
+    )
 
 
 def _named(part: str, number: int) -> str:

@@ -1,0 +1,78 @@
+"""Fixes that let the gradient through to a starved parameter: its cuts taken away."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import alias, joined
+from analyzers.repair.reconnect.recording import recording, switched_off_at
+from analyzers.repair.reconnect.softening import (
+    differentiable,
+    is_probability,
+    straight_through,
+)
+from analyzers.repair.reconnect.starving import Cut, samples
+from analyzers.repair.reconnect.uncutting import cuts_in, narrower_cut, without_cut
+from analyzers.repair.reconnect.withheld import handed_on
+from analyzers.repair.value_only.arrays import torch_edits
+from analyzers.source.edits import Edit
+from analyzers.source.flow import bindings, names_read, walk_scope
+from analyzers.source.project import Project, spelled
+
+
+def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """The statement without its cut; recorded; what its function says in NumPy said in torch; a
+    sample, or a value, that has a gradient."""
+    if cut.withheld is not None:
+        yield from handed_on(cut.withheld, rank)
+        return
+    if switched_off_at(cut.where) is not None:
+        yield from recording(cut.where, project, rank)
+    in_torch = joined(torch_edits(cut.where))
+    if in_torch:
+        title = "Say it with torch, which keeps the graph"
+        yield Proposal("torch-functions", title, in_torch, "", rank)
+    narrower = list(narrower_cut(cut.where, rank))
+    yield from narrower
+    for proposal in without_cut(cut.where, rank) if not narrower else ():
+        edits = (*proposal.edits, *_with_torch(cut.where))
+        yield Proposal(proposal.strategy, proposal.title, edits, "", rank)
+    sampled = [
+        Edit(cut.where.module.path, end - len("sample"), end, "rsample")
+        for call in samples(cut.where.statement)
+        for end in [cut.where.editor.span(call.func)[1]]
+    ]
+    if not cuts_in(cut.where.statement):
+        soft = is_probability(cut.where)
+        yield from differentiable(cut.where, rank if soft else SECOND_CHOICE)
+        yield from straight_through(cut.where, SECOND_CHOICE if soft else rank)
+    if sampled:
+        title = "Sample with a gradient: `rsample()`"
+        yield Proposal("rsample", title, tuple(sampled), "", rank)
+
+
+def all_fed_again(cuts: Sequence[Cut], rank: int) -> Iterator[Proposal]:
+    """All of the cuts taken away: one alone leaves what is cut further on."""
+    single = [p for cut in cuts if cut.withheld is None for p in without_cut(cut.where)]
+    if len(single) > 1:
+        edits = [edit for proposal in single for edit in proposal.edits]
+        edits += [edit for cut in cuts for edit in _with_torch(cut.where)]
+        title = "Keep the graph all along the way to the loss"
+        yield Proposal("keep-graph", title, joined(edits), "", rank)
+
+
+def _with_torch(where: Spot) -> Iterator[Edit]:
+    """`torch.exp` in place of `math.exp` around a value that is a tensor now, and around the names
+    that the statement gives to one."""
+    math, bound = alias(where.module, "math"), set(bindings(where.statement))
+    for node in walk_scope(where.scope):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        if spelled(node.func.value) != math:
+            continue
+        own = where.module.statement_at(node.lineno, node.col_offset) is where.statement
+        if names_read(node) & bound or (own and cuts_in(ast.Expr(node))):
+            yield where.editor.replace(node.func.value, alias(where.module, "torch"))
