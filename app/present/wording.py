@@ -18,7 +18,7 @@ Tone = Literal["good", "unsure", "plain"]
 
 GRADIENTS = {
     "same": "same gradients",
-    "truncated": "truncated: nothing is learned through earlier backward calls",
+    "truncated": "truncated: each backward learns on its own",
     "changed": "the gradients change",
     "unknown": "gradients not compared",
 }
