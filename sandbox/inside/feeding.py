@@ -42,8 +42,7 @@ class Feeding(Observer):
 
 
 def _is_clear(known: Known) -> bool:
-    tensor = known.tensor()
-    gradient = tensor.grad if tensor is not None and tensor.is_leaf else None
+    gradient = known.gradient
     if gradient is None:
         return True
     with torch.no_grad():

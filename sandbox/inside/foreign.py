@@ -41,7 +41,7 @@ class Foreign:
     def before(self) -> None:
         """A walk is about to add to gradients: forget those that were cleared or written."""
         for number, (known, held) in list(self._held.items()):
-            gradient = _gradient(known)
+            gradient = known.gradient
             if gradient is None or (id(gradient), gradient._version) != held.gradient:
                 del self._held[number]
             elif held.served:
@@ -50,7 +50,7 @@ class Foreign:
     def after(self, call: Call) -> None:
         """Note whose gradients the walk has added to."""
         for known in call.received:
-            gradient = _gradient(known)
+            gradient = known.gradient
             if known.optimizer is None or gradient is None:
                 continue
             _, held = self._held.setdefault(known.id, (known, _Held()))
@@ -83,8 +83,3 @@ class Foreign:
 
 def _lines(held: Iterable[_Held]) -> set[str]:
     return {line for one in held for _, line in one.calls}
-
-
-def _gradient(known: Known) -> torch.Tensor | None:
-    tensor = known.tensor()
-    return tensor.grad if tensor is not None and tensor.is_leaf else None

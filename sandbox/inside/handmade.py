@@ -91,7 +91,7 @@ class HandSteps(Observer):
         at: Json = call.record()["at"]
         if call.kind == "backward":
             self._gathered = at, self._steps.read(known), self._steps.feeding.behind(known)
-            self._marks = {k.id: _mark(k) for k in known}
+            self._marks = {k.id: k.mark for k in known}
         elif returned := self._returned(call):
             self._gathered = at, returned, []
             self._tell()
@@ -115,7 +115,7 @@ class HandSteps(Observer):
         return found
 
     def _cleared(self) -> bool:
-        return any(self._marks.get(known.id) != _mark(known) for known in self._marked())
+        return any(self._marks.get(known.id) != known.mark for known in self._marked())
 
     def _marked(self) -> list[Known]:
         return [known for known in self._parameters.known if self._marks.get(known.id) is not None]
@@ -159,10 +159,3 @@ class HandSteps(Observer):
             values = values_of(tensor)
             if self._values.setdefault(known.id, values) != values and MOVED not in self._notes:
                 self._notes.append(MOVED)
-
-
-def _mark(known: Known) -> object:
-    """What identifies a gradient as it is; None where there is none."""
-    tensor = known.tensor()
-    gradient = tensor.grad if tensor is not None and tensor.is_leaf else None
-    return None if gradient is None else (id(gradient), gradient._version)

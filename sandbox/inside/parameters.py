@@ -32,6 +32,18 @@ class Known:
     read: bool = False  # the script has asked for its gradient, as far as that is watched
     withheld: Json | None = None  # the line of a node that was reached and handed it None
 
+    @property
+    def gradient(self) -> torch.Tensor | None:
+        """Its gradient, while it is a leaf that has one."""
+        tensor = self.tensor()
+        return tensor.grad if tensor is not None and tensor.is_leaf else None
+
+    @property
+    def mark(self) -> tuple[int, int] | None:
+        """What identifies its gradient: the tensor, and how often it was written."""
+        gradient = self.gradient
+        return None if gradient is None else (id(gradient), gradient._version)
+
     def record(self) -> Json:
         tensor = self.tensor()
         return {

@@ -63,12 +63,10 @@ class SilentWatch(Observer):
             self._candidates = {
                 number
                 for number, spent in self._spent.items()
-                if spent == _gradient(known[number]) and _norm(known[number]) > 0
+                if spent == known[number].mark and _norm(known[number]) > 0
             }
             self._leftover = {
-                number
-                for number in self._leftover
-                if self._chain[number] == _gradient(known[number])
+                number for number in self._leftover if self._chain[number] == known[number].mark
             }
         if call.n <= CALLS and (aliased := self._aliases.look(call)) is not None:
             self._tell("overwritten-gradient", call=call, **aliased)
@@ -81,7 +79,7 @@ class SilentWatch(Observer):
                 if known.id in self._candidates:
                     self._leftover.add(known.id)
                 if known.id in self._leftover:
-                    self._chain[known.id] = _gradient(known)
+                    self._chain[known.id] = known.mark
             if call.n <= UPDATES:
                 self._foreign.after(call)
                 self._tell_uncleared(call)
@@ -103,7 +101,7 @@ class SilentWatch(Observer):
         stale = [k for k in owned if k.id in self._leftover]
         self._leftover -= {known.id for known in stale}
         for known in owned:
-            if (spent := _gradient(known)) is not None:
+            if (spent := known.mark) is not None:
                 self._spent[known.id] = spent
         self._steps[optimizer] += 1
         if stale:
@@ -195,14 +193,6 @@ class SilentWatch(Observer):
         self._emitter.emit({"t": "silent", "kind": kind, **place, **more})
 
 
-def _gradient(known: Known) -> tuple[int, int] | None:
-    """What identifies a parameter's gradient: the tensor, and how often it was written."""
-    tensor = known.tensor()
-    gradient = tensor.grad if tensor is not None and tensor.is_leaf else None
-    return None if gradient is None else (id(gradient), gradient._version)
-
-
 def _norm(known: Known) -> float:
-    tensor = known.tensor()
-    gradient = tensor.grad if tensor is not None and tensor.is_leaf else None
+    gradient = known.gradient
     return 0.0 if gradient is None else float(torch.linalg.vector_norm(gradient.detach().double()))

@@ -120,8 +120,7 @@ def _values(known: Known) -> tuple[float, float] | None:
 
 
 def _is_zero(known: Known) -> bool:
-    tensor = known.tensor()
-    gradient = tensor.grad if tensor is not None and tensor.is_leaf else None
+    gradient = known.gradient
     return gradient is not None and not bool(torch.count_nonzero(gradient.detach()))
 
 
