@@ -111,7 +111,7 @@ KEPT = """
 import torch
 import torch.nn as nn
 net = nn.Linear(4, 4)
-x = torch.randn(2, 4)
+x, i = torch.randn(2, 4), torch.arange(2)
 
 def advance(agent):
     mixed = agent.h + net(x)
@@ -138,6 +138,12 @@ for _ in range(3):
         ("self.h = advance(self)", True, False),
         ("state = torch.tanh(self.h + net(x)); self.h = state", True, False),
         ("mean = 0.9 * self.h + 0.1 * net(x); self.h = mean", False, True),
+        (
+            "old = self.h[i]; rows = 0.9 * old + 0.1 * net(x); "
+            "self.h = self.h.index_copy(0, i, rows)",
+            False,
+            False,
+        ),
     ],
 )
 def test_what_a_value_is_made_of_is_seen_through_names_and_calls(

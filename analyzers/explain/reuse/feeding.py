@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from analyzers.explain.reuse.keeping import fresh_names, taken_from
 from analyzers.explain.spots import returns_of
-from analyzers.source.flow import called_name, feeding, handed_on, names_read, part_for
+from analyzers.source.flow import called_name, feeding, handed_on, names_read, part_for, value_of
 from analyzers.source.project import Project, Scope
 from analyzers.source.trees import walk
 
@@ -17,8 +17,13 @@ def feeds(scope: Scope, statement: ast.stmt, is_carrier: Callable[[str], bool]) 
     value = part_for(statement, is_carrier) or put_in(statement)
     if value is None:
         return False
-    fresh = fresh_names(handed_on(value, scope), with_parts(scope, is_carrier), scope)
-    return any(is_carrier(name) for name in sources(scope, statement, fresh))
+    whole = with_parts(scope, is_carrier)
+
+    def fresh(value: ast.expr) -> set[str]:
+        return fresh_names(value, whole, scope)
+
+    found = sources(scope, statement, fresh(handed_on(value, scope)), fresh)
+    return any(is_carrier(name) for name in found)
 
 
 def feeds_by_call(project: Project, statement: ast.stmt, is_carrier: Callable[[str], bool]) -> bool:
@@ -60,13 +65,23 @@ def put_in(statement: ast.stmt) -> ast.expr | None:
     return call.args[-1] if isinstance(call, ast.Call) and call.args else None
 
 
-def sources(scope: Scope, statement: ast.stmt, wanted: set[str]) -> set[str]:
-    """Names that flow into the wanted ones through the scope's own assignments."""
+def sources(
+    scope: Scope,
+    statement: ast.stmt,
+    wanted: set[str],
+    reads: Callable[[ast.expr], set[str]] | None = None,
+) -> set[str]:
+    """Names that flow into the wanted ones through the scope's own assignments; `reads`: those
+    of a value that count, if not all."""
     feeds = feeding(scope)
     found, new = set(wanted), set(wanted)
     for _ in range(8):
-        given = [fed for name in new for fed in feeds.get(name, ())]
-        new = {name for node, read in given if node is not statement for name in read} - found
+        given = [fed for name in new for fed in feeds.get(name, ()) if fed[0] is not statement]
+        read = (
+            reads(value) if reads is not None and (value := value_of(node)) is not None else names
+            for node, names in given
+        )
+        new = set().union(*read) - found
         if not new:
             break
         found |= new

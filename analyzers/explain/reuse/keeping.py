@@ -126,7 +126,7 @@ def _kept_operands(
             if node.func.attr in _KEEPING_METHODS and is_carrier(
                 spelled(_unsliced(node.func.value))
             ):
-                yield node.func.value
+                yield node.func
         if is_average(node, is_carrier, scope) and isinstance(node, ast.BinOp):
             for side in (node.left, node.right):
                 yield from (n for n in walk(side) if is_carrier(spelled(n)))
