@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from analyzers.evidence import Evidence, GraphReuse
+from analyzers.evidence import Evidence, GraphReuse, SilentFault
 from analyzers.request.causes import (
     MAX_CANDIDATES,
     Candidate,
@@ -60,10 +60,14 @@ class Faults:
 
     def _new_in(self, trial: Trial, met: set[tuple[object, ...]]) -> tuple[Evidence, ...]:
         run, before = trial.run, self.original.failing_call
-        if trial.candidate.last_resort or run.trace is None or run.status != "raised":
+        if trial.candidate.last_resort or run.trace is None:
             return ()
         found, calls = observed(run.trace), len_backwards(run)
-        known = calls == before and bool(found) and _signature(found[0]) in met
+        known = bool(found) and _signature(found[0]) in met
+        if run.status != "raised":  # one more of the silent faults, where one was mended
+            alike = isinstance(self.first, SilentFault) and bool(found)
+            return found if alike and not known and isinstance(found[0], SilentFault) else ()
+        known = known and calls == before
         return () if known or calls < before else found
 
     async def _causes_of(self, trial: Trial) -> list[Explained]:
@@ -85,17 +89,20 @@ def _signature(piece: Evidence) -> tuple[object, ...]:
     if isinstance(piece, GraphReuse):
         names = {holder.path for join in piece.joins for holder in join.holders}
         return GraphReuse, frozenset(names)
-    return type(piece), frozenset(holder.path for holder in piece.holders)
+    figures = piece.figures if isinstance(piece, SilentFault) else ()  # what is kept got less
+    return type(piece), frozenset(holder.path for holder in piece.holders), figures
 
 
 def _on_top(first: Candidate, second: Candidate) -> Candidate:
     """Two patches as one, in the name of the fault that was met first."""
+    alike = first.title == second.title
+    title = first.title if alike else f"{first.title}; {second.title[:1].lower()}{second.title[1:]}"
     return replace(
         second,
         pattern=first.pattern,
         files={**first.files, **second.files},
-        title=f"{first.title}; {second.title[:1].lower()}{second.title[1:]}",
-        strategy=f"{first.strategy}+{second.strategy}",
+        title=title,
+        strategy="+".join(dict.fromkeys((first.strategy, second.strategy))),
         tradeoff=" ".join(filter(None, dict.fromkeys((first.tradeoff, second.tradeoff)))),
         rank=first.rank + second.rank,
     )

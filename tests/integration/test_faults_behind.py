@@ -56,6 +56,33 @@ for step in range(10):
     optimizer.step()
 """
 
+# Nothing is raised: two totals keep the graph of every pass, and one look sees one of them.
+TWO_TOTALS = """\
+import torch
+from torch import nn
+
+class Agreement:
+    def __init__(self):
+        self.shared, self.sizes = torch.zeros(()), torch.zeros(())
+
+    def update(self, chances, wanted):
+        self.shared = self.shared + (chances * wanted).sum()
+        self.sizes = self.sizes + chances.sum() + wanted.sum()
+
+torch.manual_seed(0)
+net, agreement = nn.Linear(4, 3), Agreement()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(24):
+    wanted = torch.rand(5, 3).round()
+    chances = net(torch.randn(5, 4)).sigmoid()
+    loss = nn.functional.binary_cross_entropy(chances, wanted)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    agreement.update(chances, wanted)
+print((2 * agreement.shared / agreement.sizes).item())
+"""
+
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def service() -> AsyncIterator[Service]:
@@ -81,3 +108,13 @@ async def test_a_graph_that_a_pass_walks_again_stays_kept(service: Service) -> N
     changed = [line for line in first.diff.splitlines()[2:] if line[0] in "+-"]
     assert changed == ["+    if state is not None:", "+        state = state.detach()"]
     assert "`state` took it to a later pass" in found.causes[0].explanation
+
+
+async def test_one_more_value_that_keeps_its_graph_is_mended_too(service: Service) -> None:
+    found = await service.ask(DiagnosisRequest(script=TWO_TOTALS), RUNNING)
+    first = found.patches[0]
+    assert found.causes[0].pattern == "growing-history"
+    assert first.verification.status == "passed"
+    added = [line for line in first.diff.splitlines()[3:] if line.startswith("+")]
+    assert len(added) == 2
+    assert all(line.endswith(".detach()") for line in added)
