@@ -57,5 +57,5 @@ def _as_tensor(editor: Editor, value: float, like: str | None) -> str:
     torch = alias(editor.module, "torch")
     if like is None:
         return f"{torch}.tensor({float(value)})"
-    named = {0.0: "zeros_like", 1.0: "ones_like"}.get(float(value))
+    named = "zeros_like" if value == 0 else "ones_like" if value == 1 else ""
     return f"{torch}.{named}({like})" if named else f"{torch}.full_like({like}, {value})"
