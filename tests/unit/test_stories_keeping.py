@@ -137,6 +137,8 @@ for _ in range(3):
         ("self.h = torch.tanh(self.h + net(x))", True, False),
         ("self.h = advance(self)", True, False),
         ("state = torch.tanh(self.h + net(x)); self.h = state", True, False),
+        ("both = torch.cat([self.h, x], 1); self.h = net(both[:, 2:6])", True, False),
+        ("state = net(torch.cat([self.h, x], 1)[:, 2:6]); self.h = state", True, False),
         ("mean = 0.9 * self.h + 0.1 * net(x); self.h = mean", False, True),
         (
             "old = self.h[i]; rows = 0.9 * old + 0.1 * net(x); "

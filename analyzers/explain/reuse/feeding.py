@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from analyzers.explain.reuse.keeping import fresh_names, taken_from
+from analyzers.explain.reuse.keeping import fresh_names, is_average, taken_from
 from analyzers.explain.spots import returns_of
 from analyzers.source.flow import called_name, feeding, handed_on, names_read, part_for, value_of
 from analyzers.source.project import Project, Scope
@@ -19,11 +19,14 @@ def feeds(scope: Scope, statement: ast.stmt, is_carrier: Callable[[str], bool]) 
         return False
     whole = with_parts(scope, is_carrier)
 
-    def fresh(value: ast.expr) -> set[str]:
-        return fresh_names(value, whole, scope)
+    def read(made: ast.expr) -> set[str]:
+        """On the way only an average keeps what it reads: `net(cat([x, old]))` is made of it."""
+        average = is_average(made, whole, scope)
+        return fresh_names(made, whole, scope) if average else names_read(made)
 
-    found = sources(scope, statement, fresh(handed_on(value, scope)), fresh)
-    return any(is_carrier(name) for name in found)
+    made = handed_on(value, scope)
+    fresh = fresh_names(value, whole, scope) if made is value else read(made)
+    return any(is_carrier(name) for name in sources(scope, statement, fresh, read))
 
 
 def feeds_by_call(project: Project, statement: ast.stmt, is_carrier: Callable[[str], bool]) -> bool:
