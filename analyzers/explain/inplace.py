@@ -11,9 +11,10 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Change, InplaceChange, Place
 from analyzers.explain.pattern import Carrier, Match
 from analyzers.explain.spots import Spot, names_held, spot
-from analyzers.source.calls import argument_for, calls_in, steps
+from analyzers.source.calls import argument_for, calls_to, steps
 from analyzers.source.flow import definitions, statements_of
 from analyzers.source.project import LIBRARIES, Loop, Project, spelled
+from analyzers.source.signatures import parameters
 from analyzers.source.trees import walk
 from analyzers.source.writes import Write, writes
 
@@ -124,14 +125,12 @@ class Stale:
         function = where.scope
         if not isinstance(function, ast.FunctionDef) or self._bound_in(where, name):
             return
-        parameters = [a.arg for a in function.args.args if a.arg not in ("self", "cls")]
-        for module in self.project.modules.values() if name in parameters else ():
-            for call in calls_in(module.tree).get(function.name, ()):
-                given = argument_for(call, parameters, name)
-                statement = module.statement_at(call.lineno, call.col_offset)
-                if given is not None and statement is not None:
-                    place = Place(module.path, statement.lineno)
-                    yield Spot(module, statement, place), spelled(given)
+        taken = parameters(function)
+        for module, call in calls_to(self.project, function.name) if name in taken else ():
+            given = argument_for(call, taken, name)
+            statement = module.statement_at(call.lineno, call.col_offset)
+            if given is not None and statement is not None:
+                yield Spot(module, statement, Place(module.path, statement.lineno)), spelled(given)
 
     def _bound_in(self, where: Spot, name: str) -> bool:
         return any(not list(writes(node)) for node in definitions(where.scope, name))

@@ -9,7 +9,7 @@ from analyzers.evidence import Place
 from analyzers.explain.spots import Spot, assignments_to
 from analyzers.source.flow import called_name, definitions, names_read, value_of, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project
-from analyzers.source.trees import remembered, walk
+from analyzers.source.trees import walk
 
 MAX_STATEMENTS = 60
 
@@ -55,10 +55,7 @@ def _callees(statement: ast.stmt, project: Project) -> Iterator[tuple[Module, as
     for call in walk(statement):
         if not isinstance(call, ast.Call):
             continue
-        name = called_name(call)
-        for module in project.modules.values():
-            for function in module.functions_named(name):
-                yield module, function
+        yield from project.functions_named(called_name(call))
         yield from _methods_called(ast.unparse(call.func), project)
 
 
@@ -69,13 +66,7 @@ def _methods_called(name: str, project: Project) -> Iterator[tuple[Module, ast.A
         for _, assignment in assignments_to(project, name)
         if isinstance(assignment.value, ast.Call)
     }
-    for module in project.modules.values():
-        for node in _classes(module.tree):
-            for method in node.body if node.name in made else ():
-                if isinstance(method, FUNCTIONS[:2]) and method.name in ("forward", "__call__"):
-                    yield module, method
-
-
-@remembered
-def _classes(tree: ast.Module) -> list[ast.ClassDef]:
-    return [node for node in walk(tree) if isinstance(node, ast.ClassDef)]
+    for module, node in project.each(ast.ClassDef):
+        for method in node.body if node.name in made else ():
+            if isinstance(method, FUNCTIONS[:2]) and method.name in ("forward", "__call__"):
+                yield module, method

@@ -89,8 +89,8 @@ def functions_calling(project: Project, name: str, depth: int = 5) -> set[str]:
         callers = {
             function.name
             for module in project.modules.values()
-            for function in walk(module.tree)
-            if isinstance(function, FUNCTIONS[:2]) and calls_named(function, *found)
+            for function in module.scopes
+            if not isinstance(function, ast.Module) and calls_named(function, *found)
         }
         if callers <= found:
             break

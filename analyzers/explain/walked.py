@@ -16,7 +16,7 @@ from analyzers.source.flow import (
     walk_scope,
     walked,
 )
-from analyzers.source.project import FUNCTIONS, Project, target_names
+from analyzers.source.project import Project, target_names
 
 ROUNDS = 8  # assignments in a row that are followed
 
@@ -27,14 +27,10 @@ def is_walked(fault: SilentFault, project: Project) -> bool:
     held = {root_of(name) for name in names_held(fault.holders)}
     attributes = {name.rpartition(".")[2] for name in held if "." in name}
     walking = set().union(*(functions_calling(project, name) for name in WALKS))
-    scopes = [
-        scope
-        for module in project.modules.values()
-        for scope in (module.tree, *(n for n in module.nodes if isinstance(n, FUNCTIONS[:2])))
-    ]
     return any(
         name in held or ("." in name and name.rpartition(".")[2] in attributes)
-        for scope in scopes
+        for module in project.modules.values()
+        for scope in module.scopes
         for name in _flowing(scope, _given(scope, walking))
     )
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from analyzers.source.flow import called_name, names_read
-from analyzers.source.project import spelled
+from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import remembered, walk
 from analyzers.source.writes import unsliced, writes_in_place
 
@@ -34,6 +34,15 @@ def calls_in(tree: ast.Module) -> dict[str, list[ast.Call]]:
         if isinstance(node, ast.Call):
             found.setdefault(called_name(node), []).append(node)
     return found
+
+
+def calls_to(project: Project, name: str) -> list[tuple[Module, ast.Call]]:
+    """The calls of what goes by this name, last part of a path or all of it, in all modules."""
+    return [
+        (module, call)
+        for module in project.modules.values()
+        for call in calls_in(module.tree).get(name, ())
+    ]
 
 
 def argument_for(call: ast.Call, parameters: Sequence[str], name: str) -> ast.expr | None:

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import accumulate
+from typing import TypeVar, cast
 
 from analyzers.source.cells import Cell, cells_in
 from analyzers.source.trees import children, walk
 
+N = TypeVar("N", bound=ast.AST)
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Scope = Function | ast.Module
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -46,6 +48,21 @@ class Module:
         return walk(self.tree)
 
     @cached_property
+    def _by_class(self) -> dict[type[ast.AST], list[ast.AST]]:
+        return {}
+
+    def each(self, kind: type[N]) -> list[N]:
+        """The nodes of one class (`ast.Call`), outer ones before inner ones; not to be changed."""
+        if kind not in self._by_class:
+            self._by_class[kind] = [node for node in self.nodes if isinstance(node, kind)]
+        return cast(list[N], self._by_class[kind])
+
+    @cached_property
+    def scopes(self) -> list[ast.Module | ast.FunctionDef | ast.AsyncFunctionDef]:
+        """The module itself and every function in it."""
+        return [self.tree, *(node for node in self.nodes if isinstance(node, FUNCTIONS[:2]))]
+
+    @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """Each node's parent."""
         return {child: node for node in self.nodes for child in children(node)}
@@ -69,10 +86,9 @@ class Module:
     def _statements(self) -> dict[int, ast.stmt]:
         """The innermost statement that covers each line."""
         covered: dict[int, ast.stmt] = {}
-        for node in self.nodes:  # breadth first: inner statements come later
-            if isinstance(node, ast.stmt):
-                for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                    covered[line] = node
+        for node in self.each(ast.stmt):  # breadth first: inner statements come later
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                covered[line] = node
         return covered
 
     @cached_property
@@ -102,9 +118,8 @@ class Module:
     def _sharing(self) -> dict[int, list[ast.stmt]]:
         """The statements that begin on each line, outer ones first."""
         found: dict[int, list[ast.stmt]] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.stmt):
-                found.setdefault(node.lineno, []).append(node)
+        for node in self.each(ast.stmt):
+            found.setdefault(node.lineno, []).append(node)
         return found
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -210,6 +225,20 @@ class Project:
     def module(self, path: str) -> Module | None:
         """The module of this path."""
         return self.modules.get(path)
+
+    def each(self, kind: type[N]) -> Iterator[tuple[Module, N]]:
+        """The nodes of one class in all modules, as `Module.each` gives them."""
+        for module in self.modules.values():
+            for node in module.each(kind):
+                yield module, node
+
+    def functions_named(
+        self, name: str
+    ) -> Iterator[tuple[Module, ast.FunctionDef | ast.AsyncFunctionDef]]:
+        """Every function and method of this plain name, in all modules."""
+        for module in self.modules.values():
+            for function in module.functions_named(name):
+                yield module, function
 
     def functions_by_name(self, qualname: str) -> Iterator[tuple[Module, Function]]:
         """In each module the function with this name, if it has one."""

@@ -6,7 +6,7 @@ import ast
 
 from analyzers.explain.reuse.occasions import constructs
 from analyzers.explain.reuse.walks import Walks
-from analyzers.source.calls import calls_in, calls_named
+from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.flow import declared_outer, mentions, walk_scope
 from analyzers.source.project import FUNCTIONS, Scope
 
@@ -29,11 +29,7 @@ def _called_in_front(story: Walks, scope: Scope) -> bool:
         return False
     around = [frame.scope for frame in story.above]
     running = [story.loop, *(frame.statement for frame in story.above)]
-    calls = [
-        (module, call)
-        for module in story.project.modules.values()
-        for call in calls_in(module.tree).get(getattr(scope, "name", ""), ())
-    ]
+    calls = calls_to(story.project, getattr(scope, "name", ""))
     return bool(calls and story.loop) and all(
         constructs(story.project, module.scope_of(call))
         or (module.scope_of(call) in around and not any(module.holds(r, call) for r in running))

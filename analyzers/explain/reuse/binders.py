@@ -11,6 +11,7 @@ from analyzers.explain.reuse.walks import Walks
 from analyzers.explain.spots import spot
 from analyzers.source.flow import bindings, declared_outer, definitions, statements_of, walk_scope
 from analyzers.source.project import FUNCTIONS, Function, Module, Scope, spelled
+from analyzers.source.signatures import named
 from analyzers.source.trees import remembered, walk
 
 Binder = tuple[Module, Scope, ast.stmt]
@@ -90,10 +91,7 @@ def _is_own(scope: ast.AST, name: str) -> bool:
     """Whether a function has the name for itself: an argument, or a name that it gives a value."""
     if not isinstance(scope, FUNCTIONS):
         return False
-    given = scope.args
-    if any(a.arg == name for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)):
-        return True
-    return any(
+    return name in named(scope) or any(
         isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
         for node in walk_scope(scope)
     )

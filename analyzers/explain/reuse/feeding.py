@@ -37,8 +37,7 @@ def feeds_by_call(project: Project, statement: ast.stmt, is_carrier: Callable[[s
     made = [
         (function, answer)
         for call in calls
-        for module in project.modules.values()
-        for function in module.functions_named(called_name(call))
+        for _, function in project.functions_named(called_name(call))
         for answer in returns_of(function)
     ]
     return any(

@@ -10,6 +10,7 @@ from analyzers.evidence import Place
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import bindings, called_name, names_read, statements_of, value_of
 from analyzers.source.project import Module, Project, spelled, target_names
+from analyzers.source.signatures import positional
 from analyzers.source.trees import walk
 
 
@@ -54,17 +55,15 @@ def arguments_kept(project: Project, call: ast.Call) -> list[ast.expr]:
 
 def _parameter(method: ast.FunctionDef, position: int) -> str | None:
     """The name behind `self` that an argument at a place goes by."""
-    parameters = [argument.arg for argument in method.args.args][1:]
-    return parameters[position] if position < len(parameters) else None
+    behind = positional(method)[1:]
+    return behind[position] if position < len(behind) else None
 
 
 def _methods(project: Project, name: str) -> Iterator[tuple[Module, ast.FunctionDef]]:
-    for module in project.modules.values():
-        for owner in walk(module.tree):
-            if isinstance(owner, ast.ClassDef):
-                for method in owner.body:
-                    if isinstance(method, ast.FunctionDef) and method.name == name:
-                        yield module, method
+    for module, owner in project.each(ast.ClassDef):
+        for method in owner.body:
+            if isinstance(method, ast.FunctionDef) and method.name == name:
+                yield module, method
 
 
 def _kept(method: ast.FunctionDef, parameter: str | None) -> tuple[str, ast.stmt] | None:

@@ -63,7 +63,7 @@ def _calls_an_object(project: Project, call: ast.Call) -> bool:
     text = spelled(call.func)
     if is_library(text) or called_name(call)[:1].isupper() or hasattr(builtins, text):
         return False
-    if any(module.function_named(text) is not None for module in project.modules.values()):
+    if any(True for _ in project.functions_by_name(text)):
         return False
     owner = text.partition(".")[0]
     return isinstance(call.func, ast.Name) or owner == "self" or _is_constructed(project, owner)
@@ -76,20 +76,16 @@ def _is_constructed(project: Project, name: str) -> bool:
         and isinstance(value := value_of(node), ast.Call)
         and called_name(value)[:1].isupper()
         and not _is_record(project, called_name(value))
-        for module in project.modules.values()
-        for node in walk(module.tree)
-        if isinstance(node, ast.stmt)
+        for _, node in project.each(ast.stmt)
     )
 
 
 def _is_record(project: Project, name: str) -> bool:
     """Whether the class of this name only holds data."""
     return any(
-        isinstance(node, ast.ClassDef)
-        and node.name == name
+        node.name == name
         and any("dataclass" in spelled(decorator) for decorator in node.decorator_list)
-        for module in project.modules.values()
-        for node in walk(module.tree)
+        for _, node in project.each(ast.ClassDef)
     )
 
 
@@ -109,7 +105,5 @@ def _is_parameter(story: Story, argument: ast.expr) -> bool:
             )
             for inner in walk(value)
         )
-        for module in story.project.modules.values()
-        for node in walk(module.tree)
-        if isinstance(node, ast.stmt)
+        for _, node in story.project.each(ast.stmt)
     )

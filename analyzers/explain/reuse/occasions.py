@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.source.calls import calls_in
+from analyzers.source.calls import calls_to
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.trees import walk
 
@@ -20,11 +20,7 @@ def constructs(project: Project, scope: ast.AST, depth: int = 3) -> bool:
     name = getattr(scope, "name", "")
     if name in CONSTRUCTORS:
         return True
-    callers = [
-        module.scope_of(call)
-        for module in project.modules.values()
-        for call in calls_in(module.tree).get(name, ())
-    ]
+    callers = [module.scope_of(call) for module, call in calls_to(project, name)]
     return bool(callers and depth) and all(constructs(project, c, depth - 1) for c in callers)
 
 

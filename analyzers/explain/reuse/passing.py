@@ -11,6 +11,7 @@ from analyzers.evidence import Place, Visit
 from analyzers.explain.spots import spot
 from analyzers.source.flow import called_name
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
+from analyzers.source.signatures import positional
 
 _CALLED_OTHERWISE = ("forward", "__call__", "__init__")  # `model(x)` calls the first two
 
@@ -49,10 +50,8 @@ def arguments(call: ast.Call, module: Module, function: Scope) -> Iterator[tuple
     """The function's parameters with what a call gives for them, up to the first `*args`."""
     if not isinstance(function, FUNCTIONS):
         return
-    parameters = [argument.arg for argument in function.args.args]
-    if _is_bound(module, function):
-        parameters = parameters[1:]
-    for parameter, value in zip(parameters, call.args, strict=False):
+    taken = positional(function)[_is_bound(module, function) :]
+    for parameter, value in zip(taken, call.args, strict=False):
         if isinstance(value, ast.Starred):
             break
         yield parameter, value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from analyzers.source.calls import calls_to
 from analyzers.source.flow import called_name
 from analyzers.source.project import Project, spelled
 from analyzers.source.trees import walk
@@ -13,10 +14,8 @@ def _records(project: Project, field: str) -> list[ast.ClassDef]:
     """Classes that declare the field."""
     return [
         node
-        for module in project.modules.values()
-        for node in walk(module.tree)
-        if isinstance(node, ast.ClassDef)
-        and any(isinstance(s, ast.AnnAssign) and spelled(s.target) == field for s in node.body)
+        for _, node in project.each(ast.ClassDef)
+        if any(isinstance(s, ast.AnnAssign) and spelled(s.target) == field for s in node.body)
     ]
 
 
@@ -32,12 +31,11 @@ def tensor_fields(project: Project, field: str) -> list[str]:
 
 def record_arguments(project: Project, call: ast.Call) -> dict[str, ast.expr]:
     """Field → argument, where the call makes a record of the project's; else nothing."""
-    for module in project.modules.values():
-        for node in walk(module.tree):
-            if isinstance(node, ast.ClassDef) and node.name == called_name(call):
-                fields = [spelled(s.target) for s in node.body if isinstance(s, ast.AnnAssign)]
-                named = {k.arg: k.value for k in call.keywords if k.arg in fields}
-                return {**dict(zip(fields, call.args, strict=False)), **named}
+    for _, node in project.each(ast.ClassDef):
+        if node.name == called_name(call):
+            fields = [spelled(s.target) for s in node.body if isinstance(s, ast.AnnAssign)]
+            named = {k.arg: k.value for k in call.keywords if k.arg in fields}
+            return {**dict(zip(fields, call.args, strict=False)), **named}
     return {}
 
 
@@ -46,12 +44,7 @@ def is_named_tuple_field(project: Project, field: str) -> bool:
     if any(spelled(b).endswith("NamedTuple") for c in _records(project, field) for b in c.bases):
         return True
     return any(
-        isinstance(node, ast.Call)
-        and called_name(node) == "namedtuple"
-        and any(
-            isinstance(inner, ast.Constant) and field in str(inner.value).replace(",", " ").split()
-            for inner in walk(node)
-        )
-        for module in project.modules.values()
-        for node in walk(module.tree)
+        isinstance(inner, ast.Constant) and field in str(inner.value).replace(",", " ").split()
+        for _, call in calls_to(project, "namedtuple")
+        for inner in walk(call)
     )

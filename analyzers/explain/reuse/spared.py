@@ -11,7 +11,7 @@ from analyzers.explain.reuse.feeding import sources
 from analyzers.explain.reuse.makers import is_library
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
-from analyzers.source.calls import calls_in, steps
+from analyzers.source.calls import calls_to, steps
 from analyzers.source.flow import called_name, definitions, names_read, value_of
 from analyzers.source.project import Scope, spelled
 from analyzers.source.trees import walk
@@ -92,8 +92,7 @@ def _making(story: Story) -> Iterator[tuple[Scope, ast.stmt]]:
             continue
         owner, name = module.class_of(statement), getattr(scope, "name", "")
         called = owner.name if owner is not None and name == "__init__" else name
-        for other in story.project.modules.values():
-            for call in calls_in(other.tree).get(called, ()):
-                made = other.statement_at(call.lineno, call.col_offset)
-                if made is not None and other.scope_of(call) in _scopes(story):
-                    yield other.scope_of(call), made
+        for other, call in calls_to(story.project, called):
+            made = other.statement_at(call.lineno, call.col_offset)
+            if made is not None and other.scope_of(call) in _scopes(story):
+                yield other.scope_of(call), made

@@ -27,8 +27,7 @@ def updates_in(project: Project, node: ast.AST) -> list[Update]:
         function: names_read(call)
         for call in walk(node)
         if isinstance(call, ast.Call)
-        for module in project.modules.values()
-        if (function := module.function_named(called_name(call))) is not None
+        for _, function in project.functions_by_name(called_name(call))
     }
     return own + [
         Update(statement, frozenset(names))

@@ -29,7 +29,6 @@ from analyzers.explain.reuse.walks import SUMMING, Walks
 from analyzers.explain.spots import assignments_to, spot
 from analyzers.source.flow import bindings, called_name, statements_of, value_of, walk_scope, walked
 from analyzers.source.project import Module, Project, Scope, spelled
-from analyzers.source.trees import walk
 
 
 class Story(Walks):
@@ -140,10 +139,8 @@ class Story(Walks):
         """Statements that give the carrier its value through a property."""
         return [
             (module, module.scope_of(node), node)
-            for module in (self.project.modules.values() if self._properties else ())
-            for node in walk(module.tree)
-            if isinstance(node, ast.stmt)
-            and any("." in n and n.rpartition(".")[2] in self._properties for n in bindings(node))
+            for module, node in (self.project.each(ast.stmt) if self._properties else ())
+            if any("." in n and n.rpartition(".")[2] in self._properties for n in bindings(node))
         ]
 
     @cached_property

@@ -20,6 +20,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import LIBRARIES, Function, Module, Project, spelled
+from analyzers.source.signatures import named, parameters
 from analyzers.source.trees import remembered, walk
 
 _BUILTINS = frozenset(dir(builtins))
@@ -100,9 +101,7 @@ def _made_of(story: Story) -> set[str]:
 
 def _free_names(function: Function) -> set[str]:
     """What a function reads that is neither given to it nor made in it."""
-    given = function.args
-    own = {a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
-    own |= names_bound(function)
+    own = named(function) | names_bound(function)
     return {name for name in names_read(function) if name.partition(".")[0] not in own}
 
 
@@ -144,13 +143,11 @@ def helper_targets(story: Story) -> list[HelperTarget]:
     for call in walk_scope(scope):
         if not isinstance(call, ast.Call):
             continue
-        for module in story.project.modules.values():
-            function = module.function_named(called_name(call))
+        for module, function in story.project.functions_by_name(called_name(call)):
             if not isinstance(function, ast.FunctionDef) or function is scope:
                 continue
             only_read = _compared_with(function)
-            parameters = [a.arg for a in function.args.args if a.arg != "self"]
-            for parameter, argument in zip(parameters, call.args, strict=False):
+            for parameter, argument in zip(parameters(function), call.args, strict=False):
                 if parameter in only_read:
                     if sources(scope, ast.Pass(), names_read(argument)) & names:
                         found.append(HelperTarget(module, function, parameter))
@@ -205,10 +202,8 @@ def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[st
             if _is_model_call(call):
                 name = called_name(call)
                 found.add(name if name in members else spelled(call.func))
-            for module in project.modules.values() if deep else ():
-                function = module.function_named(called_name(call))
-                if function is not None:
-                    found |= _models_called(project, function, deep=False)
+            for _, function in project.functions_by_name(called_name(call)) if deep else ():
+                found |= _models_called(project, function, deep=False)
     return found
 
 

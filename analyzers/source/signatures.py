@@ -1,0 +1,21 @@
+"""What a function calls the things that it is given."""
+
+from __future__ import annotations
+
+from analyzers.source.project import Function
+
+
+def parameters(function: Function) -> list[str]:
+    """The parameters that a call fills by place, in order; not the object of a method."""
+    return [name for name in positional(function) if name not in ("self", "cls")]
+
+
+def positional(function: Function) -> list[str]:
+    """The parameters that a call may give by place or by name, in order."""
+    return [argument.arg for argument in function.args.args]
+
+
+def named(function: Function) -> set[str]:
+    """Every parameter, but for what takes the rest (`*args`, `**options`)."""
+    given = function.args
+    return {a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
