@@ -39,8 +39,4 @@ def _detached(edit: Edit, project: Project) -> Iterator[str]:
 
 def _has_own(project: Project) -> bool:
     """Whether the script has a class whose objects can be detached, too."""
-    return any(
-        isinstance(node, ast.FunctionDef) and node.name == "detach"
-        for module in project.modules.values()
-        for node in module.nodes
-    )
+    return any(node.name == "detach" for _, node in project.each(ast.FunctionDef))

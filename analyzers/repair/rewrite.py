@@ -108,11 +108,14 @@ def sum_in_loop(
 
 def move_into(editor: Editor, chain: Sequence[ast.stmt], head: ast.stmt) -> tuple[Edit, ...]:
     """Take statements out where they stand and put them in front of `head`, in order."""
-    lines = [line for statement in chain for line in editor.lines_of(statement)]
-    return (*(editor.delete(statement) for statement in chain), editor.insert_before(head, *lines))
+    return (*editor.delete_all(chain), *copy_into(editor, chain, head))
 
 
 def copy_into(editor: Editor, chain: Sequence[ast.stmt], head: ast.stmt) -> tuple[Edit, ...]:
     """As `move_into`, but the first computation stays where it is."""
-    lines = [line for statement in chain for line in editor.lines_of(statement)]
-    return (editor.insert_before(head, *lines),)
+    return (editor.insert_before(head, *editor.lines_of(*chain)),)
+
+
+def move_behind(editor: Editor, moved: Sequence[ast.stmt], last: ast.stmt) -> list[Edit]:
+    """Take statements out where they stand and put them behind `last`, in order."""
+    return [*editor.delete_all(moved), editor.insert_after(last, *editor.lines_of(*moved))]

@@ -181,9 +181,16 @@ class Editor:
     def _blank(self, index: int) -> bool:
         return 0 <= index < len(self._raw) and not self._raw[index].strip()
 
-    def lines_of(self, statement: ast.stmt) -> list[str]:
-        """The statement's lines with the indentation of its first line taken off; with their
-        comments, where no other statement stands on them."""
+    def delete_all(self, statements: Iterable[ast.stmt]) -> list[Edit]:
+        """Take statements out."""
+        return [self.delete(statement) for statement in statements]
+
+    def lines_of(self, *statements: ast.stmt) -> list[str]:
+        """The lines of statements, each with the indentation of its first line taken off; with
+        their comments, where no other statement stands on them."""
+        return [line for statement in statements for line in self._lines_of(statement)]
+
+    def _lines_of(self, statement: ast.stmt) -> list[str]:
         indent = self.indent_of(statement)
         raw = self._raw[statement_first_line(statement) - 1 : statement.end_lineno]
         if not self._alone(statement):

@@ -11,7 +11,7 @@ from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.reuse.taking import taken_from
 from analyzers.repair.blocks import joined
-from analyzers.repair.rewrite import sum_in_loop, top_level_in, unused_name
+from analyzers.repair.rewrite import copy_into, sum_in_loop, top_level_in, unused_name
 from analyzers.repair.sites.options import option_site
 from analyzers.source.calls import call_in, calls_named, steps
 from analyzers.source.edits import Edit, Editor
@@ -126,16 +126,14 @@ def _loss_of(call: ast.Call) -> ast.expr | None:
 def rescheduled(
     editor: Editor, moved: Sequence[ast.stmt], first: ast.stmt, second: ast.stmt
 ) -> list[Edit]:
-    """Steps go behind the walk; zeroing goes in front of it."""
+    """Steps go behind the second walk; what clears gradients goes in front of the first."""
     behind = [s for s in moved if steps(s)]
     ahead = [s for s in moved if s not in behind]
-    edits = [editor.delete(s) for s in moved]
+    edits = editor.delete_all(moved)
     if behind:
-        lines = [line for s in behind for line in editor.lines_of(s)]
-        edits.append(editor.insert_after(second, *lines))
+        edits.append(editor.insert_after(second, *editor.lines_of(*behind)))
     if ahead:
-        lines = [line for s in ahead for line in editor.lines_of(s)]
-        edits.append(editor.insert_before(first, *lines))
+        edits += copy_into(editor, ahead, first)
     return edits
 
 

@@ -11,7 +11,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.combine.combining import is_schedule, rescheduled
 from analyzers.repair.rewrite import top_level_in, unused_name
-from analyzers.source.calls import calls_in, steps
+from analyzers.source.calls import calls_to, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, names_read, statements_of, walk_scope, walked
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
@@ -111,8 +111,7 @@ def _site(story: Story, visit: Visit) -> Site | None:
 
 def _helper(project: Project, name: str) -> Helper | None:
     """The function of this name, where it is one that a caller could walk for."""
-    for module in project.modules.values():
-        function = module.function_named(name) if name else None
+    for module, function in project.functions_by_name(name):
         if not isinstance(function, ast.FunctionDef) or steps(function):
             continue
         walks = [
@@ -169,11 +168,7 @@ def _returning(helper: Helper) -> tuple[Edit, ...] | None:
 def _called_once(project: Project, name: str, statement: ast.stmt) -> bool:
     """Whether no other statement of the project calls the function."""
     inside = set(walk(statement))
-    return not any(
-        call not in inside
-        for module in project.modules.values()
-        for call in calls_in(module.tree).get(name, ())
-    )
+    return all(call in inside for _, call in calls_to(project, name))
 
 
 def _read_later(module: Module, statement: ast.stmt, name: str) -> bool:

@@ -25,6 +25,7 @@ from analyzers.source.flow import (
     walked,
 )
 from analyzers.source.project import Loop, Project, spelled
+from analyzers.source.signatures import parameters
 from analyzers.source.trees import position
 
 _BLANK = ("zeros", "zeros_like", "new_zeros", "tensor", "float")
@@ -73,8 +74,8 @@ def _newest_loss(story: Story) -> tuple[ast.stmt, ast.expr] | None:
         if not isinstance(scope, ast.FunctionDef) or scope is shared.scope:
             continue
         added = _added(binder, f"self.{story.attribute}" if story.attribute else story.name)
-        arguments = [a.arg for a in scope.args.args if a.arg != "self"]
-        given = [i for i, a in enumerate(arguments) if added is not None and mentions(added, a)]
+        taken = enumerate(parameters(scope))
+        given = [i for i, name in taken if added is not None and mentions(added, name)]
         for statement in statements_of(region) if given else []:
             value = statement.value if isinstance(statement, ast.Expr) else None
             if isinstance(value, ast.Call) and called_name(value) == scope.name:

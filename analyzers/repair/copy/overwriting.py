@@ -206,15 +206,12 @@ def _flags_named(stale: Stale, op: str) -> list[Edit]:
     """Edits that take `inplace=True` from every module of the operation's name; of every module
     if none has that name."""
     wanted = op.rstrip("_").replace("_", "")
-    calls = [
-        (module, call)
-        for module in stale.project.modules.values()
-        for call in ast.walk(module.tree)
-        if isinstance(call, ast.Call)
+    flags = [
+        (called_name(call).lower() == wanted, edit)
+        for module, call in stale.project.each(ast.Call)
+        for edit in _flag(Editor(module), call)
     ]
-    named = [(m, c) for m, c in calls if called_name(c).lower() == wanted]
-    chosen = [edit for m, c in named for edit in _flag(Editor(m), c)]
-    return chosen or [edit for m, c in calls for edit in _flag(Editor(m), c)]
+    return [edit for is_named, edit in flags if is_named] or [edit for _, edit in flags]
 
 
 def _flags_in(editor: Editor, value: ast.AST) -> Iterator[Edit]:

@@ -10,10 +10,10 @@ from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined, unwrapped
 from analyzers.repair.copy.outofplace import clone_before, out_of_place
 from analyzers.repair.rewrite import unused_name
-from analyzers.source.edits import Edit
+from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, statements_of, value_of, walk_scope
 from analyzers.source.project import FUNCTIONS, Loop, Project, spelled, target_names
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import position
 from analyzers.source.writes import writes
 
 
@@ -132,18 +132,16 @@ def record_view(
             continue
         value = value_of(node)
         called = called_name(value) if isinstance(value, ast.Call) else ""
-        for module in project.modules.values():
-            for block in walk(module.tree):
-                if not isinstance(block, ast.With) or "no_grad" not in spelled(block.items[0]):
-                    continue
-                scope = module.scope_of(block)
-                inside = node in set(walk(block))
-                helper = isinstance(scope, FUNCTIONS[:2]) and scope.name == called
-                owner = Spot(module, block, where.place)
-                edits = unwrapped(owner.editor, block) if inside or helper else None
-                if edits:
-                    title = "Make the view while autograd records"
-                    yield Proposal("record-view", title, edits, "", rank)
+        for module, block in project.each(ast.With):
+            if "no_grad" not in spelled(block.items[0]):
+                continue
+            scope = module.scope_of(block)
+            helper = isinstance(scope, FUNCTIONS[:2]) and scope.name == called
+            inside = module.holds(block, node)
+            edits = unwrapped(Editor(module), block) if inside or helper else None
+            if edits:
+                title = "Make the view while autograd records"
+                yield Proposal("record-view", title, edits, "", rank)
 
 
 def clone_views(where: Spot, names: Sequence[str], rank: int = 2) -> Iterator[Proposal]:

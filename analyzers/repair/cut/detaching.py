@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from analyzers.evidence import GraphReuse, Holder
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.project import Project, assigned_pairs, spelled
+from analyzers.source.project import Module, Project, assigned_pairs, spelled
 from analyzers.source.trees import walk
 from analyzers.source.writes import is_true
 
@@ -38,12 +38,11 @@ def idiom_for(reuse: GraphReuse, project: Project) -> Idiom:
     constructor around the bare data, with the flags that the script itself passes."""
     if reuse.engine == "torch":
         return TORCH
-    for module in project.modules.values():
-        for node in walk(module.tree):
-            if isinstance(node, ast.ClassDef) and node.name == reuse.engine_class:
-                return _engine_idiom(node, module.tree)
-    calls = (n for m in project.modules.values() for n in m.nodes if isinstance(n, ast.Call))
-    made = [call for call in calls if call.args and spelled(call.func) == reuse.engine_class]
+    for module, node in project.each(ast.ClassDef):
+        if node.name == reuse.engine_class:
+            return _engine_idiom(node, module)
+    calls = (call for _, call in project.each(ast.Call) if call.args)
+    made = [call for call in calls if spelled(call.func) == reuse.engine_class]
     return _constructor_idiom(made) if made else TORCH
 
 
@@ -57,7 +56,7 @@ def _constructor_idiom(calls: list[ast.Call]) -> Idiom:
     return Idiom(f"{spelled(like.func)}({', '.join([f'{{0}}.{attribute}', *flags])})")
 
 
-def _engine_idiom(engine: ast.ClassDef, tree: ast.Module) -> Idiom:
+def _engine_idiom(engine: ast.ClassDef, module: Module) -> Idiom:
     methods = {n.name: n for n in engine.body if isinstance(n, ast.FunctionDef)}
     if "detach" in methods:
         return TORCH
@@ -68,7 +67,8 @@ def _engine_idiom(engine: ast.ClassDef, tree: ast.Module) -> Idiom:
     if not required:
         return TORCH
     stored = [_attribute_holding(init, argument) or argument for argument in required]
-    given = [*(f"{{0}}.{attribute}" for attribute in stored), *_flags(engine.name, signature, tree)]
+    given = [f"{{0}}.{attribute}" for attribute in stored]
+    given += _flags(engine.name, signature, module)
     return Idiom(f"{engine.name}({', '.join(given)})")
 
 
@@ -94,11 +94,11 @@ def _attribute_holding(init: ast.FunctionDef | None, argument: str) -> str | Non
     return None
 
 
-def _flags(name: str, signature: ast.arguments, tree: ast.Module) -> list[str]:
+def _flags(name: str, signature: ast.arguments, module: Module) -> list[str]:
     """The true flags that the script passes when it makes a tracked leaf (`autograd=True`)."""
     known = {argument.arg for argument in [*signature.args, *signature.kwonlyargs]}
-    for node in walk(tree):
-        if isinstance(node, ast.Call) and spelled(node.func) == name:
+    for node in module.each(ast.Call):
+        if spelled(node.func) == name:
             flags = [
                 f"{keyword.arg}=True"
                 for keyword in node.keywords

@@ -10,7 +10,6 @@ from analyzers.explain.reuse.story import Story
 from analyzers.source.edits import Editor
 from analyzers.source.flow import called_name
 from analyzers.source.project import Loop, Module
-from analyzers.source.trees import walk
 
 
 def reset_of_all_layers(story: Story) -> Iterator[Proposal]:
@@ -39,8 +38,6 @@ def _loops_resetting(story: Story) -> Iterator[tuple[Module, Loop]]:
     for module, _, statement in binders:
         yield from ((module, loop) for loop in module.loops_around(statement)[:1])
     methods = {getattr(scope, "name", "") for _, scope, _ in binders} - {"forward", "__init__"}
-    for module in story.project.modules.values():
-        for node in walk(module.tree):
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                if called_name(node.value) in methods:
-                    yield from ((module, loop) for loop in module.loops_around(node)[:1])
+    for module, node in story.project.each(ast.Expr):
+        if isinstance(node.value, ast.Call) and called_name(node.value) in methods:
+            yield from ((module, loop) for loop in module.loops_around(node)[:1])

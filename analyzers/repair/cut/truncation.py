@@ -30,6 +30,7 @@ from analyzers.source.flow import (
     value_of,
 )
 from analyzers.source.project import Module, Project, Scope
+from analyzers.source.signatures import positional
 
 _TRADEOFF = (
     "Each pass learns on its own (truncated BPTT): nothing is learned through earlier passes."
@@ -239,7 +240,7 @@ def _same_object(path: str, shared: Shared) -> bool:
 
 
 def _is_method(scope: Scope) -> bool:
-    return isinstance(scope, ast.FunctionDef) and [a.arg for a in scope.args.args][:1] == ["self"]
+    return isinstance(scope, ast.FunctionDef) and positional(scope)[:1] == ["self"]
 
 
 def _assignment(story: Story, names: list[str], idiom: Idiom) -> list[str]:

@@ -14,7 +14,7 @@ from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import names_read, reads, statements_of, value_of
 from analyzers.source.project import Module, Project, spelled
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import position
 
 
 def cut_window(story: Story, project: Project) -> Iterator[Proposal]:
@@ -136,20 +136,20 @@ def _fills_in_steps(story: Story, name: str) -> bool:
     shared, last = story.shared, name.rpartition(".")[2]
     assert shared is not None
     adding: list[tuple[Module, ast.AST]] = []
-    for module in story.project.modules.values():
-        for node in walk(module.tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if spelled(node.func.value).rpartition(".")[2] == last:
-                    if node.func.attr in ("clear", "pop", "popleft"):
-                        return False
-                    if node.func.attr == "append":
-                        adding.append((module, node))
+    for module, node in story.project.each(ast.Call):
+        if not isinstance(node.func, ast.Attribute):
+            continue
+        if spelled(node.func.value).rpartition(".")[2] == last:
+            if node.func.attr in ("clear", "pop", "popleft"):
+                return False
+            if node.func.attr == "append":
+                adding.append((module, node))
     calls = []
-    for module, node in adding:
-        scope = module.scope_of(node)
+    for module, added in adding:
+        scope = module.scope_of(added)
         function = getattr(scope, "name", "")
         if scope is shared.scope:
-            calls.append(node)
+            calls.append(added)
         elif function:
             calls += [c for c in calls_named(shared.scope, function) if c not in calls]
         else:

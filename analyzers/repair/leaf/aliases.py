@@ -23,20 +23,15 @@ def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
     hands it back."""
     wanted = {root_of(name) for name in names_held(fault.holders)}
     returned: set[ast.stmt] = set()
-    for module in project.modules.values():
-        for node in module.nodes:
-            if isinstance(node, ast.stmt) and _binds(node, wanted):
-                wanted |= {n for n in names_read(node) if "." not in n}
-                handed = list(_handed_back(node, project))
-                returned |= set(handed)
-                wanted |= {n for r in handed for n in names_read(r) if "." not in n}
+    for _, node in project.each(ast.stmt):
+        if _binds(node, wanted):
+            handed = list(_handed_back(node, project))
+            returned |= set(handed)
+            wanted |= {n for s in (node, *handed) for n in names_read(s) if "." not in n}
     return [
         Spot(module, node, Place(module.path, node.lineno))
-        for module in project.modules.values()
-        for node in module.nodes
-        if isinstance(node, ast.stmt)
-        and (node in returned or _binds(node, wanted))
-        and list(_gradients(module, node))
+        for module, node in project.each(ast.stmt)
+        if (node in returned or _binds(node, wanted)) and list(_gradients(module, node))
     ]
 
 
@@ -47,13 +42,11 @@ def read_elsewhere(fault: SilentFault, kept: Sequence[Spot], project: Project) -
     names = {name.rpartition(".")[2] for name in held if "." in name}
     keeping = {id(store.scope) for store in kept}
     return bool(kept) and any(
-        isinstance(node, ast.Attribute)
-        and node.attr in names
+        node.attr in names
         and isinstance(node.ctx, ast.Load)
         and id(module.scope_of(node)) not in keeping
         and isinstance(module.scope_of(node), FUNCTIONS)
-        for module in project.modules.values()
-        for node in module.nodes
+        for module, node in project.each(ast.Attribute)
     )
 
 
@@ -61,14 +54,13 @@ def compared(fault: SilentFault, project: Project) -> bool:
     """Whether an expression computes with what was kept and a `.grad` of now: it takes the two for
     different values."""
     names = {root_of(name) for name in names_held(fault.holders)}
-    for module in project.modules.values():
-        for node in module.nodes:
-            if isinstance(node, ast.BinOp) and not isinstance(module.parents[node], ast.BinOp):
-                read = [_read_by(module, operand) for operand in _operands(node)]
-                now = [any(name.endswith(".grad") for name in one) for one in read]
-                kept = [bool(one & names) for one in read]
-                if any(kept) and any(now) and (now != kept or sum(now) > 1):
-                    return True
+    for module, node in project.each(ast.BinOp):
+        if not isinstance(module.parents[node], ast.BinOp):
+            read = [_read_by(module, operand) for operand in _operands(node)]
+            now = [any(name.endswith(".grad") for name in one) for one in read]
+            kept = [bool(one & names) for one in read]
+            if any(kept) and any(now) and (now != kept or sum(now) > 1):
+                return True
     return False
 
 
@@ -111,9 +103,8 @@ def _handed_back(
     that are called there."""
     for call in ast.walk(statement):
         if isinstance(call, ast.Call):
-            for module in project.modules.values():
-                function = module.function_named(called_name(call))
-                for returned in returns_of(function) if function is not None else ():
+            for _, function in project.functions_by_name(called_name(call)):
+                for returned in returns_of(function):
                     yield returned
                     if depth > 1:
                         yield from _handed_back(returned, project, depth - 1)

@@ -23,6 +23,7 @@ from analyzers.source.flow import (
     walked,
 )
 from analyzers.source.project import Module, Project, spelled
+from analyzers.source.signatures import parameters
 from analyzers.source.trees import position, walk
 
 MAX_SOURCES = 2
@@ -147,12 +148,10 @@ def _given(
     at = next((i for i, a in enumerate(call.args) if spelled(a) == wanted), None)
     if at is None:
         return
-    for module in project.modules.values():
-        for node in walk(module.tree):
-            if isinstance(node, ast.FunctionDef) and node.name in (called_name(call), "forward"):
-                names = [a.arg for a in node.args.args if a.arg not in ("self", "cls")]
-                if len(names) == len(call.args):
-                    yield module, node, names[at]
+    for module, node in project.each(ast.FunctionDef):
+        names = parameters(node) if node.name in (called_name(call), "forward") else []
+        if len(names) == len(call.args):
+            yield module, node, names[at]
 
 
 def _reads(function: ast.FunctionDef, name: str) -> bool:

@@ -11,6 +11,7 @@ from analyzers.explain.spots import Spot, spot
 from analyzers.repair.blocks import lines_with, rewritten, unwrapped, wrapped
 from analyzers.repair.copy.outofplace import out_of_place
 from analyzers.repair.leaf.leaves import no_grad_header
+from analyzers.repair.rewrite import move_behind
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, names_read
@@ -33,10 +34,9 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
                 return
         if isinstance(parent, FUNCTIONS[:2]):
             yield from _undecorated(where.editor, parent, rank)
-    for module in project.modules.values():
-        for node in walk(module.tree):
-            if isinstance(node, ast.Expr) and _switches_off(node.value):
-                yield from _scoped(module, node, rank)
+    for module, node in project.each(ast.Expr):
+        if _switches_off(node.value):
+            yield from _scoped(module, node, rank)
 
 
 def _recorded_anew(where: Spot, block: ast.With, rank: int) -> Iterator[Proposal]:
@@ -63,7 +63,7 @@ def switched_off_at(where: Spot) -> int | None:
         if isinstance(parent, ast.With) and _stops_recording(parent):
             return parent.lineno
         for decorator in getattr(parent, "decorator_list", []):
-            if any(word in spelled(decorator) for word in ("no_grad", "inference_mode")):
+            if _says_no_grad(decorator):
                 return int(decorator.lineno)
     return None
 
@@ -75,12 +75,12 @@ def where_switched_off(stack: Sequence[Place], project: Project) -> Spot | None:
 
 
 def _stops_recording(block: ast.With) -> bool:
-    off = any(
-        word in spelled(item.context_expr)
-        for item in block.items
-        for word in ("no_grad", "inference_mode")
-    )
+    off = any(_says_no_grad(item.context_expr) for item in block.items)
     return off or bool(_switches(block))
+
+
+def _says_no_grad(node: ast.expr) -> bool:
+    return any(word in spelled(node) for word in ("no_grad", "inference_mode"))
 
 
 def _switches(block: ast.With) -> list[ast.Call]:
@@ -117,7 +117,7 @@ def _undecorated(
     editor: Editor, function: ast.FunctionDef | ast.AsyncFunctionDef, rank: int
 ) -> Iterator[Proposal]:
     for decorator in function.decorator_list:
-        if any(word in spelled(decorator) for word in ("no_grad", "inference_mode")):
+        if _says_no_grad(decorator):
             start = editor.offset(decorator.lineno, 0)
             end = editor.offset((decorator.end_lineno or decorator.lineno) + 1, 0)
             edit = Edit(editor.module.path, start, end, "")
@@ -160,10 +160,9 @@ def walked_again(where: Spot, rank: int = 0) -> Iterator[Proposal]:
 
 def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
     """New modules behind the loop that freezes parameters; else without that loop."""
-    for module in project.modules.values():
-        for loop in walk(module.tree):
-            if isinstance(loop, ast.For) and _freezes(loop):
-                yield from _thaw(Editor(module), loop, rank)
+    for module, loop in project.each(ast.For):
+        if _freezes(loop):
+            yield from _thaw(Editor(module), loop, rank)
 
 
 def _freezes(loop: ast.For) -> bool:
@@ -188,8 +187,7 @@ def _thaw(editor: Editor, loop: ast.For, rank: int) -> Iterator[Proposal]:
         if isinstance(s, ast.Assign) and spelled(s.targets[0]).startswith(f"{owner}.")
     ]
     if new:
-        lines = [line for s in new for line in editor.lines_of(s)]
-        edits = (*(editor.delete(s) for s in new), editor.insert_after(loop, *lines))
+        edits = tuple(move_behind(editor, new, loop))
         told = " and ".join(f"`{spelled(s.targets[0])}`" for s in new)
         yield Proposal("new-part-unfrozen", f"Make {told} behind the freezing", edits, "", rank)
     tradeoff = "All of the model learns, where it was frozen on purpose or by mistake."

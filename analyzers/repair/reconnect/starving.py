@@ -27,8 +27,9 @@ from analyzers.source.flow import (
     statements_of,
     value_of,
 )
-from analyzers.source.project import FUNCTIONS, Module, Project, Scope
-from analyzers.source.trees import remembered, walk
+from analyzers.source.project import Module, Project, Scope
+from analyzers.source.signatures import parameters
+from analyzers.source.trees import walk
 
 MAX_CUTS = 3
 _PASSING_ON = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.For)
@@ -109,7 +110,7 @@ def _cuts_of(names: set[str], locals_too: bool, project: Project, look: _Look) -
     ways = [
         _Way(module, scope, {})
         for module in project.modules.values()
-        for scope in [*(n for n in walk(module.tree) if isinstance(n, FUNCTIONS[:2])), module.tree]
+        for scope in [*module.scopes[1:], module.tree]
     ]
     met: set[tuple[Scope, frozenset[str]]] = set()
     for way in ways:  # grows as calls are met
@@ -165,7 +166,7 @@ def _called_by(
         for module, function in _functions_called(call, project) if given else ():
             if function is way.scope:
                 continue
-            names = [a.arg for a in function.args.args if a.arg not in ("self", "cls")]
+            names = parameters(function)
             known = {
                 names[key] if isinstance(key, int) else key: source
                 for key, source in given
@@ -179,21 +180,22 @@ def _functions_called(call: ast.Call, project: Project) -> Iterator[tuple[Module
     its own may do when it is called with so many arguments."""
     named = [
         (module, function)
-        for module in project.modules.values()
-        if isinstance(function := module.function_named(called_name(call)), ast.FunctionDef)
+        for module, function in project.functions_by_name(called_name(call))
+        if isinstance(function, ast.FunctionDef)
     ]
     yield from named
     for module in project.modules.values() if not named else ():
-        for function in _called_as_objects(module.tree):
+        for function in _called_as_objects(module):
             if len(function.args.args) - 1 == len(call.args) + len(call.keywords):
                 yield module, function
 
 
-@remembered
-def _called_as_objects(tree: ast.Module) -> list[ast.FunctionDef]:
+def _called_as_objects(module: Module) -> Iterator[ast.FunctionDef]:
     """What a file's objects do when they are called."""
-    functions = [node for node in walk(tree) if isinstance(node, ast.FunctionDef)]
-    return [function for function in functions if function.name in ("forward", "__call__")]
+    for name in ("forward", "__call__"):
+        for function in module.functions_named(name):
+            if isinstance(function, ast.FunctionDef):
+                yield function
 
 
 def _sources_given(

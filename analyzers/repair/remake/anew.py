@@ -22,6 +22,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
+from analyzers.source.signatures import positional
 from analyzers.source.trees import position, walk
 
 _MAX_READERS = 3
@@ -121,7 +122,7 @@ def _kept_arguments(method: ast.FunctionDef) -> list[str] | None:
         for target, part in assigned_parts(statement)
         if spelled(target).startswith("self.")
     }
-    names = [argument.arg for argument in method.args.args[1:]]
+    names = positional(method)[1:]
     return [kept[name] for name in names] if set(names) <= kept.keys() else None
 
 
@@ -184,7 +185,7 @@ def moved_into_readers(story: Story) -> Iterator[Proposal]:
     """Move a statement of a module, or of a factory, into the one function within it that reads
     what it makes."""
     for module in story.project.modules.values():
-        for scope in (module.tree, *(n for n in module.nodes if isinstance(n, ast.FunctionDef))):
+        for scope in module.scopes:
             made = definitions(scope, story.name)
             if len(made) == 1 and isinstance(made[0], ast.Assign):
                 yield from _into_reader(story, module, scope, made[0])
@@ -221,4 +222,4 @@ def _into_reader(
 
 
 def _is_parameter(scope: Scope, name: str) -> bool:
-    return isinstance(scope, FUNCTIONS) and name in [a.arg for a in scope.args.args]
+    return isinstance(scope, FUNCTIONS) and name in positional(scope)

@@ -11,7 +11,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.occasions import CACHES, STORING, cache_of
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.blocks import unindented
-from analyzers.repair.sites.helpers import is_bare
+from analyzers.repair.sites.helpers import bare_methods
 from analyzers.repair.sites.makings import makings
 from analyzers.repair.sites.scopes import walked_behind
 from analyzers.source.edits import Edit, Editor
@@ -72,12 +72,9 @@ def _emptying(hop: Hop, project: Project) -> Iterator[tuple[str, str, str]]:
     if match is None:
         return
     owner, attribute = match["owner"], match["attribute"]
-    for module in project.modules.values():
-        for kind in module.nodes:
-            for method in kind.body if isinstance(kind, ast.ClassDef) else ():
-                if isinstance(method, ast.FunctionDef) and is_bare(method):
-                    if _only_empties(method, attribute):
-                        yield owner, getattr(kind, "name", ""), method.name
+    for kind, method in bare_methods(project):
+        if _only_empties(method, attribute):
+            yield owner, kind.name, method.name
 
 
 def _only_empties(method: ast.FunctionDef, attribute: str) -> bool:

@@ -9,9 +9,10 @@ from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import leading_to, spot
+from analyzers.repair.blocks import text_with
 from analyzers.repair.remake.chains import chains_of
 from analyzers.repair.rewrite import copy_into, move_into
-from analyzers.source.calls import calls_named
+from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
@@ -159,32 +160,24 @@ def _lambda_for_partial(
     project: Project, closure: ast.FunctionDef | ast.AsyncFunctionDef
 ) -> Iterator[Proposal]:
     """`partial(closure, loss)` becomes `lambda: closure(forward(...))`: calls make the loss."""
-    for module in project.modules.values():
-        for call in walk(module.tree):
-            if not isinstance(call, ast.Call) or called_name(call) != "partial" or not call.args:
+    for module, call in calls_to(project, "partial"):
+        if not call.args or spelled(call.args[0]) != closure.name:
+            continue
+        statement = module.statement_at(call.lineno, call.col_offset)
+        editor = Editor(module)
+        for argument in (*call.args[1:], *(keyword.value for keyword in call.keywords)):
+            made = _only_definition(module, statement, argument)
+            if made is None:
                 continue
-            if spelled(call.args[0]) != closure.name:
-                continue
-            statement = module.statement_at(call.lineno, call.col_offset)
-            editor = Editor(module)
-            for argument in (*call.args[1:], *(keyword.value for keyword in call.keywords)):
-                made = _only_definition(module, statement, argument)
-                if made is None or statement is None:
-                    continue
-                given = [
-                    editor.text_of(made.value if a is argument else a) for a in call.args[1:]
-                ] + [
-                    f"{k.arg}={editor.text_of(made.value if k.value is argument else k.value)}"
-                    for k in call.keywords
-                ]
-                text = f"lambda: {closure.name}({', '.join(given)})"
-                yield Proposal(
-                    "forward-into-closure",
-                    f"Make `{spelled(argument)}` in each call of the closure",
-                    (editor.delete(made), editor.replace(call, text)),
-                    "",
-                    0,
-                )
+            put = editor.replace(argument, editor.text_of(made.value))
+            given = [text_with(editor, a, [put] * (a is argument)) for a in call.args[1:]]
+            given += [text_with(editor, k, [put] * (k.value is argument)) for k in call.keywords]
+            text = f"lambda: {closure.name}({', '.join(given)})"
+            yield Proposal(
+                "forward-into-closure",
+                f"Make `{spelled(argument)}` in each call of the closure",
+                (editor.delete(made), editor.replace(call, text)),
+            )
 
 
 def _only_definition(

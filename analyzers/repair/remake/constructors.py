@@ -26,6 +26,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import assigned_pairs, spelled
+from analyzers.source.signatures import named
 from analyzers.source.trees import position, walk
 
 
@@ -149,8 +150,7 @@ def _moved(story: Story, making: Making) -> _Moved | None:
     chain = _chain(scope, statement)
     read = {name for s in chain for name in names_read(s.value) if "." not in name}
     bound = names_bound(scope)
-    arguments = {a.arg for a in (*scope.args.args, *scope.args.kwonlyargs)} - {"self"}
-    needed = sorted(read & arguments)
+    needed = sorted(read & (named(scope) - {"self"}))
     if any(name in bound for name in needed):
         return None
     keeping = {
@@ -169,10 +169,8 @@ def _moved(story: Story, making: Making) -> _Moved | None:
 
 def _names_of(method: ast.FunctionDef) -> set[str]:
     """What a method calls its own: its arguments, and what it gives a value."""
-    given = method.args
-    named = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-    own = {a.arg for a in (*named, given.vararg, given.kwarg) if a is not None}
-    return own | {n for s in walk_scope(method) if isinstance(s, ast.stmt) for n in bindings(s)}
+    rest = {a.arg for a in (method.args.vararg, method.args.kwarg) if a is not None}
+    return named(method) | rest | names_bound(method)
 
 
 def _ahead(story: Story, method: ast.FunctionDef) -> bool:

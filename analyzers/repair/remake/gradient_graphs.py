@@ -10,7 +10,7 @@ from analyzers.explain.reuse.feeding import put_in
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
 from analyzers.repair.sites.options import option_site
-from analyzers.source.calls import calls_in, calls_named
+from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.flow import bindings, called_name, names_read, statements_of, value_of, walked
 from analyzers.source.project import FUNCTIONS, Module, Project
 from analyzers.source.trees import children, position
@@ -89,8 +89,7 @@ def _read(value: ast.expr) -> set[str]:
 
 def _callers(project: Project, name: str) -> Iterator[tuple[Module, ast.stmt]]:
     """The statements that call a function of this name."""
-    for module in project.modules.values():
-        for call in calls_in(module.tree).get(name, ()):
-            statement = module.statement_at(call.lineno, call.col_offset)
-            if statement is not None:
-                yield module, statement
+    for module, call in calls_to(project, name):
+        statement = module.statement_at(call.lineno, call.col_offset)
+        if statement is not None:
+            yield module, statement

@@ -11,10 +11,11 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.blocks import joined
 from analyzers.repair.rewrite import head_of
-from analyzers.source.calls import calls_in
+from analyzers.source.calls import calls_to
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, mentions, walk_scope
 from analyzers.source.project import Loop, Module, Project, Scope, spelled
+from analyzers.source.signatures import parameters
 from analyzers.source.trees import walk
 
 
@@ -81,18 +82,12 @@ def _in_constructor(project: Project, module: Module, statement: ast.Assign) -> 
         return None
     column = _handed_out(owner, spelled(statement.targets[0]))
     constructor = module.scope_of(statement)
-    parameters = (
-        [a.arg for a in constructor.args.args] if isinstance(constructor, ast.FunctionDef) else []
-    )
-    made = [
-        call
-        for other in project.modules.values()
-        for call in calls_in(other.tree).get(owner.name, ())
-    ]
+    taken = parameters(constructor) if isinstance(constructor, ast.FunctionDef) else []
+    made = [call for _, call in calls_to(project, owner.name)]
     name = applied[0].id
-    if column is None or len(made) != 1 or name not in parameters:
+    if column is None or len(made) != 1 or name not in taken:
         return None
-    given = made[0].args[parameters.index(name) - 1 :][:1]
+    given = made[0].args[taken.index(name) :][:1]
     if not given or not isinstance(given[0], ast.Name | ast.Attribute):
         return None
     editor = Editor(module)

@@ -13,7 +13,6 @@ from analyzers.repair.remake.anew import in_names_of
 from analyzers.source.edits import Editor
 from analyzers.source.flow import assigned_parts, definitions, value_of, walk_scope
 from analyzers.source.project import Project, spelled
-from analyzers.source.trees import walk
 
 
 def anew_where_read(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
@@ -62,13 +61,8 @@ def _reads(reader: Spot, attribute: str) -> list[ast.Attribute]:
 
 
 def _read_in_all(project: Project, attribute: str) -> int:
-    return sum(
-        isinstance(node, ast.Attribute)
-        and node.attr == attribute
-        and isinstance(node.ctx, ast.Load)
-        for module in project.modules.values()
-        for node in walk(module.tree)
-    )
+    found = (node for _, node in project.each(ast.Attribute) if node.attr == attribute)
+    return sum(isinstance(node.ctx, ast.Load) for node in found)
 
 
 def _known_by(project: Project, made: Spot, target: ast.Attribute, owner: str) -> dict[str, str]:
@@ -91,9 +85,8 @@ def _known_by(project: Project, made: Spot, target: ast.Attribute, owner: str) -
 
 def _fields(project: Project, name: str) -> list[str]:
     """The fields of a record class of the script, in the order of its arguments."""
-    for module in project.modules.values():
-        for kind in module.nodes:
-            if isinstance(kind, ast.ClassDef) and kind.name == name:
-                fields = [s.target for s in kind.body if isinstance(s, ast.AnnAssign)]
-                return [field.id for field in fields if isinstance(field, ast.Name)]
+    for _, kind in project.each(ast.ClassDef):
+        if kind.name == name:
+            fields = [s.target for s in kind.body if isinstance(s, ast.AnnAssign)]
+            return [field.id for field in fields if isinstance(field, ast.Name)]
     return []

@@ -10,10 +10,10 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.remake.chains import chains_of, read_between
 from analyzers.repair.rewrite import copy_into, move_into
-from analyzers.source.calls import calls_in, calls_named
+from analyzers.source.calls import calls_named
 from analyzers.source.cells import Cell
 from analyzers.source.edits import Editor
-from analyzers.source.flow import bindings, names_read
+from analyzers.source.flow import bindings, called_name, names_read
 from analyzers.source.project import Module, Project
 
 _RANDOM = frozenset(
@@ -78,7 +78,5 @@ def _entry(inside: Sequence[ast.stmt], chain: Sequence[ast.stmt]) -> ast.stmt:
 def _is_random(project: Project, chain: Sequence[ast.stmt]) -> bool:
     """Whether a second forward gives other numbers: it draws some, or drops some out."""
     return any(calls_named(statement, *_RANDOM) for statement in chain) or any(
-        "dropout" in name.lower()
-        for module in project.modules.values()
-        for name in calls_in(module.tree)
+        "dropout" in called_name(call).lower() for _, call in project.each(ast.Call)
     )

@@ -10,7 +10,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.reschedule.schedule import Schedule, root_names
 from analyzers.repair.reschedule.stepping import chains
-from analyzers.repair.rewrite import with_keyword
+from analyzers.repair.rewrite import move_behind, with_keyword
 from analyzers.source.calls import calls_named, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import names_read
@@ -35,8 +35,7 @@ def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
     walk = schedule.where.call("backward")
     title = "All backward calls first, then the steps"
     if walk is not None:
-        own = f'{editor.text_of(optimizer.value)}.param_groups[0]["params"]'
-        kept = with_keyword(editor, walk, "inputs", own)
+        kept = _for_its_own(editor, walk, optimizer)
         told = f"{title}; each backward for its own optimizer's parameters"
         yield Proposal("steps-behind-walks", told, joined([*moved, kept]), "", rank)
         rank += 1
@@ -55,25 +54,20 @@ def all_steps_last(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator[
     moved = _steps_in(block[first:at])
     title = "All backward calls first, then the steps"
     if len(moved) > 1:  # one alone is what `steps_last` moves
-        edits = _put_behind(editor, moved, schedule.walk)
+        edits = move_behind(editor, moved, schedule.walk)
         yield Proposal("steps-last", title, joined(edits), "", rank)
     last = max((i for i, s in enumerate(block) if calls_named(s, "backward")), default=at)
     for end in sorted({at, last} if moved else ()):
         behind = _steps_in(block[first:end])
         kept = _for_their_own(editor, block, block.index(moved[0]), end)
         if kept:
-            edits = [*_put_behind(editor, behind, block[end]), *kept]
+            edits = [*move_behind(editor, behind, block[end]), *kept]
             told = f"{title}; each backward for its own optimizer's parameters"
             yield Proposal("steps-last", told, joined(edits), "", rank + 1)
 
 
 def _steps_in(block: Sequence[ast.stmt]) -> list[ast.stmt]:
     return [s for s in block if isinstance(s, ast.Expr) and steps(s)]
-
-
-def _put_behind(editor: Editor, moved: Sequence[ast.stmt], walk: ast.stmt) -> list[Edit]:
-    lines = [line for s in moved for line in editor.lines_of(s)]
-    return [*(editor.delete(s) for s in moved), editor.insert_after(walk, *lines)]
 
 
 def _for_their_own(editor: Editor, block: Sequence[ast.stmt], at: int, end: int) -> list[Edit]:
@@ -85,9 +79,14 @@ def _for_their_own(editor: Editor, block: Sequence[ast.stmt], at: int, end: int)
             own = next((c.func for s in block[index + 1 :] for c in steps(s)), None)
             if not isinstance(statement, ast.Expr) or not isinstance(own, ast.Attribute):
                 return []
-            given = f'{editor.text_of(own.value)}.param_groups[0]["params"]'
-            edits.append(with_keyword(editor, call, "inputs", given))
+            edits.append(_for_its_own(editor, call, own))
     return edits
+
+
+def _for_its_own(editor: Editor, walk: ast.Call, step: ast.Attribute) -> Edit:
+    """The walk, for the parameters of the optimizer of this step."""
+    own = f'{editor.text_of(step.value)}.param_groups[0]["params"]'
+    return with_keyword(editor, walk, "inputs", own)
 
 
 def _depends(loop: ast.For, optimizer: ast.Attribute) -> bool:

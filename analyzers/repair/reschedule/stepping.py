@@ -9,9 +9,9 @@ from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import joined, lines_with
 from analyzers.repair.reschedule.schedule import Schedule, released, root_names
-from analyzers.repair.rewrite import copy_into, head_of, move_into
+from analyzers.repair.rewrite import copy_into, head_of, move_behind, move_into
 from analyzers.source.calls import calls_named
-from analyzers.source.edits import Edit, Editor
+from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within, called_name, names_read, value_of
 from analyzers.source.project import Loop
 from analyzers.source.trees import position
@@ -45,11 +45,10 @@ def fresh_forward(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[P
         )
         rank += 1
         if cut := _of_constants(editor, chain[0], before[: before.index(chain[0])]):
-            lines = [line for s in chain[1:] for line in editor.lines_of(s)]
             yield Proposal(
                 "fresh-forward",
                 f"Compute {told} behind the step, of what was made before as a constant",
-                (editor.insert_before(following, *cut, *lines),),
+                (editor.insert_before(following, *cut, *editor.lines_of(*chain[1:])),),
                 "The loss is computed from the weights as the step has left them, and sends no "
                 "gradient to what lies in front of them.",
                 rank,
@@ -115,21 +114,14 @@ def steps_last(schedule: Schedule, rank: int = 1) -> Iterator[Proposal]:
     if not all(isinstance(s, ast.Expr) for s in [schedule.step, *between]):
         return
     editor = schedule.where.editor
-    stays = _moved(editor, [schedule.step], schedule.walk)
+    stays = move_behind(editor, [schedule.step], schedule.walk)
     title = "All backwards first, then the steps"
     yield Proposal("steps-last", title, joined(stays), "", rank)
     cleared = [s for s in between if calls_named(s, "zero_grad")]
     walks = [s for s in schedule.block[:at] if calls_named(s, "backward")]
     if cleared and walks:
-        lines = [line for s in cleared for line in editor.lines_of(s)]
-        first = editor.insert_before(walks[-1], *lines)
-        edits = [*stays, first, *(editor.delete(s) for s in cleared)]
+        edits = [*stays, *copy_into(editor, cleared, walks[-1]), *editor.delete_all(cleared)]
         yield Proposal("steps-last", title, joined(edits), "", rank + 1)
-
-
-def _moved(editor: Editor, statements: Sequence[ast.stmt], behind: ast.stmt) -> list[Edit]:
-    lines = [line for s in statements for line in editor.lines_of(s)]
-    return [*(editor.delete(s) for s in statements), editor.insert_after(behind, *lines)]
 
 
 def one_step_behind(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
@@ -147,10 +139,9 @@ def one_step_behind(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator
         for s in loop.body
         if isinstance(s, ast.Expr) and calls_named(s, "zero_grad") and not names_read(s) & own
     ]
-    edits = [editor.delete(s) for s in [*cleared, schedule.step]]
+    edits = editor.delete_all([*cleared, schedule.step])
     if cleared:
-        lines = [line for s in cleared for line in editor.lines_of(s)]
-        edits.append(editor.insert_before(loop, *lines))
+        edits += copy_into(editor, cleared, loop)
     edits.append(editor.insert_after(loop, *editor.lines_of(schedule.step)))
     yield Proposal(
         "step-behind-loop",

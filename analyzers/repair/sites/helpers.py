@@ -11,23 +11,11 @@ from analyzers.source.project import FUNCTIONS, Module, Project, assigned_pairs,
 from analyzers.source.trees import walk
 
 _CUTS = ("detach", "detach_", "data")
-_MAY_CALL = {
-    *(
-        "isinstance",
-        "type",
-        "tuple",
-        "list",
-        "dict",
-        "len",
-        "zip",
-        "map",
-        "items",
-        "values",
-        "keys",
-    ),
-    *("is_tensor", "detach", "detach_", "clone", "requires_grad_", "Variable", "append", "hasattr"),
-    *("replace", "_replace", "_make", "deque", "OrderedDict", "enumerate", "range", "fields"),
-}
+_MAY_CALL = frozenset(
+    {"isinstance", "type", "tuple", "list", "dict", "len", "zip", "map", "items", "values", "keys"}
+    | {"is_tensor", "detach", "detach_", "clone", "requires_grad_", "Variable", "append", "hasattr"}
+    | {"replace", "_replace", "_make", "deque", "OrderedDict", "enumerate", "range", "fields"}
+)
 
 
 def functions_cutting(module: Module, project: Project) -> list[str]:
@@ -58,28 +46,27 @@ def methods_cutting(hop: Hop, project: Project) -> Iterator[str]:
     """Calls, on what a hop names or on the object that has it, of methods that do nothing but
     cut: `memory = memory.detach()`, `model.detach_hidden()`."""
     owner, dot, attribute = hop.name.rpartition(".")
-    for module in project.modules.values():
-        for kind in walk(module.tree):
-            for method in kind.body if isinstance(kind, ast.ClassDef) else ():
-                if not isinstance(method, ast.FunctionDef) or not is_bare(method):
-                    continue
-                if not _only_cuts(method, {getattr(kind, "name", "")}):
-                    continue
-                gives = any(isinstance(n, ast.Return) and n.value for n in walk_scope(method))
-                if getattr(kind, "name", "") == hop.kind.name:
-                    call = f"{hop.name}.{method.name}()"
-                    yield f"{hop.name} = {call}" if gives else call
-                elif dot and not gives and f"self.{attribute}" in _cut_in(method):
-                    yield f"{owner}.{method.name}()"
-                elif dot and gives and owner.isidentifier() and _reads(method, attribute):
-                    yield f"{owner} = {owner}.{method.name}()"
+    for kind, method in bare_methods(project):
+        if not _only_cuts(method, {kind.name}):
+            continue
+        gives = any(isinstance(n, ast.Return) and n.value for n in walk_scope(method))
+        if kind.name == hop.kind.name:
+            call = f"{hop.name}.{method.name}()"
+            yield f"{hop.name} = {call}" if gives else call
+        elif dot and not gives and f"self.{attribute}" in _cut_in(method):
+            yield f"{owner}.{method.name}()"
+        elif dot and gives and owner.isidentifier() and _reads(method, attribute):
+            yield f"{owner} = {owner}.{method.name}()"
 
 
-def is_bare(method: ast.FunctionDef) -> bool:
-    """Whether the method takes nothing but its object."""
-    given = method.args
-    required = len(given.args) - len(given.defaults)
-    return required == 1 and given.args[0].arg == "self" and not method.decorator_list
+def bare_methods(project: Project) -> Iterator[tuple[ast.ClassDef, ast.FunctionDef]]:
+    """Methods that take nothing but their object, each with its class."""
+    for _, kind in project.each(ast.ClassDef):
+        for method in kind.body:
+            if isinstance(method, ast.FunctionDef) and not method.decorator_list:
+                required = len(method.args.args) - len(method.args.defaults)
+                if required == 1 and method.args.args[0].arg == "self":
+                    yield kind, method
 
 
 def _cut_in(method: ast.FunctionDef) -> set[str]:

@@ -17,6 +17,7 @@ from analyzers.repair.rewrite import with_keyword
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import WALKS
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope
+from analyzers.source.signatures import named
 
 
 @dataclass(frozen=True)
@@ -64,16 +65,9 @@ def _handed_on(function: Scope, call: ast.Call, option: str) -> str:
     """What a function's own callers call an option that it hands on; empty where it does not."""
     if not isinstance(function, FUNCTIONS):
         return ""
-    given = function.args
-    parameters = {a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
-    for keyword in call.keywords:
-        if keyword.arg == option:
-            value = keyword.value
-            handed = isinstance(value, ast.Name) and value.id in parameters
-            return value.id if isinstance(value, ast.Name) and handed else ""
-    rest = {keyword.value.id for keyword in call.keywords if _is_rest(keyword)}  # type: ignore[attr-defined]
-    return option if given.kwarg is not None and given.kwarg.arg in rest else ""
-
-
-def _is_rest(keyword: ast.keyword) -> bool:
-    return keyword.arg is None and isinstance(keyword.value, ast.Name)
+    told = [(k.arg, k.value.id) for k in call.keywords if isinstance(k.value, ast.Name)]
+    if any(keyword.arg == option for keyword in call.keywords):
+        given = (name for word, name in told if word == option and name in named(function))
+        return next(given, "")
+    rest = function.args.kwarg
+    return option if rest is not None and (None, rest.arg) in told else ""

@@ -12,10 +12,12 @@ from analyzers.source.flow import (
     backward_calls,
     bound_within,
     called_name,
+    declared_outer,
     first_use,
     walk_scope,
 )
 from analyzers.source.project import FUNCTIONS, Loop, Module, Project, Scope, spelled
+from analyzers.source.signatures import named
 from analyzers.source.trees import remembered, walk
 from analyzers.source.writes import writes
 
@@ -46,25 +48,14 @@ def covers(statement: ast.stmt, line: int) -> bool:
 
 def unbound_at(loop: Loop, scope: Scope, name: str) -> bool:
     """Whether the first pass may come to the head of the loop before the name has any value."""
-    root = name.partition(".")[0].partition("[")[0]
-    stored = [
-        node
-        for node in walk(scope)
-        if (isinstance(node, ast.Name) and node.id == root and not isinstance(node.ctx, ast.Load))
-        or (isinstance(node, ast.arg) and node.arg == root)
-    ]
+    stored = _bound_in(scope, name.partition(".")[0].partition("[")[0])
     inside = set(walk(loop))
     return bool(stored) and all(node in inside for node in stored)
 
 
 def bound_outside(loop: Loop, scope: Scope, name: str) -> bool:
     """Whether a plain name of the scope gets its values in front of the loop only."""
-    stored = [
-        node
-        for node in walk(scope)
-        if (isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load))
-        or (isinstance(node, ast.arg) and node.arg == name)
-    ]
+    stored = _bound_in(scope, name)
     inside = set(walk(loop))
     written = name in bound_within(loop) or any(
         any(write.name == name for write in writes(node))
@@ -72,6 +63,16 @@ def bound_outside(loop: Loop, scope: Scope, name: str) -> bool:
         if isinstance(node, ast.stmt)
     )
     return bool(stored) and not written and not any(node in inside for node in stored)
+
+
+def _bound_in(scope: Scope, name: str) -> list[ast.AST]:
+    """Where a scope, or a function in it, gives a plain name a value."""
+    return [
+        node
+        for node in walk(scope)
+        if (isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load))
+        or (isinstance(node, ast.arg) and node.arg == name)
+    ]
 
 
 def guarded(lines: list[str], hops: Sequence[Hop], step: str) -> list[str]:
@@ -87,33 +88,19 @@ def is_local(hop: Hop, scope: Scope) -> bool:
     """Whether the function itself gives the name its values."""
     if not isinstance(scope, FUNCTIONS):
         return True
-    outer = {
-        name
-        for node in walk(scope)
-        if isinstance(node, ast.Nonlocal | ast.Global)
-        for name in node.names
-    }
     root = hop.name.partition(".")[0].partition("[")[0]
-    return root not in outer and any(
-        (isinstance(node, ast.Name) and node.id == root and isinstance(node.ctx, ast.Store))
-        or (isinstance(node, ast.arg) and node.arg == root)
-        for node in walk(scope)
-    )
+    return root not in declared_outer(scope) and bool(_bound_in(scope, root))
 
 
 def rebinds(hop: Hop, scope: Scope) -> bool:
     """Whether an assignment to the name reaches what the next pass reads."""
     if "." in hop.name or "[" in hop.name or is_local(hop, scope):
         return True
-    return any(
-        isinstance(node, ast.Nonlocal | ast.Global) and hop.name in node.names
-        for node in walk(scope)
-    )
+    return hop.name in declared_outer(scope)
 
 
 def is_parameter(hop: Hop, function: ast.FunctionDef) -> bool:
-    given = function.args
-    return any(a.arg == hop.name for a in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+    return hop.name in named(function)
 
 
 def is_seen(hop: Hop, at: Place, scope: Scope) -> bool:

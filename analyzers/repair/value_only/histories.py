@@ -12,7 +12,7 @@ from analyzers.explain.reuse.feeding import put_in
 from analyzers.explain.reuse.handing import arguments_kept
 from analyzers.explain.spots import Spot, names_held
 from analyzers.repair.blocks import joined
-from analyzers.source.calls import calls_in
+from analyzers.source.calls import calls_to
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
@@ -24,7 +24,6 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
-from analyzers.source.trees import walk
 
 _ENTRY = re.compile(r"\[[^\]]*\]")
 
@@ -36,14 +35,9 @@ def stores_of(fault: SilentFault, project: Project) -> list[Spot]:
         store
         for name in dict.fromkeys(_ENTRY.sub("", name) for name in names_held(fault.holders))
         for module in project.modules.values()
-        for scope in _scopes(module)
+        for scope in module.scopes
         for store in _stores(module, scope, name, seen)
     ]
-
-
-def _scopes(module: Module) -> Iterator[ast.AST]:
-    yield module.tree
-    yield from (node for node in walk(module.tree) if isinstance(node, FUNCTIONS[:2]))
 
 
 def _stores(module: Module, scope: ast.AST, name: str, seen: Place | None) -> Iterator[Spot]:
@@ -124,11 +118,10 @@ def _handed(store: Spot, suffix: str, roots: set[str], project: Project) -> Iter
     scope = store.scope
     if not isinstance(scope, FUNCTIONS[:2]):
         return
-    for module in project.modules.values():
-        for call in calls_in(module.tree).get(scope.name, ()):
-            for value in (*call.args, *(keyword.value for keyword in call.keywords)):
-                if spelled(value) in roots:
-                    yield Editor(module).append_to(value, suffix)
+    for module, call in calls_to(project, scope.name):
+        for value in (*call.args, *(keyword.value for keyword in call.keywords)):
+            if spelled(value) in roots:
+                yield Editor(module).append_to(value, suffix)
 
 
 def _stored(store: Spot, suffix: str, only: set[str] | None, project: Project) -> Iterator[Edit]:

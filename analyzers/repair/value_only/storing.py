@@ -139,19 +139,23 @@ def _entries(key: str, project: Project) -> Iterator[Edit]:
     """What dictionaries of the project are given under a key."""
     for module in project.modules.values():
         editor = Editor(module)
-        for node in walk(module.tree):
-            if isinstance(node, ast.Dict):
-                for given, value in zip(node.keys, node.values, strict=True):
-                    if isinstance(given, ast.Constant) and given.value == key:
-                        yield from () if _is_plain(value) else (_detached(editor, value),)
-            if isinstance(node, ast.Call) and spelled(node.func) == "dict":
-                for keyword in node.keywords:
-                    if keyword.arg == key and not _is_plain(keyword.value):
-                        yield _detached(editor, keyword.value)
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-                index = node.targets[0].slice
-                if isinstance(index, ast.Constant) and index.value == key:
-                    yield from () if _is_plain(node.value) else (_detached(editor, node.value),)
+        for node in module.nodes:
+            for given, value in _filed(node):
+                if given == key and not _is_plain(value):
+                    yield _detached(editor, value)
+
+
+def _filed(node: ast.AST) -> Iterator[tuple[object, ast.expr]]:
+    """The keys that an expression or statement gives values in a dictionary, with the values."""
+    match node:
+        case ast.Dict(keys=keys, values=values):
+            for key, value in zip(keys, values, strict=True):
+                if isinstance(key, ast.Constant):
+                    yield key.value, value
+        case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
+            yield from ((keyword.arg, keyword.value) for keyword in keywords)
+        case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(value=key)), *_], value=value):
+            yield key, value
 
 
 def _is_plain(value: ast.expr) -> bool:
