@@ -18,7 +18,7 @@ VARIANT = re.compile(r"\.(fixed|wrong)(_\d+)?$")
 class Place(NamedTuple):
     """A line that is a right answer to "which line should I look at first"."""
 
-    file: str  # as the case's directory names it: "train.py", "model.py"
+    file: str  # below the case's directory: "train.py", "utils/meters.py"
     line: int  # from 1; in a notebook, within its cell
     cell: int | None = None  # from 1, counting every cell of a notebook
 
@@ -61,13 +61,14 @@ def load_cases(root: Path = ROOT) -> list[Case]:
 def load_case(path: Path) -> Case:
     """Read the case at `path`: a `.py`, an `.ipynb`, or a directory holding `train.py`."""
     main = path / "train.py" if path.is_dir() else path
-    modules = sorted(path.glob("*.py")) if path.is_dir() else [main]
+    modules = sorted(path.rglob("*.py")) if path.is_dir() else [main]
+    named = {module: module.relative_to(main.parent).as_posix() for module in modules}
     answers: dict[str, str] = {}
     places: list[Place] = []
-    for module in modules:
+    for module, name in named.items():
         for cell, source in _sources(module):
             answers |= {match[1]: match[2] for match in _expectations(source)}
-            places += _places(module.name, cell, source)
+            places += _places(name, cell, source)
     return Case(
         path=main,
         pattern=answers.get("pattern", "none"),
@@ -79,7 +80,7 @@ def load_case(path: Path) -> Case:
         fixed=_variants(path, "fixed"),
         wrong=_variants(path, "wrong"),
         stripped=strip(main),
-        files={module.name: strip(module) for module in modules if module != main},
+        files={name: strip(module) for module, name in named.items() if module != main},
     )
 
 
