@@ -58,7 +58,7 @@ def is_place(case: Case, spot: Line | None) -> bool:
     if case.path.suffix == ".ipynb":
         return spot.code.strip() in _place_texts(case)
     return any(
-        place.line == spot.line and _sent_as(case, place.file) == Path(spot.file).name
+        place.line == spot.line and Path(spot.file).match(_sent_as(case, place.file))
         for place in case.places
     )
 
