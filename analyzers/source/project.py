@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import TypeVar, cast
 
 from analyzers.source.cells import Cell, cells_in
+from analyzers.source.temporaries import join_handed_on
 from analyzers.source.trees import children, walk
 
 N = TypeVar("N", bound=ast.AST)
@@ -24,12 +25,13 @@ LIBRARIES = frozenset({"torch", "th", "nn", "F", "functional", "init", "np", "ma
 
 
 class Module:
-    """One parsed file. Raises `SyntaxError` when the text is not Python."""
+    """One parsed file, `imported` by others maybe. Raises `SyntaxError` when it is not Python."""
 
-    def __init__(self, path: str, text: str) -> None:
+    def __init__(self, path: str, text: str, imported: bool = False) -> None:
         self.path = path
         self.text = text
         self.tree = ast.parse(text)
+        join_handed_on(self.tree, imported)
         self.lines = text.splitlines()
 
     @cached_property
@@ -208,7 +210,7 @@ class Project:
         for path, text in self.files.items():
             if path.endswith(".py") or path == self.entry:
                 try:
-                    parsed[path] = Module(path, text)
+                    parsed[path] = Module(path, text, imported=path != self.entry)
                 except (SyntaxError, ValueError, RecursionError, MemoryError):
                     continue
         return parsed

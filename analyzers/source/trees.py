@@ -71,15 +71,16 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 def walk(node: ast.AST) -> list[ast.AST]:
     """The node and all below it, breadth first: outer nodes come before inner ones."""
-    below = _kept_below if isinstance(node, ast.stmt | ast.mod) else _below
-    return [node, *below(node)]
+    kept = isinstance(node, ast.stmt | ast.mod)
+    return [node, *(_kept_below(node) if kept else below(node))]
 
 
-def _below(node: ast.AST) -> list[ast.AST]:
+def below(node: ast.AST) -> list[ast.AST]:
+    """All below a node, outer ones first, and nothing remembered: its tree may yet change."""
     found = children(node)
     for outer in found:
         found += children(outer)
     return found
 
 
-_kept_below = remembered(_below)
+_kept_below = remembered(below)

@@ -174,10 +174,9 @@ def _appended(
 ) -> Iterator[Edit]:
     path = editor.module.path
     if statement.targets[0] is target:
-        start, _ = editor.span(statement)
-        value_start, value_end = editor.span(statement.value)
-        yield Edit(path, start, value_start, f"{name}.append(")
-        yield Edit(path, value_end, value_end, ")")
+        (start, end), (first, last) = editor.span(statement), editor.span(statement.value)
+        yield Edit(path, start, first, f"{name}.append(")
+        yield Edit(path, last, end, ")")
         return
     fresh = unused_name(editor.module, f"next_{name.rpartition('.')[2]}")
     yield editor.replace(target, fresh)

@@ -1,0 +1,55 @@
+"""`made = f(x)` followed by `y = made`, with `made` read nowhere else, is the statement `y = f(x)`:
+it stands over both lines, and its parts stay where they are written. Whoever reads, moves or
+rewrites it need not know of a name that only hands on."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+
+from analyzers.source.trees import below, end_of
+
+
+def join_handed_on(tree: ast.Module, imported: bool) -> None:
+    """Make one statement of each such pair; not where others may read the name: an attribute, in a
+    class's body, and in a file that others import any name outside of its functions."""
+    nodes = [tree, *below(tree)]
+    uses = Counter(name for node in nodes for name in _named(node))
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for node in [n for f in functions for n in [f, *below(f)]] if imported else nodes:
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list) and not isinstance(node, ast.ClassDef):
+                block[:] = _joined(block, uses)
+
+
+def _named(node: ast.AST) -> Iterator[str]:
+    """The names that a node binds, reads or declares."""
+    match node:
+        case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.alias(name=name, asname=other):
+            yield other or name
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            yield from names
+
+
+def _joined(block: list[ast.stmt], uses: Counter[str]) -> list[ast.stmt]:
+    found: list[ast.stmt] = []
+    for statement in block:
+        match found[-1:], statement:
+            case (
+                [ast.Assign(targets=[ast.Name(id=name)], value=given) as made],
+                ast.Assign(targets=[target], value=ast.Name(id=read)),
+            ) if name == read and uses[name] == 2 and statement.lineno <= end_of(made)[0] + 1:
+                both = ast.Assign([target], given)
+                found[-1] = ast.copy_location(both, made)
+                both.end_lineno, both.end_col_offset = end_of(statement)
+            case _:
+                found.append(statement)
+    return found
