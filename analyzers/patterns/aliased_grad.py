@@ -41,11 +41,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
+from analyzers.explain.old_gradients import taken_as_old
 from analyzers.explain.pattern import Carrier, Match, Proposal
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
 from analyzers.explain.spots import names_held, root_of
-from analyzers.repair.leaf.aliases import clone_kept, compared, kept_at, read_elsewhere
+from analyzers.repair.leaf.aliases import clone_kept, kept_at
 from analyzers.source.project import Project
 
 NAME = "aliased-grad"
@@ -60,10 +61,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     fault = silent(evidence, SEEN_AS)
     if fault is None:
         return None
-    kept = kept_at(fault, project)
-    meant_as_kept = read_elsewhere(fault, kept, project) or compared(fault, project)
-    if fault.figures and not meant_as_kept:
+    if fault.figures and not taken_as_old(fault, project):
         return None
+    kept = kept_at(fault, project)
     place = kept[0].place if kept else None
     names = names_held(fault.holders)
     at = place or fault.at

@@ -19,9 +19,14 @@ from .names import Name
 from .parameters import Known, Parameters
 
 CALLS = 16  # at which kept gradients are looked for
+LASTING = 1024  # at which those are that an object keeps
+DOUBTS = 8  # names of which only reading can tell
 OUTLIVED = 3  # calls that rewrote what an object keeps from an earlier one
 REWRITTEN = "later calls rewrote what was kept"
 SETTLED = 3  # calls by which what follows the gradients for good is set up
+
+Values = tuple[int, int]  # where values lie, and how many
+NOWHERE = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,7 @@ class Kept:
     name: Name
     identity: int
     since: int
-    versions: dict[int, int]
+    versions: dict[Values, int]
 
 
 class Aliases:
@@ -40,6 +45,7 @@ class Aliases:
     def __init__(self, parameters: Parameters) -> None:
         self._parameters = parameters
         self._owners: dict[int, tuple[weakref.ref[torch.Tensor], Known]] = {}
+        self._values: dict[Values, tuple[weakref.ref[torch.Tensor], Known]] = {}
         self._first: dict[tuple[str, str], int] = {}
         self._lists: dict[tuple[str, str], Kept] = {}
         self._snapshots: dict[tuple[str, str], set[int]] = defaultdict(set)
@@ -47,17 +53,24 @@ class Aliases:
         self._used: set[int] = set()  # lists that were there as a step used their gradients
         self._local: list[tuple[Name, list[torch.Tensor], list[int]]] = []
         self._steps = 0
+        self._lasting = False  # whether an object keeps gradients
+        self._doubts: dict[tuple[str, str], Json] = {}
+        self._told: set[tuple[str, str]] = set()  # doubts
 
     def look(self, call: Call) -> Json | None:
         """What a `silent` record should say, where two copies turn out to be one gradient."""
         for known in self._parameters.known:
             tensor = known.tensor()
             if tensor is not None and tensor.is_leaf and tensor.grad is not None:
-                self._owners[id(tensor.grad)] = weakref.ref(tensor.grad), known
+                owner = self._owners[id(tensor.grad)] = weakref.ref(tensor.grad), known
+                if (values := _values(tensor.grad)) != NOWHERE:
+                    self._values[values] = owner
                 self._written.setdefault(id(tensor.grad), tensor.grad._version)
-        if not self._owners or call.n > CALLS:
+        if not self._owners or call.n > (LASTING if self._lasting else CALLS):
             return None
-        return self._twice_in_one(call.frame) or self._two_lists(call) or self._outlived(call)
+        told = self._twice_in_one(call.frame) or self._two_lists(call)
+        self._outlived(call)
+        return told
 
     def stepped(self, frame: FrameType | None) -> Json | None:
         """The same at a step, where what a comprehension or a call has gathered has a name."""
@@ -73,20 +86,54 @@ class Aliases:
         self._used |= {id(held) for _, held in search.around(frame)}
         return self._twice_in_one(frame, written)
 
-    def crossed(self) -> Json | None:
-        """What a list of plain name held as a call began, and the call wrote to. Only the
-        script's reading can tell whether it is still taken for what it was."""
+    def crossed(self, call: Call) -> None:
+        """Doubt what a list of plain name held as a call began, and the call wrote to."""
         held, self._local = self._local, []
         for name, gradients, versions in held:
             if all(t._version > v for t, v in zip(gradients, versions, strict=True)):
-                told = {"figures": [1.0], "detail": REWRITTEN}
-                return {**_told([name], self._owner(gradients[0])), **told}
-        return None
+                known = self._values[_values(gradients[0])][1]
+                self._doubt(call, name, known, 1, early=True)
+
+    def _outlived(self, call: Call) -> None:
+        """Doubt what an object took, and later calls wrote to again and again: the less where it
+        was taken long after the start, or more than once, unlike buffers that are set up to
+        follow the gradients."""
+        for key, kept in self._lists.items():
+            if "." not in kept.name.path or call.n - kept.since < OUTLIVED:
+                continue
+            owners = [self._values[one] for one in kept.versions if one in self._values]
+            gradients = [known.tensor() for _, known in owners]
+            if all(_rewritten(kept, tensor) for tensor in gradients) and owners:
+                early = kept.since <= SETTLED and len(self._snapshots[key]) == 1
+                self._doubt(call, kept.name, owners[0][1], call.n - kept.since, early=early)
+
+    def doubted(self, *, ended: bool) -> list[Json]:
+        """What later calls wrote to: only the script's reading can tell whether it is still taken
+        for what it was. Each is told once, what was taken early when the script has ended."""
+        ready = [key for key, told in self._doubts.items() if ended or not told["doubtful"]]
+        self._told |= {*ready}
+        return [self._doubts.pop(key) for key in ready]
+
+    def _doubt(
+        self, call: Call, name: Name, known: Known | None, calls: int, *, early: bool
+    ) -> None:
+        key = name.scope, name.path
+        surer = key not in self._doubts or (self._doubts[key]["doubtful"] and not early)
+        if surer and key not in self._told and len(self._doubts) + len(self._told) < DOUBTS:
+            visit = call.record()
+            told = {"at": visit["at"], "visit": visit, "figures": [float(calls)]}
+            more = {"detail": REWRITTEN, "doubtful": early}
+            self._doubts[key] = {**_told([name], known), **told, **more}
 
     def _owner(self, value: Any) -> Known | None:
         """The parameter whose gradient this was when it was last looked at."""
         reference, known = self._owners.get(id(value), (None, None))
         return known if reference is not None and reference() is value else None
+
+    def _gradient(self, value: Any) -> torch.Tensor | None:
+        """The gradient that a tensor is, or shares its values with."""
+        reference, _ = self._values.get(_values(value), (None, None))
+        return reference() if reference is not None else None
 
     def _twice_in_one(
         self, frame: FrameType | None, written: Mapping[int, int] = MappingProxyType({})
@@ -108,59 +155,65 @@ class Aliases:
 
     def _two_lists(self, call: Call) -> Json | None:
         """Two lists made at different times, a backward between them, of the same gradients."""
-        search = Search(self._holds_gradients, kinds=(list, tuple, dict))
+        search = Search(self._holds_gradients, kinds=(list, tuple, dict, torch.Tensor))
         now: dict[tuple[str, str], Kept] = {}
+        lists: list[Kept] = []
         for name, held in search.around(call.frame):
+            lasting = "." in name.path
+            if isinstance(held, torch.Tensor) and (not lasting or name.path.endswith(".grad")):
+                continue
+            self._lasting = self._lasting or lasting
             items = _items(held)
-            versions = {id(t): t._version for t in items if self._owner(t) is not None}
+            gradients = [g for item in items if (g := self._gradient(item)) is not None]
+            versions = {_values(gradient): gradient._version for gradient in gradients}
             before = self._lists.get((name.scope, name.path))
             same = before is not None and before.identity == id(held)
             if before is None or not same or before.versions.keys() != versions.keys():
                 before = Kept(name, id(held), call.n, versions)
                 self._snapshots[name.scope, name.path].add(id(held))
             now[name.scope, name.path] = before
-            gradients = [t for t in items if self._owner(t) is not None]
+            if not isinstance(held, torch.Tensor) and any(map(self._owner, items)):
+                lists.append(before)
             plain = name.kind in ("local", "global") and id(held) not in self._used
             if plain and len(gradients) == len(items):
                 self._local.append((name, gradients, [t._version for t in gradients]))
         self._lists |= now
-        for one, other in combinations(sorted(now.values(), key=lambda kept: kept.since), 2):
+        for one, other in combinations(sorted(lists, key=lambda kept: kept.since), 2):
             changed = [
                 key
                 for key, version in one.versions.items()
                 if one.since < other.since and version < other.versions.get(key, version)
             ]
             if changed and one.name.scope == other.name.scope:
-                return _told([one.name, other.name], self._owners[changed[0]][1])
-        return None
-
-    def _outlived(self, call: Call) -> Json | None:
-        """What an object took long after the start, or more than once, and later calls wrote to
-        again and again: no buffers that were set up to follow the gradients. Only the script's
-        reading can tell whether it is still taken for what it was."""
-        for key, kept in self._lists.items():
-            late = kept.since > SETTLED or len(self._snapshots[key]) > 1
-            if "." in kept.name.path and late and call.n - kept.since >= OUTLIVED:
-                owners = [self._owners[one] for one in kept.versions if one in self._owners]
-                gradients = [known.tensor() for _, known in owners]
-                if all(_rewritten(kept, tensor) for tensor in gradients) and owners:
-                    told = {"figures": [float(call.n - kept.since)], "detail": REWRITTEN}
-                    return {**_told([kept.name], owners[0][1]), **told}
+                return _told([one.name, other.name], self._values[changed[0]][1])
         return None
 
     def _holds_gradients(self, held: Any) -> bool:
         items = _items(held)
-        return 0 < len(items) <= 4096 and any(self._owner(item) is not None for item in items)
+        return 0 < len(items) <= 4096 and any(self._gradient(item) is not None for item in items)
 
 
 def _items(held: Any) -> list[Any]:
+    if isinstance(held, torch.Tensor):
+        return [held]
     return list(held.values() if isinstance(held, dict) else held)
 
 
 def _rewritten(kept: Kept, parameter: torch.Tensor | None) -> bool:
     gradient = parameter.grad if parameter is not None else None
-    before = kept.versions.get(id(gradient))
-    return gradient is not None and before is not None and gradient._version > before + OUTLIVED
+    if gradient is None:
+        return False
+    before = kept.versions.get(_values(gradient))
+    return before is not None and gradient._version > before + OUTLIVED
+
+
+def _values(held: Any) -> Values:
+    """Where a tensor's values lie, and how many: the same for what `detach()`, `.data` and
+    `view` make of it."""
+    try:
+        return (held.data_ptr(), held.numel()) if isinstance(held, torch.Tensor) else NOWHERE
+    except (RuntimeError, NotImplementedError):  # a sparse one, or no real one
+        return NOWHERE
 
 
 def _told(names: list[Name], known: Known | None) -> Json:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from . import frames
-from .aliases import CALLS, Aliases
+from .aliases import Aliases
 from .emitter import Emitter
 from .engine import Call, Observer
 from .foreign import Foreign
@@ -50,7 +50,6 @@ class SilentWatch(Observer):
         self._chain: dict[int, tuple[int, int] | None] = {}
         self._unzeroed: dict[int, list[float]] = defaultdict(list)
         self._steps: dict[int, int] = defaultdict(int)
-        self._doubtful: Json = {}
         self._last: Visit | None = None  # that may have added to what nothing clears
 
     def before(self, call: Call) -> None:
@@ -68,8 +67,9 @@ class SilentWatch(Observer):
             self._leftover = {
                 number for number in self._leftover if self._chain[number] == known[number].mark
             }
-        if call.n <= CALLS and (aliased := self._aliases.look(call)) is not None:
+        if (aliased := self._aliases.look(call)) is not None:
             self._tell("overwritten-gradient", call=call, **aliased)
+        self._doubt_aliases(ended=False)
 
     def after(self, call: Call) -> None:
         """Look for growth, and count what the optimizers' parameters received."""
@@ -85,9 +85,7 @@ class SilentWatch(Observer):
                 self._tell_uncleared(call)
                 if any(known.optimizer is None for known in call.received):
                     self._last = call.alone()
-        if call.n <= CALLS and (aliased := self._aliases.crossed()) is not None:
-            visit = call.record()
-            self._doubtful = self._doubtful or {"at": visit["at"], "visit": visit, **aliased}
+        self._aliases.crossed(call)
         if "growing-graph" not in self._told and (growing := self._growth.after(call)) is not None:
             self._tell("growing-graph", **growing)
         self._measure_walk(call)
@@ -132,8 +130,7 @@ class SilentWatch(Observer):
     def finish(self) -> None:
         """Tell the parameters of a trained module that never received a gradient; and, where
         nothing plainer was, what there was doubt about."""
-        if self._doubtful:
-            self._tell("overwritten-gradient", **self._doubtful)
+        self._doubt_aliases(ended=True)
         if starved := self._starving.found():
             names = [known.name for known in starved if known.name]
             at = next((known.withheld for known in starved if known.withheld), None)
@@ -156,6 +153,12 @@ class SilentWatch(Observer):
             visit = self._last.record()
             told = {"at": visit["at"], "visit": visit, "params": names[:64], "figures": figures}
             self._tell("uncleared-gradients", detail=GATHERED, doubtful=True, **told)
+
+    def _doubt_aliases(self, *, ended: bool) -> None:
+        """Tell names of gradients that were rewritten, where none was told for sure."""
+        doubted = self._aliases.doubted(ended=ended)
+        for told in doubted if "overwritten-gradient" not in self._told else []:
+            self._emitter.emit({"t": "silent", "kind": "overwritten-gradient", **told})
 
     def _is_walked(self, call: Call) -> bool:
         """Whether the calls at this line walk ever more themselves: another fault."""

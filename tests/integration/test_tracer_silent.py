@@ -448,3 +448,50 @@ def test_a_log_deep_inside_a_module_is_looked_into(
     traced: Tracing, kept: str, told: list[str]
 ) -> None:
     assert kinds(traced, HEAD + LOGGED.replace("KEPT", kept)) == told
+
+
+ROUNDS = """
+class Anchored:
+    def __init__(self, net):
+        self.net, self.full = net, None
+
+    def gradients(self, x):
+        self.net.zero_grad(set_to_none=False)
+        self.net(x).square().mean().backward()
+        return [TAKEN for p in self.net.parameters()]
+
+    def renew(self):
+        self.full = self.gradients(torch.ones(2, 3))
+
+anchored = Anchored(nn.Linear(3, 1))
+for turn in range(ROUNDS):
+    anchored.renew()
+    for batch in torch.randn(12, 2, 3):
+        anchored.gradients(batch)
+"""
+
+
+@pytest.mark.parametrize(
+    ("taken", "rounds", "doubtful"),
+    [
+        ("p.grad", 3, [False]),
+        ("p.grad.detach()", 3, [False]),
+        ("p.grad.data.view(-1)", 3, [False]),
+        ("p.grad", 1, [True]),
+        ("p.grad.clone()", 3, []),
+        ("torch.cat([p.grad])", 3, []),
+    ],
+)
+def test_what_shares_its_values_with_gradients_is_rewritten(
+    traced: Tracing, taken: str, rounds: int, doubtful: list[bool]
+) -> None:
+    script = ROUNDS.replace("TAKEN", taken).replace("ROUNDS", str(rounds))
+    told = traced(HEAD + script).trace.silent
+    named = [fault for fault in told if fault.holders[0].path == "self.full"]
+    assert [fault.doubtful for fault in named] == doubtful
+    assert {fault.kind for fault in told} <= {"overwritten-gradient"}
+
+
+def test_fresh_gradients_leave_what_is_kept_alone(traced: Tracing) -> None:
+    script = ROUNDS.replace("TAKEN", "p.grad").replace("ROUNDS", "3")
+    assert kinds(traced, script.replace("zero_grad(set_to_none=False)", "zero_grad()")) == []

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from analyzers.evidence import Place, SilentFault
+from analyzers.explain.old_gradients import handed_back
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, names_held, returns_of, root_of
+from analyzers.explain.spots import Spot, names_held, root_of
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit
-from analyzers.source.flow import bindings, called_name, names_read
-from analyzers.source.project import FUNCTIONS, Module, Project, spelled, target_names
+from analyzers.source.flow import bindings, names_read
+from analyzers.source.project import Module, Project, spelled
 
-MAX_CALLS = 3  # that hand a gradient on
-_OF_EACH = (ast.ListComp, ast.GeneratorExp, ast.SetComp)
+_SHARING = ("detach", "view", "view_as", "reshape", "flatten", "ravel")
 
 
 def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
@@ -25,7 +25,7 @@ def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
     returned: set[ast.stmt] = set()
     for _, node in project.each(ast.stmt):
         if _binds(node, wanted):
-            handed = list(_handed_back(node, project))
+            handed = list(handed_back(node, project))
             returned |= set(handed)
             wanted |= {n for s in (node, *handed) for n in names_read(s) if "." not in n}
     return [
@@ -33,81 +33,6 @@ def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
         for module, node in project.each(ast.stmt)
         if (node in returned or _binds(node, wanted)) and list(_gradients(module, node))
     ]
-
-
-def read_elsewhere(fault: SilentFault, kept: Sequence[Spot], project: Project) -> bool:
-    """Whether a function that does not keep the gradients reads what an object keeps of them:
-    it takes them for those of an earlier time."""
-    held = [root_of(name) for name in names_held(fault.holders)]
-    names = {name.rpartition(".")[2] for name in held if "." in name}
-    keeping = {id(store.scope) for store in kept}
-    return bool(kept) and any(
-        node.attr in names
-        and isinstance(node.ctx, ast.Load)
-        and id(module.scope_of(node)) not in keeping
-        and isinstance(module.scope_of(node), FUNCTIONS)
-        for module, node in project.each(ast.Attribute)
-    )
-
-
-def compared(fault: SilentFault, project: Project) -> bool:
-    """Whether an expression computes with what was kept and a `.grad` of now: it takes the two for
-    different values."""
-    names = {root_of(name) for name in names_held(fault.holders)}
-    for module, node in project.each(ast.BinOp):
-        if not isinstance(module.parents[node], ast.BinOp):
-            read = [_read_by(module, operand) for operand in _operands(node)]
-            now = [any(name.endswith(".grad") for name in one) for one in read]
-            kept = [bool(one & names) for one in read]
-            if any(kept) and any(now) and (now != kept or sum(now) > 1):
-                return True
-    return False
-
-
-def _operands(node: ast.BinOp) -> list[ast.expr]:
-    """What a sum, or a product, of any length is made of."""
-    found: list[ast.expr] = []
-    todo: list[ast.expr] = [node]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, ast.BinOp):
-            todo += [part.left, part.right]
-        else:
-            found.append(part)
-    return found
-
-
-def _read_by(module: Module, node: ast.expr) -> set[str]:
-    """The names that an expression reads, and for an entry's own name what it is an entry of."""
-    read = names_read(node)
-    around = [parent for parent in module.ancestors(node) if isinstance(parent, _OF_EACH)]
-    for generator in (g for parent in around for g in parent.generators):
-        for target, source in _pairs(generator.target, generator.iter):
-            if read & set(target_names(target)):
-                read |= names_read(source)
-    return read
-
-
-def _pairs(target: ast.expr, source: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """What each target of a loop is taken from: of `a, b in zip(xs, ys)` two pairs."""
-    match target, source:
-        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources):
-            return list(zip(targets, sources, strict=False))
-    return [(target, source)]
-
-
-def _handed_back(
-    statement: ast.stmt, project: Project, depth: int = MAX_CALLS
-) -> Iterator[ast.Return]:
-    """What the project's functions that are called on this line return, and what those return
-    that are called there."""
-    for call in ast.walk(statement):
-        if isinstance(call, ast.Call):
-            for _, function in project.functions_by_name(called_name(call)):
-                for returned in returns_of(function):
-                    yield returned
-                    if depth > 1:
-                        yield from _handed_back(returned, project, depth - 1)
 
 
 def _binds(statement: ast.stmt, wanted: set[str]) -> bool:
@@ -120,18 +45,32 @@ def _binds(statement: ast.stmt, wanted: set[str]) -> bool:
     )
 
 
-def _gradients(module: Module, statement: ast.stmt) -> Iterator[ast.Attribute]:
-    """The places where `.grad` is handed on as it is: not called, indexed or computed with."""
-    for node in ast.walk(statement):
-        if not isinstance(node, ast.Attribute) or node.attr != "grad":
+def _gradients(module: Module, statement: ast.stmt) -> Iterator[ast.expr]:
+    """The places where `.grad`, or what has its values, is handed on as it is: not copied, indexed
+    or computed with."""
+    for gradient in ast.walk(statement):
+        if not isinstance(gradient, ast.Attribute) or gradient.attr != "grad":
             continue
+        node = _same_values(module, gradient)
         parent = module.parents.get(node)
-        loaded = isinstance(node.ctx, ast.Load)
+        loaded = isinstance(gradient.ctx, ast.Load)
         computed = isinstance(
             parent, ast.Attribute | ast.BinOp | ast.UnaryOp | ast.Compare | ast.Subscript
         )
-        if loaded and not computed and spelled(node.value) != "torch.autograd":
+        if loaded and not computed and spelled(gradient.value) != "torch.autograd":
             yield node
+
+
+def _same_values(module: Module, node: ast.expr) -> ast.expr:
+    """What an expression around this one makes of it without a copy: `.data`, `.detach()`."""
+    match module.parents.get(node):
+        case ast.Attribute(attr="data") as outer:
+            return _same_values(module, outer)
+        case ast.Attribute(attr=name) as method if name in _SHARING:
+            call = module.parents.get(method)
+            if isinstance(call, ast.Call) and call.func is method:
+                return _same_values(module, call)
+    return node
 
 
 def clone_kept(fault: SilentFault, project: Project) -> Iterator[Proposal]:

@@ -1,0 +1,202 @@
+"""Whether a script takes gradients that it keeps for those of an earlier time."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Set
+
+from analyzers.evidence import SilentFault
+from analyzers.explain.spots import names_held, returns_of, root_of
+from analyzers.source.flow import bindings, called_name, names_read, statements_of
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled, target_names
+
+MAX_CALLS = 3  # that hand a gradient on
+_OF_EACH = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+_PASSING = frozenset({"print", "zip", "enumerate", "append", "extend", "mul_", "div_"})
+_UNRECORDED = ("no_grad", "inference_mode", "set_grad_enabled")
+_VALUES = frozenset({"data", "detach", "grad", "shape"})  # of a parameter: no graph is made of them
+
+Computed = ast.BinOp | ast.AugAssign | ast.Call
+
+
+def taken_as_old(fault: SilentFault, project: Project) -> bool:
+    """Whether something is computed of what was kept and of gradients of now, which are the same
+    values; or, of what was kept for long, together with parameters and for a later walk."""
+    names = {root_of(name) for name in names_held(fault.holders)}
+    for module in project.modules.values():
+        for node in module.nodes:
+            if not isinstance(node, Computed) or isinstance(module.parents[node], ast.BinOp):
+                continue
+            operands = _operands(node)
+            read = [_read_by(module, operand) for operand in operands]
+            kept = [_holds(one, names) for one in read]
+            if not any(kept) or _bound_anew(fault, names, module, node):
+                continue
+            fresh = _fresh_names(module, node, project) - names
+            now = [any(n.endswith(".grad") or n in fresh for n in one) for one in read]
+            if any(now) and (now != kept or sum(now) > 1):
+                return True
+            others = [o for o, mine in zip(operands, kept, strict=True) if not mine]
+            if not fault.doubtful and isinstance(node, ast.BinOp) and _recorded(module, node):
+                if any(_of_parameters(module, other) for other in others):
+                    return True
+    return False
+
+
+def handed_back(
+    statement: ast.stmt, project: Project, depth: int = MAX_CALLS
+) -> Iterator[ast.Return]:
+    """What the project's functions that are called on this line return, and what those return
+    that are called there."""
+    for call in ast.walk(statement):
+        if isinstance(call, ast.Call):
+            for _, function in project.functions_by_name(called_name(call)):
+                for returned in returns_of(function):
+                    yield returned
+                    if depth > 1:
+                        yield from handed_back(returned, project, depth - 1)
+
+
+def _holds(read: Set[str], names: Set[str]) -> bool:
+    """Whether one of the names is read; an attribute's owner has other names elsewhere."""
+    last = {name.rpartition(".")[2] for name in names if "." in name}
+    return bool(read & names) or any("." in n and n.rpartition(".")[2] in last for n in read)
+
+
+def _operands(node: Computed) -> list[ast.expr]:
+    """What a sum, or a product, of any length is made of; what a call computes with."""
+    found: list[ast.expr] = []
+    todo: list[ast.expr] = []
+    match node:
+        case ast.BinOp():
+            todo = [node]
+        case ast.AugAssign(target=target, op=ast.Add() | ast.Sub(), value=value):
+            todo = [target, value]  # a factor is a number that was made of them: no other gradient
+        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args):
+            todo = [] if name in _PASSING else [owner, *args]
+        case ast.Call(func=ast.Name(id=name), args=args):
+            todo = [] if name in _PASSING else [*args]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, ast.BinOp):
+            todo += [part.left, part.right]
+        else:
+            found.append(part)
+    return found
+
+
+def _read_by(module: Module, node: ast.expr) -> set[str]:
+    """The names that an expression reads, and for an entry's own name what it is an entry of."""
+    read = names_read(node)
+    if isinstance(node, ast.Attribute):  # what an update writes to it reads, too
+        read.add(spelled(node))
+    for target, source in _entries(module, node):
+        if read & set(target_names(target)):
+            read |= names_read(source)
+    return read
+
+
+def _entries(module: Module, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The names of the loops around an expression, each with what it is taken from."""
+    for parent in module.ancestors(node):
+        if isinstance(parent, FUNCTIONS):
+            return
+        if isinstance(parent, _OF_EACH):
+            for generator in parent.generators:
+                yield from _pairs(generator.target, generator.iter)
+        elif isinstance(parent, ast.For):
+            yield from _pairs(parent.target, parent.iter)
+
+
+def _pairs(target: ast.expr, source: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """What each target of a loop is taken from: of `a, b in zip(xs, ys)` two pairs."""
+    match target, source:
+        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources):
+            both = zip(targets, sources, strict=False)
+            return [pair for t, s in both for pair in _pairs(t, s)]
+        case ast.Tuple(elts=[_, entry]), ast.Call(func=ast.Name(id="enumerate"), args=[held, *_]):
+            return _pairs(entry, held)
+        case ast.Tuple(elts=[_, entry]), ast.Call(
+            func=ast.Attribute(attr="named_parameters" | "items")
+        ):
+            return [(entry, source)]
+    return [(target, source)]
+
+
+def _fresh_names(module: Module, node: ast.AST, project: Project) -> set[str]:
+    """The plain names of the function around that stand for gradients just taken there."""
+    return {
+        name
+        for statement in statements_of(module.scope_of(node))
+        if isinstance(statement, ast.Assign)
+        for name in bindings(statement)
+        if "." not in name and _takes_gradients(statement, project)
+    }
+
+
+def _takes_gradients(statement: ast.stmt, project: Project) -> bool:
+    return any(_reads_gradient(part) for part in (statement, *handed_back(statement, project)))
+
+
+def _reads_gradient(node: ast.AST) -> bool:
+    return any(
+        name.endswith(".grad") and name != "torch.autograd.grad" for name in names_read(node)
+    )
+
+
+def _bound_anew(
+    fault: SilentFault, names: Set[str], module: Module, node: ast.expr | ast.stmt
+) -> bool:
+    """Whether plain names take other gradients between the call that wrote to what they stood for
+    and this expression: it reads those."""
+    if fault.visit is None or any("." in name for name in names):
+        return False
+    scope, read = module.scope_of(node), node.lineno
+    written = [
+        place.line
+        for place in fault.visit.stack
+        if (statement := _at(module, place.file, place.line))
+        and module.scope_of(statement) is scope
+    ]
+    if not written:
+        return False
+    bound = [s.lineno for s in statements_of(scope) if names & set(bindings(s))]
+    if written[-1] <= read:
+        return any(written[-1] <= line < read for line in bound)
+    around = [loop for loop in module.loops_around(node) if _within(loop, written[-1])]
+    again = [line for line in bound if around and _within(around[0], line)]
+    return not around or any(line >= written[-1] or line < read for line in again)
+
+
+def _at(module: Module, file: str, line: int) -> ast.stmt | None:
+    return module.statement_at(line) if file == module.path else None
+
+
+def _within(loop: ast.stmt, line: int) -> bool:
+    return loop.lineno <= line <= (loop.end_lineno or line)
+
+
+def _recorded(module: Module, node: ast.AST) -> bool:
+    """Whether no `no_grad` stands around it."""
+    for parent in module.ancestors(node):
+        off = [item.context_expr for item in parent.items] if isinstance(parent, ast.With) else []
+        off += getattr(parent, "decorator_list", [])
+        if any(word in spelled(one) for one in off for word in _UNRECORDED):
+            return False
+    return True
+
+
+def _of_parameters(module: Module, node: ast.expr) -> bool:
+    """Whether it computes with what a loop takes from `parameters()`, itself."""
+    looped = {
+        name
+        for target, source in _entries(module, node)
+        for name in target_names(target)
+        if any(n.endswith("parameters") for n in names_read(source))
+    }
+    return any(
+        isinstance(part, ast.Name)
+        and part.id in looped
+        and getattr(module.parents[part], "attr", "") not in _VALUES
+        for part in ast.walk(node)
+    )
