@@ -90,14 +90,19 @@ class Thing:
         if isinstance(key, slice | torch.Tensor | tuple):
             return self._as_tensor()[key]
         if key not in self._items:
-            path = f"{self._path}[{key!r}]" if isinstance(key, str | int) else f"{self._path}[]"
+            path = self._path_of(key)
             source = self._source
             made = Here.world.make(path) if source is None else Here.world.outputs.of(path, source)
-            self._items[key] = made
+            self[key] = made
         return self._items[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._items[key] = value
+        if isinstance(key, str):
+            Here.world.keep_item(self, self._path, self._path_of(key), value)
+
+    def _path_of(self, key: Any) -> str:
+        return f"{self._path}[{key!r}]" if isinstance(key, str | int) else f"{self._path}[]"
 
     def get(self, key: Any, default: Any = None) -> Any:
         """As of a dictionary."""

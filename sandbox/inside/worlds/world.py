@@ -95,6 +95,11 @@ class World:
         self.telling.note(path, "values" if isinstance(made, type) else kind, made)
         return made
 
+    def keep_item(self, holder: object, path: str, item: str, value: Any) -> None:
+        """Name what an invented value holds, where that has a name itself: no part of a batch."""
+        if self.values.get(spelling(path)) is holder:
+            self.values[spelling(item)] = value
+
     def base(self, path: str) -> type:
         """A base class that the text does not define."""
         name = spelling(path)
