@@ -65,6 +65,45 @@ for turn, (query, found) in enumerate(log):
     sum_of_errors += error
     print(turn, sum_of_errors / (turn + 1))
 """
+FIGURES_BY_NAME = """\
+for query, found in log:
+    error = F.mse_loss(network(query), found)
+    descent.zero_grad()
+    error.backward()
+    descent.step()
+    figures["error"].append(error.item())
+    decibels = -10 * torch.log10(error)
+    figures["decibels"].append(decibels)
+    print(sum(figures["decibels"][-5:]) / 5)
+"""
+MEASURES = """\
+\"\"\"Ripeness from a table: python measure.py settings/fruit.json 6\"\"\"
+import csv, json, sys
+import numpy as np
+import torch
+from torch import nn
+
+with open(sys.argv[1]) as file:
+    width = json.load(file)["width"]
+rows = [(r[0].split(), int(r[1])) for r in csv.reader(open("labels.tsv"), delimiter="\\t")]
+
+
+class Scans(torch.utils.data.Dataset):
+    def __len__(self):
+        return int(sys.argv[2])
+
+    def __getitem__(self, i):
+        scan = np.load(f"scan{i}.npz")
+        return torch.from_numpy(scan["slice"]).float(), int(scan["ripe"]), float(scan["mass"])
+
+
+cell, out = nn.GRUCell(16, width), nn.Linear(width, 2)
+state = torch.zeros(3, width)
+for x, ripe, mass in torch.utils.data.DataLoader(Scans(), 3):
+    state = cell(x, state)
+    loss = nn.functional.cross_entropy(out(state), ripe) + mass.mean() + 0 * len(rows)
+    loss.backward()
+"""
 NOTED = """\
 curve = []
 for query, found in log:
@@ -174,7 +213,11 @@ async def test_a_missing_file_is_a_tensor_where_one_is_wanted() -> None:
 
 @pytest.mark.parametrize(
     ("script", "pattern", "line"),
-    [(UNCLEARED, "missing-zero-grad", 5), (GROWING, "growing-history", 7)],
+    [
+        (UNCLEARED, "missing-zero-grad", 5),
+        (GROWING, "growing-history", 7),
+        (FIGURES_BY_NAME, "growing-history", 8),
+    ],
 )
 async def test_a_part_that_fails_in_silence_by_itself_is_told(
     script: str, pattern: str, line: int
@@ -184,8 +227,23 @@ async def test_a_part_that_fails_in_silence_by_itself_is_told(
     assert found.verdict == "likely"
 
 
-async def test_a_part_that_does_what_it_should_is_not_blamed() -> None:
-    assert (await asked(CLEARED)).causes == []
+@pytest.mark.parametrize(
+    "script", [CLEARED, FIGURES_BY_NAME.replace("(error)", "(error.detach())")]
+)
+async def test_a_part_that_does_what_it_should_is_not_blamed(script: str) -> None:
+    assert (await asked(script)).causes == []
+
+
+async def test_what_the_usage_shows_is_given_and_cells_and_arrays_are_the_numbers_asked() -> None:
+    settings = {"path": "settings/fruit.json", "content": '{"width": 5}'}
+    found = await asked(MEASURES, filename="measure.py", files=[settings])
+    told = {(a.kind, a.name): a.text for a in found.world}
+    assert "settings/fruit.json" in told["argument", "sys.argv[1]"]
+    assert "`6`" in told["argument", "sys.argv[2]"]
+    assert found.run is not None
+    assert found.run.status == "reproduced"
+    assert found.causes[0].pattern == "recurrent-state"
+    assert found.patches[0].verification.status == "passed"
 
 
 async def test_an_error_noted_in_a_comment_is_the_error() -> None:

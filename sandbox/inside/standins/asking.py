@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dis
+import linecache
+import re
 from functools import lru_cache
 from types import CodeType, FrameType
 
@@ -43,3 +45,15 @@ def _following(frame: FrameType) -> list[dis.Instruction]:
     listed = _instructions(frame.f_code)
     later = sorted(offset for offset in listed if offset > frame.f_lasti)
     return [listed[offset] for offset in later[:2]]
+
+
+def handed_to(frame: FrameType) -> str:
+    """The function that the line hands what it asks for right now, and nothing else: `int`."""
+    one = _instructions(frame.f_code).get(frame.f_lasti)
+    at = one.positions if one is not None else None
+    if at is None or at.lineno is None or at.lineno != at.end_lineno:
+        return ""
+    line = linecache.getline(frame.f_code.co_filename, at.lineno).encode()
+    before, after = line[: at.col_offset].decode(), line[at.end_col_offset :].decode()
+    found = re.search(r"([\w.]+)\($", before.rstrip())
+    return found[1] if found and after.lstrip().startswith(")") else ""

@@ -7,6 +7,7 @@ import csv
 import io
 import os
 import re
+import zlib
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -79,18 +80,38 @@ def _texts() -> None:
 
 
 def _tables() -> None:
-    """`csv.DictReader` of a table that was made up: its rows have every column that is asked for,
-    and speak of the files that were made up."""
+    """`csv.DictReader` and `csv.reader` of a table that was made up: its rows have every column
+    that is asked for, and speak of the files that were made up; its cells are any number."""
     patched: Any = csv
-    reader = patched.DictReader
+    by_name, by_place = patched.DictReader, patched.reader
 
-    @wraps(reader, updated=())
+    @wraps(by_name, updated=())
     def reading(file: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(file, MadeUp):
             return iter([Cells(number) for number in range(ROWS)])
-        return reader(file, *args, **kwargs)
+        return by_name(file, *args, **kwargs)
 
-    patched.DictReader = reading
+    @wraps(by_place)
+    def parted(file: Any, *args: Any, **kwargs: Any) -> Any:
+        rows = by_place(file, *args, **kwargs)
+        return ([*map(Cell, row)] for row in rows) if isinstance(file, MadeUp) else rows
+
+    patched.DictReader, patched.reader = reading, parted
+
+
+class Cell(str):
+    """A cell of a table that was made up: a number where one is wanted, in its header too."""
+
+    __slots__ = ()
+
+    def __int__(self) -> int:
+        return int(self.__str__()) if self.isdecimal() else zlib.crc32(self.encode()) % 2
+
+    def __float__(self) -> float:
+        try:
+            return float(self.__str__())
+        except ValueError:
+            return float(int(self))
 
 
 class Cells(dict[str, str]):

@@ -46,6 +46,14 @@ def noise(name: str, shape: tuple[int, ...] | None = None, kind: Any = None) -> 
     return sizes.known(random.standard_normal(shape).astype(kind or np.float32), name)
 
 
+def one_number(name: str, *, whole: bool) -> Any:
+    """A single one, as an array: of whole ones 0 or 1, so that it is one of however few classes."""
+    random = np.random.default_rng(zlib.crc32(name.encode()))
+    return np.array(
+        random.integers(0, 2) if whole else random.random(), np.int64 if whole else None
+    )
+
+
 def is_label(name: str) -> bool:
     """Whether what has this name counts or names something."""
     return not _LABELS.isdisjoint(re.findall(r"[a-z]+", name.lower()))

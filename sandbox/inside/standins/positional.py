@@ -6,6 +6,7 @@ import linecache
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -13,7 +14,7 @@ from .. import entry, frames
 from .arguments import told, value_for
 from .asking import awaited, unpacked
 from .finding import Report, insists
-from .sources import settings
+from .sources import settings, shown
 
 _OF_SETTINGS = ("data.json", "config.yaml", "data.txt")
 MOST = 8  # arguments that are made up
@@ -75,7 +76,8 @@ class Arguments(list[str]):
             self.append(self._made_up(key, f"{name} =" if name.isidentifier() else ""))
 
     def _made_up(self, key: int, line: str) -> str:
-        value = _by_line(line, key)
+        usual = shown(Path(super().__getitem__(0)).stem)
+        value = usual[key - 1] if key <= len(usual) else _by_line(line, key)
         self._report(f"sys.argv[{key}]", told(f"sys.argv[{key}]", value), "argument")
         return value
 

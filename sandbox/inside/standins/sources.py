@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+_WORD = r"(?!-)(?=\S*[./\d])[\w./~:-]*[a-z0-9_](?=[ \t\n\"'`)]|$)"
 MAX_SOURCES, MAX_READ, MAX_FILES = 64, 1 << 18, 1024
 _SETTINGS = frozenset({".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf"})
 
@@ -28,6 +29,16 @@ def settings() -> str | None:
     sent = [p for p in sorted(Path().rglob("*"))[:MAX_FILES] if p.suffix in _SETTINGS]
     unnamed = [str(p) for p in sent if not any(p.name in text for text in texts())]
     return unnamed[0] if len(unnamed) == 1 else None
+
+
+def shown(script: str) -> list[str]:
+    """The arguments with which the project's own words run a script: those of `python main.py
+    settings/small.json 8` in a docstring, up to an option or what only stands for one."""
+    called = rf"python[\d.]*[ \t]+(?:-[mu][ \t]+)?(?:\S*[/.])?{re.escape(script)}(?:\.py)?"
+    for text in texts():
+        if found := re.search(rf"{called}((?:[ \t]+{_WORD})+)", text):
+            return found[1].split()
+    return []
 
 
 def _read() -> Iterator[str]:
