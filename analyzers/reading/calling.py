@@ -187,7 +187,7 @@ def bind_arguments(
         elif name in function.defaults:
             value = function.defaults[name]
         else:
-            value = guesses.argument(machine, name, inner)
+            value = guesses.argument(machine, function, name, inner)
         machine.bind(inner, name, value)
     if parameters.vararg is not None:
         rest = Sequence(list(args[len(positional) :]), "tuple")

@@ -21,6 +21,8 @@ from analyzers.source.trees import walk
 # Errors that speak of tensors' memory or of lost graphs want tensors for what calls return.
 _OF_TENSORS = ("inplace", "no-grad")
 _CLOSURE_CALLS = 3
+# What memories, models and optimizers are asked for, and no tensor has.
+_OF_OBJECTS = frozenset({"sample", "push", "step", "parameters", "named_parameters", "state_dict"})
 
 
 def leaf_names(project: Project) -> frozenset[str]:
@@ -47,14 +49,24 @@ def name(machine: Machine, name: str, frame: Frame) -> Value:
     return Unknown(name)
 
 
-def argument(machine: Machine, name: str, frame: Frame) -> Value:
+def argument(machine: Machine, function: Function, name: str, frame: Frame) -> Value:
     """What a function gets for a parameter when nothing calls it: where memory is at issue, an
-    activation."""
-    if machine.suspecting != "inplace" or name == "self":
+    activation, unless it is asked for what no tensor has."""
+    if machine.suspecting != "inplace" or name == "self" or _is_object(function, name):
         return Unknown(name)
     leaf = leaf_tensor(machine, frame).node
     assert leaf is not None
     return machine.tensor(name, (leaf,), frame)
+
+
+def _is_object(function: Function, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr in _OF_OBJECTS
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+        for node in walk(function.definition)
+    )
 
 
 def called(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -> Tensor | None:

@@ -16,6 +16,7 @@ from analyzers.reading import assigning, classes, frameworks
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import (
+    Bound,
     Class,
     Function,
     Instance,
@@ -26,6 +27,7 @@ from analyzers.reading.values import (
     Value,
 )
 from analyzers.source.project import spelled
+from analyzers.source.trees import walk
 
 ROUNDS = 3
 _OF_MODELS = frozenset({"parameters", "named_parameters", "state_dict", "train", "eval"})
@@ -52,12 +54,33 @@ def _uncalled(
     """Functions with their `self`: one object for all methods of a class, and one for methods
     that were sent without their class."""
     lone = Unknown("self")
+    helpers = _share(lone, frame)
     for value in list(frame.names.values()):
         if isinstance(value, Function) and value.frame is frame:
-            if id(value.definition) not in machine.entered and value.name in machine.reached:
+            if id(value.definition) in machine.entered or value.name not in machine.reached:
+                continue
+            if value.name not in helpers:
                 yield value, [lone] if _is_method(value) else []
         elif isinstance(value, Class) and value.frame is frame:
             yield from _methods(machine, value, frame)
+
+
+def _share(lone: Unknown, frame: Frame) -> frozenset[str]:
+    """Give the object of methods that were sent without their class these methods; the names of
+    those that others of them ask it for."""
+    own = [f for f in frame.names.values() if isinstance(f, Function) and f.frame is frame]
+    methods = [f for f in own if _is_method(f) or "staticmethod" in f.tags]
+    for method in methods:
+        lone.attrs[method.name] = Bound(method, lone) if _is_method(method) else method
+    return frozenset(
+        node.attr
+        for method in methods
+        for node in walk(method.definition)
+        if isinstance(node, ast.Attribute)
+        and spelled(node.value) == "self"
+        and node.attr in lone.attrs
+        and node.attr != method.name
+    )
 
 
 def _methods(

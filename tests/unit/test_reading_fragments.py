@@ -13,6 +13,21 @@ from analyzers.request.examine import examine
 from analyzers.request.reread import sound
 from analyzers.source.project import Project
 
+LEARN = """\
+def learn(self, memory):
+    obs, reward = (torch.as_tensor(part).float() for part in memory.sample(32))
+    values = self.critic(obs)
+    actor_loss = -self.critic(self.actor(obs)).mean()
+    critic_loss = F.mse_loss(values, reward)
+    self.descend(self.critic_optim, critic_loss)
+    self.descend(self.actor_optim, actor_loss)
+
+@staticmethod
+def descend(optim, loss):
+    optim.zero_grad()
+    loss.backward()
+    optim.step()
+"""
 ERROR = "RuntimeError: Trying to backward through the graph a second time"
 TOTAL = """\
 total = 0
@@ -92,6 +107,13 @@ NONLEAF = "ValueError: can't optimize a non-leaf Tensor"
             INPLACE,
             "step-between-backwards",
             4,
+        ),
+        (LEARN, INPLACE, "step-between-backwards", 13),
+        (
+            LEARN.replace("@staticmethod\n", "").replace("(optim", "(self, optim"),
+            INPLACE,
+            "step-between-backwards",
+            12,
         ),
         (
             "loss = ((X @ w - y) ** 2).mean()\nloss.backward()\nw -= lr * w.grad\n",
