@@ -13,7 +13,7 @@ from analyzers.explain.pattern import Carrier, Match
 from analyzers.explain.spots import Spot, names_held, spot
 from analyzers.source.calls import argument_for, calls_to, steps
 from analyzers.source.flow import definitions, statements_of
-from analyzers.source.project import LIBRARIES, Loop, Project, spelled
+from analyzers.source.project import Loop, Project, spelled
 from analyzers.source.signatures import parameters
 from analyzers.source.trees import walk
 from analyzers.source.writes import Write, writes
@@ -154,7 +154,7 @@ class Stale:
         names = self.names or [
             name
             for where in self.statements
-            for name in sorted(self.concerned(where)) or _called(where)
+            for name in sorted(self.concerned(where)) or _called(self.project, where)
         ]
         carrier = Carrier(names[0], saved or place) if names else None
         return Match(pattern, certainty, evidence, place, carrier, facts={"stale": self})
@@ -174,8 +174,8 @@ def stale_in(match: Match) -> Stale:
     return stale
 
 
-def _called(where: Spot) -> list[str]:
+def _called(project: Project, where: Spot) -> list[str]:
     """The names of the script's own objects that a statement calls, innermost call first."""
     calls = [n for n in walk(where.statement) if isinstance(n, ast.Call) and n.args]
     names = [spelled(c.func) for c in reversed(calls) if not isinstance(c.func, ast.Call)]
-    return [n for n in names if n.partition(".")[0] not in LIBRARIES]
+    return [n for n in names if not project.is_package(n)]

@@ -244,15 +244,6 @@ def value_of(statement: ast.stmt) -> ast.expr | None:
     return None
 
 
-def handed_on(value: ast.expr, scope: ast.AST) -> ast.expr:
-    """What a name hands on, where the scope gives it one value only; else the expression itself."""
-    made = definitions(scope, value.id) if isinstance(value, ast.Name) else []
-    match made:
-        case [ast.Assign(targets=[ast.Name()], value=given)]:
-            return given
-    return value
-
-
 def assigned_parts(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
     """The targets of a plain assignment with what goes to each: of `a, b = x, y` two pairs."""
     for target in statement.targets if isinstance(statement, ast.Assign) else []:

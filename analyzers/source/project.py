@@ -249,6 +249,24 @@ class Project:
             if function is not None:
                 yield module, function
 
+    def is_package(self, path: str) -> bool:
+        """Whether a path leads into a package that scripts compute with, as they call it."""
+        return path.partition(".")[0] in self._packages
+
+    @cached_property
+    def _packages(self) -> set[str]:
+        """The usual names of such packages, and those that the files give them."""
+        named = {
+            item.asname
+            for module in self.modules.values()
+            for node in module.nodes
+            if isinstance(node, ast.Import)
+            or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith("torch"))
+            for item in node.names
+            if item.asname
+        }
+        return named | LIBRARIES
+
     def code(self, path: str, line: int) -> str:
         """The text of a line, or nothing."""
         module = self.module(path)

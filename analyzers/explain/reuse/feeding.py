@@ -6,13 +6,16 @@ import ast
 from collections.abc import Callable
 
 from analyzers.explain.reuse.keeping import fresh_names, is_average, taken_from
+from analyzers.explain.reuse.standing import stands_for
 from analyzers.explain.spots import returns_of
-from analyzers.source.flow import called_name, feeding, handed_on, names_read, part_for, value_of
+from analyzers.source.flow import called_name, feeding, names_read, part_for, value_of
 from analyzers.source.project import Project, Scope
 from analyzers.source.trees import walk
 
 
-def feeds(scope: Scope, statement: ast.stmt, is_carrier: Callable[[str], bool]) -> bool:
+def feeds(
+    project: Project, scope: Scope, statement: ast.stmt, is_carrier: Callable[[str], bool]
+) -> bool:
     """Whether a statement makes the carrier's next value of its last."""
     value = part_for(statement, is_carrier) or put_in(statement)
     if value is None:
@@ -24,7 +27,7 @@ def feeds(scope: Scope, statement: ast.stmt, is_carrier: Callable[[str], bool]) 
         average = is_average(made, whole, scope)
         return fresh_names(made, whole, scope) if average else names_read(made)
 
-    made = handed_on(value, scope)
+    made = stands_for(value, scope, project)
     fresh = fresh_names(value, whole, scope) if made is value else read(made)
     return any(is_carrier(name) for name in sources(scope, statement, fresh, read))
 

@@ -7,18 +7,18 @@ import builtins
 from collections.abc import Callable, Iterator
 from math import isclose
 
+from analyzers.explain.reuse.standing import stands_for
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import (
     bindings,
     called_name,
     definitions,
-    handed_on,
     names_read,
     own_expressions,
     value_of,
     walk_scope,
 )
-from analyzers.source.project import Scope, spelled
+from analyzers.source.project import Project, Scope, spelled
 from analyzers.source.trees import remembered, walk
 
 _KEEPING_CALLS = frozenset(
@@ -27,19 +27,21 @@ _KEEPING_CALLS = frozenset(
 _KEEPING_METHODS = frozenset({"index_copy", "scatter", "index_put", "lerp", "roll", "clone", "mul"})
 
 
-def adds_up(statement: ast.stmt, is_carrier: Callable[[str], bool], scope: Scope) -> bool:
+def adds_up(
+    statement: ast.stmt, is_carrier: Callable[[str], bool], scope: Scope, project: Project
+) -> bool:
     """Whether the statement adds to the carrier: `x += y`, `x = x + y`, or a running average."""
     if isinstance(statement, ast.AugAssign):
         return isinstance(statement.op, ast.Add | ast.Sub)
     value = value_of(statement)
     return value is not None and any(
-        _adds_up_value(arm, is_carrier, scope) for arm in arms(value, scope)
+        _adds_up_value(arm, is_carrier, scope) for arm in arms(value, scope, project)
     )
 
 
-def arms(value: ast.expr, scope: Scope) -> tuple[ast.expr, ...]:
-    """What a value may be: of `a if x else b` both; of a name, what one statement gives it."""
-    made = handed_on(value, scope)
+def arms(value: ast.expr, scope: Scope, project: Project) -> tuple[ast.expr, ...]:
+    """What a value may be: of `a if x else b` both, be it under a name or returned."""
+    made = stands_for(value, scope, project)
     return (made.body, made.orelse) if isinstance(made, ast.IfExp) else (made,)
 
 

@@ -7,7 +7,7 @@ import builtins
 
 from analyzers.explain.reuse.story import Story
 from analyzers.source.flow import bindings, called_name, mentions, names_read, value_of
-from analyzers.source.project import LIBRARIES, Project, spelled
+from analyzers.source.project import Project, spelled
 from analyzers.source.trees import walk
 
 
@@ -44,7 +44,7 @@ def _forward_in_loop(story: Story) -> bool:
     return story.loop is not None and any(
         isinstance(node, ast.Call)
         and any(names_read(argument) for argument in node.args)
-        and not is_library(spelled(node.func))
+        and not story.project.is_package(spelled(node.func))
         and not (isinstance(node.func, ast.Name) and hasattr(builtins, node.func.id))
         and not any(mentions(argument, story.name) for argument in node.args)
         for statement in story.loop.body
@@ -52,16 +52,11 @@ def _forward_in_loop(story: Story) -> bool:
     )
 
 
-def is_library(path: str) -> bool:
-    """Whether a path leads into a package, by the name that scripts give it."""
-    return path.partition(".")[0] in LIBRARIES
-
-
 def _calls_an_object(project: Project, call: ast.Call) -> bool:
     """`model(x)` or `self.encoder(x)`, not `torch.exp(x)`, `F.relu(x)`, `x.pow(2)` or a plain
     function of the script."""
     text = spelled(call.func)
-    if is_library(text) or called_name(call)[:1].isupper() or hasattr(builtins, text):
+    if project.is_package(text) or called_name(call)[:1].isupper() or hasattr(builtins, text):
         return False
     if any(True for _ in project.functions_by_name(text)):
         return False

@@ -8,12 +8,11 @@ import builtins
 from collections.abc import Iterator
 
 from analyzers.explain.reuse.feeding import sources
-from analyzers.explain.reuse.makers import is_library
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
 from analyzers.source.calls import calls_to, steps
 from analyzers.source.flow import called_name, definitions, names_read, value_of
-from analyzers.source.project import Scope, spelled
+from analyzers.source.project import Project, Scope, spelled
 from analyzers.source.trees import walk
 
 _LEAVES = ("requires_grad_", "detach", "detach_", "Parameter", "Variable")
@@ -27,7 +26,7 @@ def spared_by_closure(story: Story) -> bool:
         return False
     if story.bound_inside:
         return False
-    owned = [_given_to(scope, name) for scope, name in _stepped(story)]
+    owned = [_given_to(story.project, scope, name) for scope, name in _stepped(story)]
     made = set(_made_of(story))
     return bool(made) and bool(owned) and all(own and not own & made for own in owned)
 
@@ -45,7 +44,7 @@ def _stepped(story: Story) -> Iterator[tuple[Scope, str]]:
         yield next((s for s in _scopes(story) if definitions(s, name)), story.shared.scope), name
 
 
-def _given_to(scope: Scope, optimizer: str) -> set[str]:
+def _given_to(project: Project, scope: Scope, optimizer: str) -> set[str]:
     """The names of what an optimizer is made with, back to leaves: no graph leads further."""
     found: set[str] = set()
     made = [value for s in definitions(scope, optimizer) if (value := value_of(s)) is not None]
@@ -54,11 +53,11 @@ def _given_to(scope: Scope, optimizer: str) -> set[str]:
         found |= new
         values = [v for n in new for s in definitions(scope, n) if (v := value_of(s)) is not None]
         new = {n for v in values if not _is_leaf(v) for n in names_read(v)} - found
-    return {name.removesuffix(".parameters") for name in found if not _is_given(name)}
+    return {name.removesuffix(".parameters") for name in found if not _is_given(project, name)}
 
 
-def _is_given(name: str) -> bool:
-    return is_library(name) or hasattr(builtins, name)
+def _is_given(project: Project, name: str) -> bool:
+    return project.is_package(name) or hasattr(builtins, name)
 
 
 def _is_leaf(value: ast.expr) -> bool:

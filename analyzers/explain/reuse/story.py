@@ -105,7 +105,7 @@ class Story(Walks):
         front of the loop made its first."""
         feeders = [*self.binders, *self._assigned_by_property]
         return any(
-            feeds(scope, statement, self._is_carrier)
+            feeds(self.project, scope, statement, self._is_carrier)
             or (self.attribute and feeds_by_call(self.project, statement, self._is_carrier))
             for module, scope, statement in feeders
             if not self._in_front_of_loop(module, scope, statement)
@@ -158,7 +158,7 @@ class Story(Walks):
             arm
             for _, scope, statement in self.binders
             if (value := value_of(statement)) is not None
-            for arm in arms(value, scope)
+            for arm in arms(value, scope, self.project)
             if is_average(arm, with_parts(scope, self._is_carrier), scope)
         ]
 
@@ -195,7 +195,7 @@ class Story(Walks):
             sums(value, self.name) for value in self._root_values
         )
         return (new.startswith(SUMMING) and is_root) or any(
-            adds_up(statement, self._is_carrier, scope)
+            adds_up(statement, self._is_carrier, scope, self.project)
             and (is_root or not (self.averaged or self._averages))
             for _, scope, statement in self.binders
         )

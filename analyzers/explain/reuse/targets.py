@@ -19,7 +19,7 @@ from analyzers.source.flow import (
     value_of,
     walk_scope,
 )
-from analyzers.source.project import LIBRARIES, Function, Module, Project, spelled
+from analyzers.source.project import Function, Module, Project, spelled
 from analyzers.source.signatures import named, parameters
 from analyzers.source.trees import remembered, walk
 
@@ -199,7 +199,7 @@ def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[st
     found: set[str] = set()
     for call in walk(node):
         if isinstance(call, ast.Call):
-            if _is_model_call(call):
+            if _is_model_call(project, call):
                 name = called_name(call)
                 found.add(name if name in members else spelled(call.func))
             for _, function in project.functions_by_name(called_name(call)) if deep else ():
@@ -219,10 +219,10 @@ def _own_attributes(tree: ast.Module) -> set[str]:
     }
 
 
-def _is_model_call(call: ast.Call) -> bool:
+def _is_model_call(project: Project, call: ast.Call) -> bool:
     """A call with arguments of something that is neither a library's, nor Python's, nor a class."""
     text = spelled(call.func)
-    library = text.partition(".")[0] in LIBRARIES or text in _BUILTINS
+    library = project.is_package(text) or text in _BUILTINS
     return bool(call.args) and not library and not called_name(call)[:1].isupper()
 
 

@@ -164,7 +164,7 @@ class Walks(Lifetime):
             for node in statements_of(shared.scope)
             if shared.freed_at < position(node) < shared.reached_at
             and names & set(bindings(node))
-            and adds_up(node, names.__contains__, shared.scope)
+            and adds_up(node, names.__contains__, shared.scope, self.project)
         ]
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from analyzers.explain.reuse.makers import is_library
 from analyzers.source.calls import steps
 from analyzers.source.flow import (
     bindings,
@@ -41,7 +40,7 @@ def chains_of(
             continue
         if constructs(module, statement):
             continue
-        if not chain or statement in seen or _makes_graph(scope, statement):
+        if not chain or statement in seen or _makes_graph(module, scope, statement):
             chain.insert(0, statement)
             wanted |= names_read(statement)
         elif bound & _rebound_in(chain):
@@ -133,7 +132,7 @@ def _rebound_in(chain: Sequence[ast.stmt]) -> set[str]:
     return bound & {name for s in chain for name in names_read(s)}
 
 
-def _makes_graph(scope: Scope, statement: ast.stmt) -> bool:
+def _makes_graph(module: Module, scope: Scope, statement: ast.stmt) -> bool:
     """Whether the statement depends on a model or a parameter, as far as the text can tell; what
     runs unrecorded does not."""
     if isinstance(statement, ast.With) and any("no_grad" in spelled(i) for i in statement.items):
@@ -148,13 +147,13 @@ def _makes_graph(scope: Scope, statement: ast.stmt) -> bool:
     if not any(isinstance(node, ast.Call | ast.BinOp | ast.Tuple) for node in walk(value)):
         return False
     return any(
-        _is_learned(scope, name)
+        _is_learned(module, scope, name)
         for name in names_read(value)
-        if not is_library(name) and ("." not in name or name.startswith("self."))
+        if not module.in_library(name) and ("." not in name or name.startswith("self."))
     )
 
 
-def _is_learned(scope: Scope, name: str, depth: int = 6) -> bool:
+def _is_learned(module: Module, scope: Scope, name: str, depth: int = 6) -> bool:
     """Whether the name is a model, a parameter, or computed from one."""
     if name.startswith("self."):
         return True
@@ -172,9 +171,9 @@ def _is_learned(scope: Scope, name: str, depth: int = 6) -> bool:
             ):
                 return True
         if any(
-            _is_learned(scope, other, depth - 1)
+            _is_learned(module, scope, other, depth - 1)
             for other in names_read(value)
-            if other != name and not is_library(other) and "." not in other
+            if other != name and not module.in_library(other) and "." not in other
         ) and not _only_data(value):
             return True
     return False

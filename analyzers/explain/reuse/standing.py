@@ -1,0 +1,63 @@
+"""What an expression stands for: a name for what it is given, a call for what is returned."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.source.flow import called_name, definitions
+from analyzers.source.project import Function, Project, Scope
+from analyzers.source.signatures import positional
+
+
+def stands_for(value: ast.expr, scope: Scope, project: Project) -> ast.expr:
+    """Of a name what the scope gives it, where that is one value only; of a call what a function
+    that only returns something returns, said of what it is given; else the expression itself."""
+    match value:
+        case ast.Name(id=name):
+            match definitions(scope, name):
+                case [ast.Assign(targets=[ast.Name()], value=given)]:
+                    return returned(given, project) or given
+    return returned(value, project) or value
+
+
+def returned(value: ast.expr, project: Project) -> ast.expr | None:
+    """What a call of a function that does nothing else returns, as the caller would write it."""
+    if not isinstance(value, ast.Call) or value.keywords:
+        return None
+    found = [function for _, function in project.functions_by_name(called_name(value))]
+    answer = _only_returns(found[0]) if len(found) == 1 else None
+    if answer is None:
+        return None
+    method = positional(found[0])[:1] == ["self"] and isinstance(value.func, ast.Attribute)
+    owner = [value.func.value] if method and isinstance(value.func, ast.Attribute) else []
+    given = dict(zip(positional(found[0]), [*owner, *value.args], strict=False))
+    if not _fills(found[0], given):
+        return None
+    own = ast.parse(ast.unparse(answer), mode="eval").body  # trees that are shared never change
+    said: ast.expr = _Given(given).visit(own)
+    return said
+
+
+def _only_returns(function: Function) -> ast.expr | None:
+    body = function.body if isinstance(function.body, list) else []
+    text = bool(body) and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+    match body[1:] if text else body:
+        case [ast.Return(value=answer)]:
+            return answer
+    return None
+
+
+def _fills(function: Function, given: dict[str, ast.expr]) -> bool:
+    return len(given) == len(positional(function)) and not any(
+        isinstance(argument, ast.Starred) for argument in given.values()
+    )
+
+
+class _Given(ast.NodeTransformer):
+    """Parameters replaced by what is given for them."""
+
+    def __init__(self, given: dict[str, ast.expr]) -> None:
+        self._given = given
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._given.get(node.id, node)
