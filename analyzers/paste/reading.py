@@ -15,6 +15,7 @@ from analyzers.paste.parsing import is_python, is_sentence, opens_block, stateme
 from analyzers.paste.pasted import Pasted
 from analyzers.paste.regions import Region, regions, without_prompts
 from analyzers.paste.repairs import repaired
+from analyzers.source.cells import is_marker
 
 _LEFT_OUT = frozenset({"...", "…", "[...]", "[…]"})
 MAX_LINES = 12_000
@@ -131,7 +132,8 @@ def _without_lone_decorators(code: list[Code]) -> list[Code]:
 
 
 def _rows(text: str, code: Sequence[Code]) -> list[str]:
-    """Every line of the paste with its end: blank, a comment, or a statement in its place."""
+    """Every line of the paste with its end: blank, the marker of a cell, or a statement in its
+    place."""
     sent = text.splitlines(keepends=True)
     ends = [line[len(line.rstrip("\r\n")) :] or "" for line in sent]
     rows = list(ends)
@@ -140,6 +142,9 @@ def _rows(text: str, code: Sequence[Code]) -> list[str]:
         rows_of = _placed(piece.line, column, put, mixed)
         for at, row in enumerate(rows_of, piece.line.first):
             rows[at] = row + ends[at]
+    for at, line in enumerate(sent):
+        if rows[at] == ends[at] and is_marker(line):
+            rows[at] = line
     return [*rows[:-1], rows[-1] or "\n"]  # so that the last line is one, too
 
 

@@ -25,6 +25,7 @@ from analyzers.request.binding import EXPLAINED_BY, agreeing, located, own_frame
 from analyzers.request.boxes import told_apart
 from analyzers.request.causes import Explained, classify
 from analyzers.request.recalled import beside_sources, evidence_of, files_of
+from analyzers.source.cells import Cell
 from analyzers.source.project import Project
 from analyzers.tracebacks import Frame, ParsedTraceback, parse
 
@@ -77,7 +78,9 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
     project = Project({**files, **{path: p.text for path, p in pasted.items()}}, filename)
     problem = not_python(found.text, filename)
     parsed = located(parsed, project) if parsed is not None else None
-    reading = _read(project, problem, parsed)
+    again = _ran_again(project, parsed)
+    project = replace(project, rerun=frozenset(cell.label for cell in again))
+    reading = _read(project, problem, parsed, [(cell.first, cell.last) for cell in again])
     changed = {path: p for path, p in pasted.items() if p.text != p.sent}
     examined = Examined(project, parsed, reading, problem, pasted=changed, others=sent.others)
     return _with_hints(examined)
@@ -96,6 +99,17 @@ def _legible(files: Mapping[str, str]) -> dict[str, Pasted]:
         if path.endswith(".py") and not is_python(text)
     }
     return {path: pasted for path, pasted in near.items() if pasted is not None}
+
+
+def _ran_again(project: Project, error: ParsedTraceback | None) -> list[Cell]:
+    """The cell of a script from which the error came, where its marker tells an earlier run than
+    the error does."""
+    module = project.module(project.entry)
+    for frame in error.frames if error is not None and module is not None else ():
+        cell = module.cell_at(frame.line) if module and frame.file == project.entry else None
+        if cell is not None and cell.count is not None and frame.cell is not None:
+            return [cell] if frame.cell > cell.count else []
+    return []
 
 
 def _predicts(text: str, error: ParsedTraceback | None) -> bool:

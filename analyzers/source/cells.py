@@ -7,18 +7,20 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 _MARKER = re.compile(
-    r"#\s?(?:%%+(?:\s+_*cell (?P<number>\d+)$|.*)|In ?\[(?P<count>[ \d]*)\]:?|<codecell>"
-    r"|COMMAND -{5,})"
+    r"#\s?(?:%%+(?:\s+_*cell (?P<number>\d+)$|\s*\[(?P<ran>\d+)\].*|.*)"
+    r"|In ?\[(?P<count>[ \d]*)\]:?|<codecell>|COMMAND -{5,})"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The lines between two markers; `label` is what people call it (`cell 4`, `In[3]`)."""
+    """The lines between two markers; `label` is what people call it (`cell 4`, `In[3]`), `count`
+    its execution count, where the marker tells it."""
 
     label: str
     first: int
     last: int
+    count: int | None = None
 
     def __contains__(self, line: int) -> bool:
         return self.first <= line <= self.last
@@ -26,6 +28,11 @@ class Cell:
     def place(self, line: int) -> str:
         """`cell 4, line 3`."""
         return f"{self.label}, line {line - self.first + 1}"
+
+
+def is_marker(line: str) -> bool:
+    """Whether the line sets two cells apart."""
+    return _MARKER.match(line) is not None
 
 
 def cells_in(lines: Sequence[str], covered: Container[int]) -> tuple[Cell, ...]:
@@ -38,10 +45,13 @@ def cells_in(lines: Sequence[str], covered: Container[int]) -> tuple[Cell, ...]:
         if (match := _MARKER.match(line)) is not None and number not in covered
     ]
     numbered = [entry for entry in markers if entry[1]["number"]]
-    found: list[tuple[str, int]] = []
+    found: list[tuple[str, int, int | None]] = []
     for number, match in numbered or markers:
-        count = (match["count"] or "").strip()
+        count = (match["count"] or match["ran"] or "").strip()
         label = f"In[{count}]" if count else f"cell {match['number'] or len(found) + 1}"
-        found.append((label, number + 1))
-    ends = [first - 2 for _, first in found[1:]] + [len(lines)]
-    return tuple(Cell(label, first, end) for (label, first), end in zip(found, ends, strict=False))
+        found.append((label, number + 1, int(count) if count.isdecimal() else None))
+    ends = [first - 2 for _, first, _ in found[1:]] + [len(lines)]
+    return tuple(
+        Cell(label, first, end, count)
+        for (label, first, count), end in zip(found, ends, strict=False)
+    )

@@ -226,8 +226,9 @@ def _failing(piece: Evidence) -> tuple[str, int]:
 
 
 def project_of(case: Case, seen: Observation) -> Project:
-    """The project, with those cells marked as run again that the run did run again."""
-    if seen.run is None:
+    """The project, with those cells of a notebook marked as run again that the run did run
+    again."""
+    if seen.run is None or case.notebook is None:
         return case.project
     return replace(case.project, rerun=repeated(seen.order))
 

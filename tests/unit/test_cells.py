@@ -13,21 +13,23 @@ def cells(text: str) -> tuple[Cell, ...]:
 
 
 @pytest.mark.parametrize(
-    ("marker", "label"),
+    ("marker", "label", "count"),
     [
-        ("# In[7]:", "In[7]"),
-        ("# In [7]:", "In[7]"),
-        ("# In[ ]:", "cell 1"),
-        ("# %%", "cell 1"),
-        ("#%%", "cell 1"),
-        ("# %% train the model", "cell 1"),
-        ("# %% cell 12", "cell 12"),
-        ("# <codecell>", "cell 1"),
-        ("# COMMAND ----------", "cell 1"),
+        ("# In[7]:", "In[7]", 7),
+        ("# In [7]:", "In[7]", 7),
+        ("# In[ ]:", "cell 1", None),
+        ("# %%", "cell 1", None),
+        ("#%%", "cell 1", None),
+        ("# %% train the model", "cell 1", None),
+        ("# %% [7] train", "In[7]", 7),
+        ("# %% [markdown]", "cell 1", None),
+        ("# %% cell 12", "cell 12", None),
+        ("# <codecell>", "cell 1", None),
+        ("# COMMAND ----------", "cell 1", None),
     ],
 )
-def test_markers_begin_cells(marker: str, label: str) -> None:
-    assert cells(f"{marker}\nx = 1\ny = 2\n") == (Cell(label, 2, 3),)
+def test_markers_begin_cells(marker: str, label: str, count: int | None) -> None:
+    assert cells(f"{marker}\nx = 1\ny = 2\n") == (Cell(label, 2, 3, count),)
 
 
 def test_a_cell_ends_before_the_next_marker() -> None:

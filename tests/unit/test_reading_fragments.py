@@ -191,3 +191,34 @@ def test_patches_that_cannot_be_run_leave_what_learns_learning() -> None:
     assert kept[0].strategy == "empty-list"
     assert "self.log_probs = []" in kept[0].files["train.py"]
     assert any(c.strategy.startswith("detach") for c in candidates if c not in kept)
+
+
+CELLS = """\
+The second cell works once, and never again.
+
+# %% [4]
+loss = net(x).pow(2).mean()
+
+# %% [5]
+opt.zero_grad()
+loss.backward()
+opt.step()
+
+RuntimeError                              Traceback (most recent call last)
+Cell In[9], line 2
+      1 opt.zero_grad()
+----> 2 loss.backward()
+      3 opt.step()
+
+RuntimeError: Trying to backward through the graph a second time
+"""
+
+
+@pytest.mark.parametrize("count", [9, 5])
+def test_a_cell_that_an_error_counts_anew_ran_again(count: int) -> None:
+    found = examine(CELLS.replace("In[9]", f"In[{count}]"), "notes.py", {}, "")
+    assert "# %% [5]\n" in found.project.files["notes.py"]
+    again = count == 9
+    assert found.project.rerun == ({"In[5]"} if again else set())
+    causes = [(c.pattern, c.location.line) for c in classify(found.project, found.reading.evidence)]
+    assert causes[:1] == ([("notebook-rerun", 8)] if again else [])
