@@ -46,6 +46,12 @@ class Stale:
         at = self.change_place
         return names_held(self.evidence.holders, at.function if at is not None else None)
 
+    @cached_property
+    def saving(self) -> Spot | None:
+        """The statement whose operation kept the tensor for its backward."""
+        node = self.evidence.node
+        return spot(self.project, node.at if node is not None else None)
+
     @property
     def change_place(self) -> Place | None:
         """The first line that changed the tensor."""
@@ -57,7 +63,7 @@ class Stale:
         of its names in the function that saved it."""
         if self.changes:
             return [where for _, where in self.changes]
-        saved = spot(self.project, self.evidence.node.at if self.evidence.node else None)
+        saved = self.saving
         if saved is None:
             return []
         return [

@@ -9,9 +9,9 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, Place
 from analyzers.explain.pattern import Carrier, Match
 from analyzers.explain.spots import Spot, carrier_of, names_held, spot
+from analyzers.source.calls import reads_gradient
 from analyzers.source.flow import bindings, mentions, rebinds, run_around, value_of
 from analyzers.source.project import Project
-from analyzers.source.trees import walk
 
 Kind = Literal[
     "detached", "non-scalar", "rebound", "nonleaf", "unused", "flat-input", "numpy", "deepcopy"
@@ -81,8 +81,7 @@ def updates_returned(statement: ast.stmt) -> ast.ListComp | ast.DictComp | None:
         return None
     element = element_of(value)
     new = isinstance(element, ast.BinOp) and isinstance(element.op, ast.Add | ast.Sub)
-    by_gradient = any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(element))
-    return value if new and by_gradient else None
+    return value if new and reads_gradient(element) else None
 
 
 def element_of(value: ast.ListComp | ast.DictComp) -> ast.expr:
@@ -92,9 +91,7 @@ def element_of(value: ast.ListComp | ast.DictComp) -> ast.expr:
 
 def _by_gradient(statement: ast.stmt) -> bool:
     value = value_of(statement)
-    return value is not None and any(
-        isinstance(node, ast.Attribute) and node.attr == "grad" for node in walk(value)
-    )
+    return value is not None and reads_gradient(value)
 
 
 def _element_of(statement: ast.Assign, held: set[str]) -> bool:

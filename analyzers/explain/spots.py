@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analyzers.evidence import Holder, Place
+from analyzers.evidence import Holder, Hop, Place
 from analyzers.explain.pattern import Carrier
 from analyzers.source.calls import call_in, calls_named
 from analyzers.source.edits import Editor
@@ -51,6 +51,14 @@ def spot(project: Project, place: Place | None) -> Spot | None:
         return None
     statement = module.statement_at(place.line, place.column)
     return Spot(module, statement, place) if statement is not None else None
+
+
+def hops_at(project: Project, path: Sequence[Hop], how: str) -> Iterator[tuple[Hop, Spot]]:
+    """The hops of one sort whose statements are at hand, with those."""
+    for hop in path:
+        where = spot(project, hop.at) if hop.how == how else None
+        if where is not None:
+            yield hop, where
 
 
 def names_held(holders: Sequence[Holder], function: str | None = None) -> list[str]:

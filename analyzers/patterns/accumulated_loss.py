@@ -85,6 +85,6 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from begin_behind_walk(story)
     if story.sums_on:
         return
-    yield from walk_this_loss(story, project)
-    yield from backward_behind_loop(story, project)
-    yield from detach_at_boundary(story, project, rank=SECOND_CHOICE)
+    yield from walk_this_loss(story)
+    yield from backward_behind_loop(story)
+    yield from detach_at_boundary(story, rank=SECOND_CHOICE)

@@ -79,6 +79,6 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Recompute it in the loop, or in the method that uses it."""
     story = story_in(match)
-    yield from recompute_where_used(story, project)
-    yield from forward_into_loop(story, project, rank=1)
-    yield from network_on_each_batch(story, project)
+    yield from recompute_where_used(story)
+    yield from forward_into_loop(story, rank=1)
+    yield from network_on_each_batch(story)

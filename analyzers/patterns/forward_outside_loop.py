@@ -78,6 +78,6 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Move the forward into the loop; or make its output a constant, if nothing learns from it."""
-    yield from forward_into_loop(story_in(match), project, rank=0)
-    yield from network_on_each_batch(story_in(match), project)
-    yield from detach_at_definition(story_in(match), project, rank=SECOND_CHOICE + 1)
+    yield from forward_into_loop(story_in(match), rank=0)
+    yield from network_on_each_batch(story_in(match))
+    yield from detach_at_definition(story_in(match), rank=SECOND_CHOICE + 1)

@@ -50,7 +50,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if story is None or not story.from_grad:
         return None
     carried = not story.same_pass and story.reuse.remade
-    site = option_site(project, story.reuse.freed, "create_graph")
+    site = option_site(story, story.reuse.freed, "create_graph")
     place = site.place if site is not None else story.reuse.freed.at
     return matched(story, NAME, Certainty.POSSIBLE if carried else Certainty.CERTAIN, place)
 
@@ -66,4 +66,4 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Keep the graph, or make one of the gradients too."""
-    yield from keep_for_second(story_in(match), project)
+    yield from keep_for_second(story_in(match))

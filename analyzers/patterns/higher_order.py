@@ -57,7 +57,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.reuse.same_root or not _through_gradients(story):
         return None
-    site = option_site(project, story.reuse.freed, "create_graph") if story.from_grad else None
+    site = option_site(story, story.reuse.freed, "create_graph") if story.from_grad else None
     return matched(story, NAME, Certainty.CERTAIN, site.place if site is not None else None)
 
 
@@ -158,9 +158,9 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Sum the outer losses; keep the inner graph where a gradient is taken twice."""
     story = story_in(match)
-    yield from sum_behind_loop(story, project)
-    yield from one_backward(story, project)
-    yield from keep_for_second(story, project)
+    yield from sum_behind_loop(story)
+    yield from one_backward(story)
+    yield from keep_for_second(story)
     if not story.same_pass and story.bound_inside:
-        yield from detach_at_boundary(story, project, rank=SECOND_CHOICE + 1)
-    yield from retain_on_first(story, project)
+        yield from detach_at_boundary(story, rank=SECOND_CHOICE + 1)
+    yield from retain_on_first(story)

@@ -85,5 +85,5 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Move the forward into the closure; or compute what an object keeps where it is read."""
-    yield from forward_into_closure(story_in(match), project)
-    yield from recompute_where_used(story_in(match), project)
+    yield from forward_into_closure(story_in(match))
+    yield from recompute_where_used(story_in(match))

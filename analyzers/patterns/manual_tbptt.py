@@ -47,6 +47,7 @@ from analyzers.repair.cut.carried import at_boundary, cuts
 from analyzers.repair.cut.truncation import detach_at_boundary
 from analyzers.repair.cut.windows import cut_window
 from analyzers.repair.value_only.kept_values import detach_where_stored
+from analyzers.source.calls import reads_gradient
 from analyzers.source.flow import mentions
 from analyzers.source.project import Project, Scope, target_names
 from analyzers.source.trees import walk
@@ -114,14 +115,14 @@ def _has_state(story: Story) -> bool:
 
 
 def _gradient_like(argument: ast.expr, scope: Scope) -> bool:
-    if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(argument)):
+    if reads_gradient(argument):
         return True
     if not isinstance(argument, ast.Name):
         return False
     return any(
         isinstance(node, ast.Assign)
         and any(isinstance(t, ast.Name) and t.id == argument.id for t in node.targets)
-        and any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(node.value))
+        and reads_gradient(node.value)
         for node in walk(scope)
     )
 
@@ -148,15 +149,15 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Cut the window after its walk; detach where states are stored."""
     story = story_in(match)
-    yield from cut_window(story, project)
+    yield from cut_window(story)
     if story.summed:
-        yield from walk_this_loss(story, project)
+        yield from walk_this_loss(story)
         return
     observed = list(cuts(story.reuse, project, rank=2))
     yield from observed
     if not at_boundary(observed):
-        yield from detach_at_boundary(story, project, rank=2)
-        yield from detach_where_stored(story, project, rank=3)
+        yield from detach_at_boundary(story, rank=2)
+        yield from detach_where_stored(story, rank=3)
     if _hands_on_gradients(story):
-        yield from retain_on_both(story, project, rank=2)
-    yield from retain_on_first(story, project)
+        yield from retain_on_both(story, rank=2)
+    yield from retain_on_first(story)

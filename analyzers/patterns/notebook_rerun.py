@@ -143,4 +143,4 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Put the forward into the cell that walks it."""
     cell = match.facts["reached"]
     assert isinstance(cell, Cell)
-    yield from forward_into_cell(story_in(match), project, cell)
+    yield from forward_into_cell(story_in(match), cell)

@@ -75,6 +75,6 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Sum in the loop and one backward behind it; failing that, a forward for every sample."""
     story = story_in(match)
-    yield from sum_behind_loop(story, project)
-    yield from forward_into_loop(story, project, rank=SECOND_CHOICE)
-    yield from retain_on_first(story, project)
+    yield from sum_behind_loop(story)
+    yield from forward_into_loop(story, rank=SECOND_CHOICE)
+    yield from retain_on_first(story)

@@ -91,5 +91,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     observed = list(cuts(story.reuse, project))
     yield from observed
     if not at_boundary(observed):
-        yield from detach_at_boundary(story, project)
-        yield from detach_where_stored(story, project, rank=3)
+        yield from detach_at_boundary(story)
+        yield from detach_where_stored(story, rank=3)

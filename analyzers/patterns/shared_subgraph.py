@@ -77,8 +77,8 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """One backward of the sum; all backwards before all steps; at last, keep the first graph."""
     story = story_in(match)
-    yield from one_backward(story, project)
+    yield from one_backward(story)
     yield from walk_once_both_are_made(story)
-    yield from return_losses(story, project)
-    yield from sum_behind_loop(story, project)
-    yield from retain_on_first(story, project)
+    yield from return_losses(story)
+    yield from sum_behind_loop(story)
+    yield from retain_on_first(story)

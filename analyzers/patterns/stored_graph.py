@@ -85,13 +85,13 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """No cache of what no pass makes anew; detach what goes into the store; a plain value computed
     anew; failing that, empty the store or cut it at the boundary."""
     story = story_in(match)
-    yield from gathered_emptied(story, project)
+    yield from gathered_emptied(story)
     if not story.reuse.remade:
-        yield from without_cache(story, project)
+        yield from without_cache(story)
     observed = list(cuts(story.reuse, project, stored_first=True))
     yield from observed
     yield from computed_for_next_pass(story)
-    yield from emptied(story, project, rank=3)
+    yield from emptied(story, rank=3)
     if not at_boundary(observed):
-        yield from detach_where_stored(story, project, rank=0)
-        yield from detach_at_boundary(story, project, rank=SECOND_CHOICE)
+        yield from detach_where_stored(story, rank=0)
+        yield from detach_at_boundary(story, rank=SECOND_CHOICE)

@@ -54,6 +54,17 @@ def argument_for(call: ast.Call, parameters: Sequence[str], name: str) -> ast.ex
     return call.args[place] if place < len(call.args) else None
 
 
+def asks_for_gradient(call: ast.Call) -> bool:
+    """Whether a call says that its tensor is to require a gradient, or that it is not to."""
+    is_method = called_name(call) == "requires_grad_"
+    return is_method or any(keyword.arg == "requires_grad" for keyword in call.keywords)
+
+
+def reads_gradient(node: ast.AST) -> bool:
+    """Whether anything in a tree is a `.grad`."""
+    return any(isinstance(inner, ast.Attribute) and inner.attr == "grad" for inner in walk(node))
+
+
 def steps(node: ast.AST) -> list[ast.Call]:
     """Calls that look like an optimizer's step (`opt.step()`, `scaler.step(opt)`)."""
     return [
@@ -85,7 +96,7 @@ def _is_update(statement: ast.stmt) -> bool:
 
 def _by_gradient(target: ast.expr, value: ast.expr) -> bool:
     """Whether a value holds the gradient of what it is written into."""
-    if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(target)):
+    if reads_gradient(target):
         return False  # gradients that are added up, or clipped
     root = spelled(unsliced(target)).partition(".")[0]
     return any(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from analyzers.explain.reuse.lifetimes import base
 from analyzers.explain.reuse.passing import handed_down
 from analyzers.explain.reuse.walks import Walks
-from analyzers.explain.spots import spot
+from analyzers.explain.spots import hops_at
 from analyzers.source.flow import bindings, declared_outer, definitions, statements_of, walk_scope
 from analyzers.source.project import FUNCTIONS, Function, Module, Scope, spelled
 from analyzers.source.signatures import named
@@ -43,10 +43,9 @@ def _seen_storing(story: Walks) -> Iterator[Binder]:
     container, under whatever name they know it."""
     path = story.reuse.path
     kept = [h for h in path if h.how == "outlived" and base(h.name) == story.name]
-    for hop in path if kept and story.shared is not None else ():
-        where = spot(story.project, hop.at)
+    for hop, where in hops_at(story.project, path, "bound") if kept and story.shared else ():
         same = hop.kind.kind == kept[0].kind.kind and set(hop.carries) & set(kept[0].carries)
-        if hop.how == "bound" and same and where and isinstance(where.statement, ast.Expr):
+        if same and isinstance(where.statement, ast.Expr):
             if hop.at.frame != kept[0].at.frame and hop.name in bindings(where.statement):
                 yield where.module, where.scope, where.statement
 

@@ -17,7 +17,7 @@ from analyzers.explain.reuse.recordtypes import is_named_tuple_field
 from analyzers.explain.reuse.shapes import container_by_use
 from analyzers.explain.reuse.shared_frame import SharedFrame
 from analyzers.explain.reuse.taking import taken_from
-from analyzers.explain.spots import spot
+from analyzers.explain.spots import hops_at, spot
 from analyzers.source.flow import bindings, bound_within, called_name, definitions, first_use, reads
 from analyzers.source.project import Loop, Module, spelled
 from analyzers.source.trees import remembered, walk
@@ -147,11 +147,8 @@ class Lifetime(SharedFrame):
         statement that did."""
         found: list[tuple[Hop, Module, ast.stmt]] = []
         named: set[int] = set()
-        for hop in self.reuse.path:
-            where = spot(self.project, hop.at)
-            if hop.how != "bound" or set(hop.carries) <= named:
-                continue
-            if where is not None and bindings(where.statement):
+        for hop, where in hops_at(self.project, self.reuse.path, "bound"):
+            if bindings(where.statement) and not set(hop.carries) <= named:
                 named.update(hop.carries)
                 found.append((hop, where.module, where.statement))
         return found
@@ -161,9 +158,8 @@ class Lifetime(SharedFrame):
         no name: a call that leaves them in its objects (`model(image)`)."""
         found: list[ast.stmt] = []
         known: set[int] = set()
-        for hop in self.reuse.path:
-            where = spot(self.project, hop.at) if hop.how == "bound" else None
-            if where is None or where.scope is not scope or set(hop.carries) <= known:
+        for hop, where in hops_at(self.project, self.reuse.path, "bound"):
+            if where.scope is not scope or set(hop.carries) <= known:
                 continue
             known.update(hop.carries)
             calls = any(isinstance(node, ast.Call) for node in walk(where.statement))

@@ -6,6 +6,7 @@ import ast
 import builtins
 
 from analyzers.explain.reuse.story import Story
+from analyzers.source.calls import asks_for_gradient
 from analyzers.source.flow import bindings, called_name, mentions, names_read, value_of
 from analyzers.source.project import Project, spelled
 from analyzers.source.trees import walk
@@ -94,10 +95,7 @@ def _is_parameter(story: Story, argument: ast.expr) -> bool:
         and (value := value_of(node)) is not None
         and any(
             isinstance(inner, ast.Call)
-            and (
-                called_name(inner) in ("Parameter", "requires_grad_")
-                or any(k.arg == "requires_grad" for k in inner.keywords)
-            )
+            and (called_name(inner) == "Parameter" or asks_for_gradient(inner))
             for inner in walk(value)
         )
         for _, node in story.project.each(ast.stmt)

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 from analyzers.explain.reuse.feeding import sources
 from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import spot
-from analyzers.source.calls import calls_to, steps
+from analyzers.explain.spots import hops_at
+from analyzers.source.calls import asks_for_gradient, calls_to, steps
 from analyzers.source.flow import called_name, definitions, names_read, value_of
 from analyzers.source.project import Project, Scope, spelled
 from analyzers.source.trees import walk
 
-_LEAVES = ("requires_grad_", "detach", "detach_", "Parameter", "Variable")
+_LEAVES = ("detach", "detach_", "Parameter", "Variable")
 _DEPTH = 4
 
 
@@ -62,10 +62,7 @@ def _is_given(project: Project, name: str) -> bool:
 
 def _is_leaf(value: ast.expr) -> bool:
     calls = [node for node in walk(value) if isinstance(node, ast.Call)]
-    return any(
-        called_name(call) in _LEAVES or any(k.arg == "requires_grad" for k in call.keywords)
-        for call in calls
-    )
+    return any(called_name(call) in _LEAVES or asks_for_gradient(call) for call in calls)
 
 
 def _made_of(story: Story) -> Iterator[str]:
@@ -77,9 +74,8 @@ def _made_of(story: Story) -> Iterator[str]:
 
 def _seen(story: Story) -> Iterator[tuple[Scope, ast.stmt]]:
     """The statements there that a run saw bind it."""
-    for hop in story.reuse.path:
-        where = spot(story.project, hop.at)
-        if hop.how == "bound" and where is not None and where.scope in _scopes(story):
+    for _, where in hops_at(story.project, story.reuse.path, "bound"):
+        if where.scope in _scopes(story):
             yield where.scope, where.statement
 
 

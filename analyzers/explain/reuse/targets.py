@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from analyzers.explain.reuse.feeding import sources
 from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import spot
+from analyzers.explain.spots import hops_at
 from analyzers.source.calls import steps
 from analyzers.source.flow import (
     bindings,
@@ -161,13 +161,11 @@ def _seen_compared(story: Story) -> list[HelperTarget]:
     however far from the shared frame, and computed from them there."""
     found: list[HelperTarget] = []
     used = {join.new.at.frame for join in story.reuse.joins if join.new and join.new.at}
-    for hop in story.reuse.path:
-        where = spot(story.project, hop.at) if hop.how == "argument" else None
-        function = where.statement if where is not None else None  # it stands at its `def`
-        if where is None or hop.at.frame not in used or not isinstance(function, ast.FunctionDef):
-            continue
-        if hop.name in _compared_with(function):
-            found.append(HelperTarget(where.module, function, hop.name))
+    for hop, where in hops_at(story.project, story.reuse.path, "argument"):
+        function = where.statement  # it stands at its `def`
+        if hop.at.frame in used and isinstance(function, ast.FunctionDef):
+            if hop.name in _compared_with(function):
+                found.append(HelperTarget(where.module, function, hop.name))
     return list(dict.fromkeys(found))
 
 

@@ -16,10 +16,10 @@ from analyzers.repair.sites.options import option_site
 from analyzers.source.calls import call_in, calls_named, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, names_read, walked
-from analyzers.source.project import Loop, Project, spelled
+from analyzers.source.project import Loop, spelled
 
 
-def one_backward(story: Story, project: Project) -> Iterator[Proposal]:
+def one_backward(story: Story) -> Iterator[Proposal]:
     """Both losses are walked by one call, at the place of the second."""
     shared = story.shared
     if shared is None or not story.same_pass:
@@ -137,7 +137,7 @@ def rescheduled(
     return edits
 
 
-def sum_behind_loop(story: Story, project: Project) -> Iterator[Proposal]:
+def sum_behind_loop(story: Story) -> Iterator[Proposal]:
     """Add the losses up in the loop and walk them once behind it."""
     shared = story.shared
     if shared is None or (not shared.loops and not _comprehension(shared.reached)):
@@ -228,9 +228,9 @@ def _sum(*edits: Edit) -> Proposal:
     )
 
 
-def retain_on_first(story: Story, project: Project) -> Iterator[Proposal]:
+def retain_on_first(story: Story) -> Iterator[Proposal]:
     """The last resort: keep the first graph."""
-    site = option_site(project, story.reuse.freed, "retain_graph")
+    site = option_site(story, story.reuse.freed, "retain_graph")
     if site is None:
         return
     yield Proposal(
@@ -244,11 +244,11 @@ def retain_on_first(story: Story, project: Project) -> Iterator[Proposal]:
     )
 
 
-def retain_on_both(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
+def retain_on_both(story: Story, rank: int) -> Iterator[Proposal]:
     """Keep the graph at either call, where it is meant to be walked again: in windows of steps
     that overlap."""
     reuse = story.reuse
-    sites = [option_site(project, visit, "retain_graph") for visit in (reuse.freed, reuse.reached)]
+    sites = [option_site(story, visit, "retain_graph") for visit in (reuse.freed, reuse.reached)]
     edits = dict.fromkeys(site.told() for site in sites if site is not None)
     if len(edits) == len(sites):
         yield Proposal(

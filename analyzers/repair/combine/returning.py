@@ -43,7 +43,7 @@ class Site:
     number: bool
 
 
-def return_losses(story: Story, project: Project) -> Iterator[Proposal]:
+def return_losses(story: Story) -> Iterator[Proposal]:
     """Both helpers return their losses; the caller walks the sum behind the second call."""
     shared = story.shared
     if shared is None or not story.same_pass or shared.freed is None or shared.reached is None:

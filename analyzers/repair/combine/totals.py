@@ -24,14 +24,14 @@ from analyzers.source.flow import (
     value_of,
     walked,
 )
-from analyzers.source.project import Loop, Project, spelled
+from analyzers.source.project import Loop, spelled
 from analyzers.source.signatures import parameters
 from analyzers.source.trees import position
 
 _BLANK = ("zeros", "zeros_like", "new_zeros", "tensor", "float")
 
 
-def walk_this_loss(story: Story, project: Project) -> Iterator[Proposal]:
+def walk_this_loss(story: Story) -> Iterator[Proposal]:
     """Walk the newest loss and keep values in the total; or start the total anew."""
     shared, call = story.shared, story.root_call
     if shared is None or call is None or shared.reached is None:
@@ -46,7 +46,7 @@ def walk_this_loss(story: Story, project: Project) -> Iterator[Proposal]:
     if root is None or found is None:
         return
     editor = Editor(shared.module)
-    total_edits, name = _total_of_values(editor, *found, idiom_for(story.reuse, project))
+    total_edits, name = _total_of_values(editor, *found, idiom_for(story))
     start, end = editor.span(root)
     if isinstance(call.func, ast.Attribute) and call.func.value is root:
         start, end = editor.span(call)[0], editor.module.text.index(".backward", end)
@@ -227,7 +227,7 @@ def _constructed(story: Story) -> ast.expr | None:
     return None
 
 
-def backward_behind_loop(story: Story, project: Project) -> Iterator[Proposal]:
+def backward_behind_loop(story: Story) -> Iterator[Proposal]:
     """One backward of the whole total, behind the loop."""
     shared = story.shared
     if shared is None or story.loop is None or shared.reached is None or steps(story.loop):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, assignments_to, spot
+from analyzers.explain.spots import Spot, assignments_to
 from analyzers.repair.blocks import joined
 from analyzers.repair.copy.outofplace import clone_before, out_of_place
 from analyzers.repair.rewrite import without_true
@@ -84,8 +84,7 @@ def clone_first(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
 
 def clone_saved(stale: Stale, rank: int = 3) -> Iterator[Proposal]:
     """A copy for the operation that keeps the value."""
-    node = stale.evidence.node
-    saving = spot(stale.project, node.at if node is not None else None)
+    saving = stale.saving
     if saving is None:
         return
     edits = tuple(

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from analyzers.explain.spots import Spot
-from analyzers.repair.cut.detaching import starts_as_none
+from analyzers.repair.cut.detaching import starts_as_none, values_given
 from analyzers.source.flow import (
     bindings,
     names_bound,
@@ -69,7 +69,7 @@ def cut_lines(scope: ast.AST, name: str, step: str = "    ") -> Iterator[list[st
     """Statements that detach the name: as a tensor; as a tuple of tensors. Which it is, source
     alone does not tell; a dictionary it does. `step` is the script's indentation."""
     values = [f"{name}.detach()", f"tuple(t.detach() for t in {name})"]
-    if _starts_as_tuple(scope, name):
+    if any(isinstance(value, ast.Tuple) for value in values_given(scope, name)):
         values.reverse()
     if _is_mapping(scope, name):
         values = [f"{{key: t.detach() for key, t in {name}.items()}}"]
@@ -81,21 +81,7 @@ def cut_lines(scope: ast.AST, name: str, step: str = "    ") -> Iterator[list[st
 
 def begins_as_leaf(scope: ast.AST, name: str) -> bool:
     """Whether the scope gives the name a tensor made to require grad."""
-    return any(
-        isinstance(node, ast.Assign)
-        and spelled(node.targets[0]) == name
-        and "requires_grad" in spelled(node.value)
-        for node in ast.walk(scope)
-    )
-
-
-def _starts_as_tuple(scope: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Assign)
-        and spelled(node.targets[0]) == name
-        and isinstance(node.value, ast.Tuple)
-        for node in walk(scope)
-    )
+    return any("requires_grad" in spelled(value) for value in values_given(scope, name))
 
 
 def _is_mapping(scope: ast.AST, name: str) -> bool:

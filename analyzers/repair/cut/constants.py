@@ -14,7 +14,7 @@ from analyzers.explain.reuse.targets import (
     steps_others,
     target_calls,
 )
-from analyzers.explain.spots import spot
+from analyzers.explain.spots import hops_at, spot
 from analyzers.repair.blocks import alias, joined, wrapped
 from analyzers.repair.cut.cutting import Cutting, kind_carried
 from analyzers.repair.cut.detaching import idiom_for
@@ -29,7 +29,7 @@ from analyzers.source.flow import (
     value_of,
     walk_scope,
 )
-from analyzers.source.project import Project, spelled
+from analyzers.source.project import spelled
 from analyzers.source.trees import position, walk
 
 
@@ -103,7 +103,7 @@ def _weighs_log_probability(story: Story) -> bool:
     return False
 
 
-def detach_at_use(story: Story, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def detach_at_use(story: Story, rank: int = 0) -> Iterator[Proposal]:
     """Detach the carrier where the first loss reads it; or where the second does."""
     shared = story.shared
     if shared is None or not story.name:
@@ -159,17 +159,15 @@ def _in_helpers(story: Story, rank: int) -> Iterator[Proposal]:
         )
 
 
-def detach_at_definition(
-    story: Story, project: Project, rank: int | None = None
-) -> Iterator[Proposal]:
+def detach_at_definition(story: Story, rank: int | None = None) -> Iterator[Proposal]:
     """Detach the carrier where it is made, so that every reader gets a constant."""
     outside = not story.same_pass and not story.bound_inside
     rank = rank if rank is not None else 0 if outside else 2
-    structured = next(_parts_at_definition(story, project), None)
+    structured = next(_parts_at_definition(story), None)
     if structured is not None:
         yield _made_constant(story, structured, rank)
         return
-    idiom = idiom_for(story.reuse, project)
+    idiom = idiom_for(story)
     for module, _, statement in story.binders:
         value = value_of(statement)
         if value is None or not isinstance(statement, ast.Assign):
@@ -193,12 +191,11 @@ def _made_constant(story: Story, edits: Sequence[Edit], rank: int) -> Proposal:
     return Proposal("detach-at-definition", title, tuple(edits), told, rank)
 
 
-def _parts_at_definition(story: Story, project: Project) -> Iterator[tuple[Edit, ...]]:
+def _parts_at_definition(story: Story) -> Iterator[tuple[Edit, ...]]:
     """What was seen to be no tensor but a structure of them, cut part by part where it is made."""
-    cutting = Cutting(story.reuse, project)
-    for hop in story.reuse.path:
-        where = spot(project, hop.at) if hop.how == "bound" else None
-        if where is None or hop.name != story.name or hop.kind.kind == "tensor":
+    cutting = Cutting(story.reuse, story.project)
+    for hop, where in hops_at(story.project, story.reuse.path, "bound"):
+        if hop.name != story.name or hop.kind.kind == "tensor":
             continue
         for target, value in assigned_parts(where.statement):
             if spelled(target) == hop.name:
@@ -206,7 +203,7 @@ def _parts_at_definition(story: Story, project: Project) -> Iterator[tuple[Edit,
                 yield from [joined(edits)] if edits else []
 
 
-def made_without_graph(story: Story, project: Project, rank: int = 1) -> Iterator[Proposal]:
+def made_without_graph(story: Story, rank: int = 1) -> Iterator[Proposal]:
     """Make the carrier under `no_grad`: what a loop only reads needs no graph from before it."""
     if story.shared is None or story.same_pass or story.bound_inside:
         return

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from analyzers.evidence import GraphReuse, Hop, Kind
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.shared_frame import SharedFrame
-from analyzers.repair.blocks import alias, indentation, joined
+from analyzers.repair.blocks import alias, indentation
 from analyzers.repair.cut.kinds import Writing, carried, has_graph
 from analyzers.repair.sites.helpers import functions_cutting, methods_cutting
 from analyzers.repair.sites.names import deque_of, quote_of, replace_of, with_imports
@@ -19,7 +19,7 @@ from analyzers.repair.sites.scopes import rebinds, wants_gradient
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.project import Module, Project, Scope
 
-TRADEOFF = (
+_TRADEOFF = (
     "Each pass learns on its own (truncated BPTT): nothing is learned through earlier passes."
 )
 MANY = 16  # paths that a hop tells at most: of more, any part may have been carried
@@ -125,12 +125,12 @@ class Cutting:
         """Statements put somewhere, with the imports that they want."""
         module = self.project.module(edit.path)
         imports = with_imports(module, made.needs) if module is not None else ()
-        title = f"{made.title} {where}"
-        return Proposal(strategy, title, (edit, *imports), TRADEOFF, rank)
+        return cut(strategy, f"{made.title} {where}", (edit, *imports), rank)
 
-    def together(self, strategy: str, title: str, edits: Sequence[Edit], rank: int) -> Proposal:
-        """Expressions cut where they stand."""
-        return Proposal(strategy, title, joined(edits), TRADEOFF, rank)
+
+def cut(strategy: str, title: str, edits: tuple[Edit, ...], rank: int) -> Proposal:
+    """A proposal that ends gradients between passes, and says so."""
+    return Proposal(strategy, title, edits, _TRADEOFF, rank)
 
 
 _LAYER = re.compile(r"(?P<owner>[\w.]+)\[\d+\]\.(?P<attribute>\w+)")

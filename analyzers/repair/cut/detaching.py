@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.evidence import GraphReuse, Holder
+from analyzers.evidence import Holder
+from analyzers.explain.reuse.story import Story
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.project import Module, Project, assigned_pairs, spelled
+from analyzers.source.project import Module, assigned_pairs, spelled
 from analyzers.source.trees import walk
 from analyzers.source.writes import is_true
 
@@ -33,16 +35,17 @@ TORCH = Idiom()
 LEAF = Idiom("{0}.detach().requires_grad_()")
 
 
-def idiom_for(reuse: GraphReuse, project: Project) -> Idiom:
+def idiom_for(story: Story) -> Idiom:
     """PyTorch's `detach`, or what the script's own engine offers: its `detach` method, else its
     constructor around the bare data, with the flags that the script itself passes."""
-    if reuse.engine == "torch":
+    if story.reuse.engine == "torch":
         return TORCH
-    for module, node in project.each(ast.ClassDef):
-        if node.name == reuse.engine_class:
+    engine = story.reuse.engine_class
+    for module, node in story.project.each(ast.ClassDef):
+        if node.name == engine:
             return _engine_idiom(node, module)
-    calls = (call for _, call in project.each(ast.Call) if call.args)
-    made = [call for call in calls if spelled(call.func) == reuse.engine_class]
+    calls = (call for _, call in story.project.each(ast.Call) if call.args)
+    made = [call for call in calls if spelled(call.func) == engine]
     return _constructor_idiom(made) if made else TORCH
 
 
@@ -145,11 +148,14 @@ def _comprehension(name: str, kinds: list[str], idiom: Idiom, level: int) -> str
 
 def starts_as_none(scope: ast.AST, name: str) -> bool:
     """Whether the name may still be None when the loop begins."""
+    values = values_given(scope, name)
+    return any(isinstance(value, ast.Constant) and value.value is None for value in values)
+
+
+def values_given(scope: ast.AST, name: str) -> Iterator[ast.expr]:
+    """What the plain assignments in a scope, and in those within it, give a name or a path."""
     for node in walk(scope):
         if isinstance(node, ast.Assign) and any(spelled(t) == name for t in node.targets):
-            if isinstance(node.value, ast.Constant) and node.value.value is None:
-                return True
-        if isinstance(node, ast.AnnAssign) and spelled(node.target) == name:
-            if isinstance(node.value, ast.Constant) and node.value.value is None:
-                return True
-    return False
+            yield node.value
+        if isinstance(node, ast.AnnAssign) and node.value and spelled(node.target) == name:
+            yield node.value

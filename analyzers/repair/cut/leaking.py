@@ -11,6 +11,7 @@ from analyzers.explain.pattern import Carrier, Proposal
 from analyzers.explain.spots import Spot, assignments_to, names_held, root_of, spot
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
+from analyzers.repair.cut.cutting import cut
 from analyzers.repair.reschedule.schedule import root_names
 from analyzers.repair.rewrite import head_of, without_retaining
 from analyzers.repair.sites.names import quote_of
@@ -80,12 +81,7 @@ def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposa
     for one in carried(fault, project):
         for lines in one.cuts():
             edits = [one.where.editor.insert_before(one.before, *lines)]
-            yield Proposal(
-                "detach-and-release",
-                f"Detach `{one.carrier.name}`, and free each graph after its backward",
-                joined([*edits, *without_retaining(walked)]),
-                "Each pass learns on its own (truncated BPTT): nothing is learned through "
-                "earlier passes.",
-                rank,
-            )
+            title = f"Detach `{one.carrier.name}`, and free each graph after its backward"
+            whole = joined([*edits, *without_retaining(walked)])
+            yield cut("detach-and-release", title, whole, rank)
             rank += 1

@@ -14,46 +14,46 @@ from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
 from analyzers.repair.blocks import indentation
 from analyzers.repair.cut.carrying import cut_lines
+from analyzers.repair.cut.cutting import cut
 from analyzers.repair.cut.detaching import LEAF, Idiom, detached, idiom_for, starts_as_none
 from analyzers.repair.cut.members import cut_fields, cut_layers
 from analyzers.repair.rewrite import head_of
-from analyzers.repair.sites.scopes import head_of_rerun, unbound_at, wants_gradient
-from analyzers.source.calls import calls_named
-from analyzers.source.edits import Edit, Editor
+from analyzers.repair.sites.scopes import (
+    head_of_rerun,
+    unbound_at,
+    walked_behind,
+    wants_gradient,
+)
+from analyzers.source.calls import asks_for_gradient, calls_named
+from analyzers.source.edits import Editor
 from analyzers.source.flow import (
-    backward_calls,
     bound_within,
-    called_name,
     declared_outer,
     reads,
     statements_of,
     value_of,
 )
-from analyzers.source.project import Module, Project, Scope
+from analyzers.source.project import Scope
 from analyzers.source.signatures import positional
 
-_TRADEOFF = (
-    "Each pass learns on its own (truncated BPTT): nothing is learned through earlier passes."
-)
 
-
-def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def detach_at_boundary(story: Story, rank: int = 0) -> Iterator[Proposal]:
     """Detach the carriers behind the walk, and at the head of the loop (or before the call)."""
     shared = story.shared
     if shared is None or shared.freed is None or shared.reached is None:
         return
     names = _rebound(story, visible(story))
     if not names:
-        yield from _detach_where_walked(story, project, rank)
-        yield from _detach_behind_yield(story, project, rank)
+        yield from _detach_where_walked(story, rank)
+        yield from _detach_behind_yield(story, rank)
         return
     editor = Editor(shared.module)
     asked = any(wants_gradient(shared.scope, name) for name in names)
     leaf = asked or _begins_as_leaf(story)
-    idiom = LEAF if leaf and story.reuse.engine == "torch" else idiom_for(story.reuse, project)
+    idiom = LEAF if leaf and story.reuse.engine == "torch" else idiom_for(story)
     plain = _assignment(story, names, idiom)
     what = " and ".join(f"`{name}`" for name in names)
-    if story.loop is None and (first := head_of_rerun(shared, project)) is not None:
+    if story.loop is None and (first := head_of_rerun(shared, story.project)) is not None:
         edit = editor.insert_before(first, *plain)
         yield cut("detach-at-head", f"Detach {what} at the head of the cell", (edit,), rank)
         return
@@ -64,7 +64,7 @@ def detach_at_boundary(story: Story, project: Project, rank: int = 0) -> Iterato
         yield cut("detach-before-call", f"Detach {what} before the next call", (edit,), rank)
         return
     straight = shared.module.block_of(shared.freed) is story.loop.body
-    walk = walk_statement(shared.module, shared.freed)
+    walk = walked_behind(shared.module, shared.freed)
     head = editor.insert_before(head_of(story.loop), *_guarded(story, names, plain))
     behind = editor.insert_after(walk, *plain)
     if not any(unbound_at(story.loop, shared.scope, name) for name in names):
@@ -94,8 +94,8 @@ def _detach_in_callee(story: Story, rank: int) -> Iterator[Proposal]:
         return
     frame, name = below[-1]
     inner = replace(held, path=name + held.path.removeprefix(story.name))
-    line = f"{name} = {detached(name, inner, idiom_for(story.reuse, story.project))}"
-    edit = Editor(frame.module).insert_after(walk_statement(frame.module, frame.statement), line)
+    line = f"{name} = {detached(name, inner, idiom_for(story))}"
+    edit = Editor(frame.module).insert_after(walked_behind(frame.module, frame.statement), line)
     title = f"Detach `{name}` behind the backward"
     yield cut("detach-behind-backward", title, (edit,), rank)
 
@@ -134,28 +134,24 @@ def _bound_behind(story: Story, walk: ast.stmt) -> bool:
 def _begins_as_leaf(story: Story) -> bool:
     """Whether the carrier began as a leaf that requires grad, and so must go on as one."""
     return any(
-        isinstance(node, ast.Call)
-        and (
-            called_name(node) == "requires_grad_"
-            or any(k.arg == "requires_grad" for k in node.keywords)
-        )
+        isinstance(node, ast.Call) and asks_for_gradient(node)
         for _, _, statement in story.binders
         if story.loop is None or statement not in set(ast.walk(story.loop))
         for node in ast.walk(value_of(statement) or ast.Pass())
     )
 
 
-def _detach_where_walked(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
+def _detach_where_walked(story: Story, rank: int) -> Iterator[Proposal]:
     """Detach behind the walk in the function that walks, where only that function knows the name
     (a closure's `nonlocal`, a global, an attribute of its own object)."""
     place = story.reuse.freed.at
-    where = spot(project, place)
+    where = spot(story.project, place)
     if where is None or place.line != story.reuse.reached.at.line:
         return
     module, walk, scope = where.module, where.statement, where.scope
     outer = declared_outer(scope)
     names = [name for name in story.held if name in outer or name.startswith("self.")]
-    idiom = idiom_for(story.reuse, project)
+    idiom = idiom_for(story)
     lines = _assignment(story, names, idiom) if names else []
     if not names:
         names = _entries(story, scope, '"' if '["' in module.text else "'")
@@ -163,7 +159,7 @@ def _detach_where_walked(story: Story, project: Project, rank: int) -> Iterator[
     if not lines:
         return
     what = " and ".join(f"`{name}`" for name in names)
-    edit = Editor(module).insert_after(walk_statement(module, walk), *lines)
+    edit = Editor(module).insert_after(walked_behind(module, walk), *lines)
     yield cut("detach-behind-backward", f"Detach {what} behind the backward", (edit,), rank)
 
 
@@ -178,9 +174,9 @@ def _entries(story: Story, scope: Scope, quote: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _detach_behind_yield(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
+def _detach_behind_yield(story: Story, rank: int) -> Iterator[Proposal]:
     """Detach where a generator goes on: what it keeps between two passes is its own."""
-    idiom, held = idiom_for(story.reuse, project), story.held.get(story.name)
+    idiom, held = idiom_for(story), story.held.get(story.name)
     for module, scope, statement in story.binders:
         if not module.loops_around(statement):
             continue
@@ -195,18 +191,6 @@ def _detach_behind_yield(story: Story, project: Project, rank: int) -> Iterator[
                     title = f"Detach `{story.name}` where `{getattr(scope, 'name', '')}` goes on"
                     yield cut("detach-behind-yield", title, (edit,), rank)
         return
-
-
-def walk_statement(module: Module, walk: ast.stmt) -> ast.stmt:
-    """The statement behind which the walked graph is no longer needed: the last one of the same
-    block that walks or steps."""
-    block = module.block_of(walk)
-    last = walk
-    for statement in block[block.index(last) :] if last in block else []:
-        steps = any(isinstance(n, ast.Attribute) and n.attr == "step" for n in ast.walk(statement))
-        if (steps and isinstance(statement, ast.Expr)) or backward_calls(statement):
-            last = statement
-    return last
 
 
 def visible(story: Story) -> list[str]:
@@ -277,8 +261,3 @@ def _guarded(story: Story, names: list[str], lines: list[str]) -> list[str]:
         step = indentation(shared.module)
         return [f"if {names[0]} is not None:", *(f"{step}{line}" for line in lines)]
     return lines
-
-
-def cut(strategy: str, title: str, edits: tuple[Edit, ...], rank: int) -> Proposal:
-    """A proposal that ends gradients somewhere, and says so."""
-    return Proposal(strategy, title, edits, _TRADEOFF, rank)

@@ -9,15 +9,17 @@ from analyzers.evidence import Holder
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
-from analyzers.repair.cut.truncation import cut, visible, walk_statement
+from analyzers.repair.cut.cutting import cut
+from analyzers.repair.cut.truncation import visible
+from analyzers.repair.sites.scopes import walked_behind
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import names_read, reads, statements_of, value_of
-from analyzers.source.project import Module, Project, spelled
+from analyzers.source.project import Module, spelled
 from analyzers.source.trees import position
 
 
-def cut_window(story: Story, project: Project) -> Iterator[Proposal]:
+def cut_window(story: Story) -> Iterator[Proposal]:
     """Behind the walk, begin the window anew: as the script began it, or empty, or with the last
     state cut from its past."""
     shared, holder = story.shared, story.holder
@@ -44,7 +46,7 @@ def _last_of_pass(story: Story) -> ast.stmt:
     shared = story.shared
     assert shared is not None
     assert shared.freed is not None
-    statement = walk_statement(shared.module, shared.freed)
+    statement = walked_behind(shared.module, shared.freed)
     for parent in shared.module.ancestors(shared.freed):
         if parent is story.loop:
             break
@@ -76,11 +78,11 @@ def _begun_again(story: Story) -> str | None:
     return f"[{spelled(appended)}.detach()]"
 
 
-def emptied(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
+def emptied(story: Story, rank: int) -> Iterator[Proposal]:
     """Empty a list behind the walk that used up its graphs, beside and in the manner of others
     that are emptied there."""
     place = story.reuse.freed.at
-    where = spot(project, place)
+    where = spot(story.project, place)
     holder = story.holder
     if where is None or holder is None or not holder.container.startswith("list"):
         return
@@ -92,17 +94,17 @@ def emptied(story: Story, project: Project, rank: int) -> Iterator[Proposal]:
         for statement in statements_of(scope)
         if position(statement) > position(walk) and (manner := _emptying(statement)) is not None
     ]
-    after, manner = manners[-1] if manners else (walk_statement(module, walk), "{}.clear()")
+    after, manner = manners[-1] if manners else (walked_behind(module, walk), "{}.clear()")
     rank += 0 if manners else 3  # what nobody empties may be meant to be kept
     edit = Editor(module).insert_after(after, manner.format(story.name))
     yield cut("empty-list", f"Empty `{story.name}` behind the backward", (edit,), rank)
 
 
-def gathered_emptied(story: Story, project: Project) -> Iterator[Proposal]:
+def gathered_emptied(story: Story) -> Iterator[Proposal]:
     """Lists that an inner loop fills for one walk, in another function, emptied behind it: with all
     that are gathered beside them for the loss. It comes before any cut: values of passes before
     would count again."""
-    where, shared = spot(project, story.reuse.freed.at), story.shared
+    where, shared = spot(story.project, story.reuse.freed.at), story.shared
     if where is None or shared is None or shared.freed is None or where.scope is shared.scope:
         return
     read = names_read(where.scope)
@@ -114,7 +116,7 @@ def gathered_emptied(story: Story, project: Project) -> Iterator[Proposal]:
     names = sorted(held | (beside if owners != {""} else set()))
     told = " and ".join(f"`{name}`" for name in names)
     lines = [f"{name}.clear()" for name in names]
-    edit = Editor(where.module).insert_after(walk_statement(where.module, where.statement), *lines)
+    edit = Editor(where.module).insert_after(walked_behind(where.module, where.statement), *lines)
     title = f"Empty {told} behind the backward"
     yield Proposal(
         "empty-gathered",

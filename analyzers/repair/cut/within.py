@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from analyzers.evidence import Hop
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import spot
-from analyzers.repair.blocks import indentation
-from analyzers.repair.cut.cutting import Cutting
+from analyzers.explain.spots import hops_at, spot
+from analyzers.repair.blocks import indentation, joined
+from analyzers.repair.cut.cutting import Cutting, cut
 from analyzers.repair.cut.kinds import carried
 from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.scopes import guarded, is_parameter, is_seen, wants_gradient
@@ -25,10 +25,7 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """What is stored, cut as it is stored: `self.h = h.detach()`, `xs.append(h.detach())`. Of
     several stores on the way one that all old values went through may do, the last one first."""
     found: dict[ast.stmt, _Store] = {}
-    for hop in cutting.reuse.path:
-        where = spot(cutting.project, hop.at) if hop.how == "bound" else None
-        if where is None:
-            continue
+    for hop, where in hops_at(cutting.project, cutting.reuse.path, "bound"):
         module, statement = where.module, where.statement
         for value, kind, whole in stores(statement, hop):
             made = cutting.replaced(module, value, kind, hop.name) if whole else []
@@ -44,18 +41,17 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     wanted = {join for hop in cutting.reuse.path for join in hop.carries}
     single = [store for store in found.values() if store.joins >= wanted and len(found) > 1]
     for store in single[: -TRIED - 1 : -1]:
-        yield _stored(cutting, [store], rank)
+        yield _stored([store], rank)
     if found:
-        yield _stored(cutting, list(found.values()), rank + bool(single))
+        yield _stored(list(found.values()), rank + bool(single))
 
 
 def where_asked(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """Where a name by which a gradient is asked gets its value: history ends in what is asked."""
     edits: list[Edit] = []
     asked: list[Hop] = []
-    for hop in cutting.reuse.path:
-        where = spot(cutting.project, hop.at) if hop.how == "bound" else None
-        if where is None or not isinstance(statement := where.statement, ast.Assign):
+    for hop, where in hops_at(cutting.project, cutting.reuse.path, "bound"):
+        if not isinstance(statement := where.statement, ast.Assign):
             continue
         value = part_for(statement, hop.name.__eq__)
         if value is not None and wants_gradient(where.scope, hop.name) and "." not in hop.name:
@@ -64,7 +60,7 @@ def where_asked(cutting: Cutting, rank: int) -> Iterator[Proposal]:
                 asked.append(hop)
     if edits and cutting.covering(asked):
         names = " and ".join(dict.fromkeys(f"`{hop.name}`" for hop in asked))
-        yield cutting.together("detach-when-taken", f"Make {names} a leaf", edits, rank)
+        yield cut("detach-when-taken", f"Make {names} a leaf", joined(edits), rank)
 
 
 @dataclass
@@ -76,11 +72,11 @@ class _Store:
     edits: list[Edit]
 
 
-def _stored(cutting: Cutting, chosen: list[_Store], rank: int) -> Proposal:
+def _stored(chosen: list[_Store], rank: int) -> Proposal:
     names = dict.fromkeys(name for store in chosen for name in store.names)
     title = "Detach what " + " and ".join(f"`{name}`" for name in names) + " stores"
     edits = [edit for store in chosen for edit in store.edits]
-    return cutting.together("detach-when-stored", title, edits, rank)
+    return cut("detach-when-stored", title, joined(edits), rank)
 
 
 def where_read(cutting: Cutting, rank: int) -> Iterator[Proposal]:
@@ -99,7 +95,7 @@ def where_read(cutting: Cutting, rank: int) -> Iterator[Proposal]:
         for node, kind in read_in(where.statement, known):
             edits += cutting.replaced(where.module, node, kind)
     if edits:
-        yield cutting.together("detach-where-read", "Detach what is read again", edits, rank)
+        yield cut("detach-where-read", "Detach what is read again", joined(edits), rank)
 
 
 def where_entered(cutting: Cutting, rank: int) -> Iterator[Proposal]:
@@ -119,9 +115,8 @@ def where_entered(cutting: Cutting, rank: int) -> Iterator[Proposal]:
 
 def where_returned(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """In the tuple that a function returns: `return out, h.detach()`."""
-    for hop in cutting.reuse.path:
-        where = spot(cutting.project, hop.at) if hop.how == "returned" else None
-        if where is None or not isinstance(where.statement, ast.Return):
+    for hop, where in hops_at(cutting.project, cutting.reuse.path, "returned"):
+        if not isinstance(where.statement, ast.Return):
             continue
         value, below = where.statement.value, carried(hop.kind, hop.paths)
         if isinstance(value, ast.Tuple) and len(value.elts) == len(below.parts):
@@ -130,4 +125,4 @@ def where_returned(cutting: Cutting, rank: int) -> Iterator[Proposal]:
             name = hop.at.function.rpartition(".")[2]
             if edits:
                 title = f"Detach what `{name}` hands on"
-                yield cutting.together("detach-when-returned", title, edits, rank)
+                yield cut("detach-when-returned", title, joined(edits), rank)

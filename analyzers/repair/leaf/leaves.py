@@ -11,7 +11,7 @@ from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, indentation, missing_import, rewritten, wrapped
 from analyzers.repair.copy.outofplace import out_of_place
 from analyzers.repair.rewrite import unused_name
-from analyzers.source.calls import calls_named
+from analyzers.source.calls import calls_named, reads_gradient
 from analyzers.source.edits import Edit, Editor, apply
 from analyzers.source.flow import (
     backward_calls,
@@ -66,8 +66,7 @@ def is_made_by_hand(where: Spot) -> bool:
     from_gradient = {
         name
         for node in statements_of(where.scope)
-        if (value := value_of(node)) is not None
-        if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(value))
+        if (value := value_of(node)) is not None and reads_gradient(value)
         for name in bindings(node)
     }
     if any(_over_parameters(loop) for loop in where.module.loops_around(where.statement)):
@@ -78,9 +77,7 @@ def is_made_by_hand(where: Spot) -> bool:
     stored = where.statement
     if isinstance(stored, ast.Assign) and isinstance(stored.value, ast.Constant):
         return True
-    return bool(names_read(stored) & from_gradient) or any(
-        isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(stored)
-    )
+    return bool(names_read(stored) & from_gradient) or reads_gradient(stored)
 
 
 def _over_parameters(loop: Loop) -> bool:

@@ -21,7 +21,7 @@ from analyzers.source.flow import (
     value_of,
     walk_scope,
 )
-from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
+from analyzers.source.project import FUNCTIONS, Module, Scope, spelled
 from analyzers.source.signatures import positional
 from analyzers.source.trees import position, walk
 
@@ -29,11 +29,11 @@ _MAX_READERS = 3
 _PLAIN_CONTEXTS = ("no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "open")
 
 
-def anew_in_each_pass(story: Story, project: Project) -> Iterator[Proposal]:
+def anew_in_each_pass(story: Story) -> Iterator[Proposal]:
     """What was handed down computed in the loop; what a constructor's helper makes, made where it
     is read; a context around the loop entered in each pass."""
     yield from _handed_down(story)
-    yield from _by_helper(story, project)
+    yield from _by_helper(story)
     yield from _context_inside(story)
 
 
@@ -94,7 +94,7 @@ def _module_names(tree: ast.Module) -> set[str]:
     return names
 
 
-def _by_helper(story: Story, project: Project) -> Iterator[Proposal]:
+def _by_helper(story: Story) -> Iterator[Proposal]:
     """A method that was called before the loop, called again where what it makes is read; with
     the arguments that it has kept."""
     for module, scope, _ in story.binders if story.attribute else ():

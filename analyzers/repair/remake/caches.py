@@ -23,9 +23,9 @@ _KEPT = re.compile(r"(?P<owner>.+)\.(?P<attribute>\w+)(\[[^\[\]]*\])?")
 _ELEMENT = re.compile(r"(?P<all>[\w.]+)\[\d+\]")
 
 
-def without_cache(story: Story, project: Project) -> Iterator[Proposal]:
+def without_cache(story: Story) -> Iterator[Proposal]:
     """The script's own method that empties the cache, called in each pass; else no cache."""
-    yield from _emptied(story, project)
+    yield from _emptied(story)
     yield from _without_guard(story)
     yield from _without_decorator(story)
 
@@ -34,13 +34,13 @@ def _proposal(title: str, *edits: Edit, rank: int = 0) -> Proposal:
     return Proposal("no-cache", title, edits, "It is computed anew in each pass.", rank)
 
 
-def _emptied(story: Story, project: Project) -> Iterator[Proposal]:
+def _emptied(story: Story) -> Iterator[Proposal]:
     """`layer.invalidate()` behind the step, for each object that keeps an old value."""
     shared = story.shared
     if shared is None or shared.freed is None or not shared.loops:
         return
     kept = [h for h in story.reuse.path if h.how == "outlived" and h.at.frame == shared.frame]
-    found = [(owner, *method) for hop in kept for owner, *method in _emptying(hop, project)]
+    found = [(owner, *method) for hop in kept for owner, *method in _emptying(hop, story.project)]
     owners = list(dict.fromkeys(owner for owner, _, _ in found))
     if not found or len({method for _, _, method in found}) > 1:
         return

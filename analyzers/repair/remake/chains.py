@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from analyzers.source.calls import steps
+from analyzers.source.calls import asks_for_gradient, steps
 from analyzers.source.flow import (
     bindings,
     bound_within,
@@ -166,8 +166,7 @@ def _is_learned(module: Module, scope: Scope, name: str, depth: int = 6) -> bool
         for node in walk(value):
             if isinstance(node, ast.Call) and (
                 (called_name(node)[:1].isupper() and "Data" not in called_name(node))
-                or called_name(node) == "requires_grad_"
-                or any(k.arg == "requires_grad" for k in node.keywords)
+                or asks_for_gradient(node)
             ):
                 return True
         if any(

@@ -31,9 +31,9 @@ from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.trees import walk
 
 
-def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
+def forward_into_closure(story: Story) -> Iterator[Proposal]:
     """Move the statements that make the loss into the closure."""
-    module = project.module(story.reuse.reached.at.file)
+    module = story.project.module(story.reuse.reached.at.file)
     call = story.root_call
     if module is None or call is None:
         return
@@ -43,7 +43,7 @@ def forward_into_closure(story: Story, project: Project) -> Iterator[Proposal]:
         return
     yield from _call_maker(story, module, closure)
     yield from _into_method(story, module, closure)
-    yield from _lambda_for_partial(project, closure)
+    yield from _lambda_for_partial(story.project, closure)
     root = walked(call)
     carriers = {c.name for c in story.carriers}
     owners = {name.rpartition(".")[0] for name in carriers} - {""}

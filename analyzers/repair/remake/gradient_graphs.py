@@ -19,13 +19,13 @@ _ENDING = ("detach", "item", "numpy", "tolist")
 _MAX_CALLERS = 4
 
 
-def keep_for_second(story: Story, project: Project) -> Iterator[Proposal]:
+def keep_for_second(story: Story) -> Iterator[Proposal]:
     """Tell `autograd.grad` to keep the graph, or to make one of the gradients: where it is called,
     or where a helper is called that hands the option on."""
-    site = option_site(project, story.reuse.freed, "create_graph")
+    site = option_site(story, story.reuse.freed, "create_graph")
     if site is None:
         return
-    learnt = _reaches_walk(project, site.module, site.statement) and not _in_hook(story, project)
+    learnt = _reaches_walk(story.project, site.module, site.statement) and not _in_hook(story)
     yield Proposal(
         "create-graph",
         "Make a graph of the gradients too",
@@ -33,7 +33,7 @@ def keep_for_second(story: Story, project: Project) -> Iterator[Proposal]:
         "" if learnt else "Only if the gradients themselves are part of the loss.",
         0 if learnt else SECOND_CHOICE + 1,
     )
-    kept = option_site(project, story.reuse.freed, "retain_graph")
+    kept = option_site(story, story.reuse.freed, "retain_graph")
     assert kept is not None
     yield Proposal(
         "retain-graph",
@@ -44,9 +44,9 @@ def keep_for_second(story: Story, project: Project) -> Iterator[Proposal]:
     )
 
 
-def _in_hook(story: Story, project: Project) -> bool:
+def _in_hook(story: Story) -> bool:
     """Whether a walk was under way that makes no graph of what its hooks hand back."""
-    outer = [spot(project, place) for place in story.reuse.freed.stack[:-1]]
+    outer = [spot(story.project, place) for place in story.reuse.freed.stack[:-1]]
     calls = [call for where in outer if where and (call := where.call("backward")) is not None]
     return any(not {"create_graph"} & {k.arg for k in call.keywords} for call in calls)
 

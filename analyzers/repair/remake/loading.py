@@ -29,7 +29,7 @@ class Kept:
     edits: tuple[Edit, ...]
 
 
-def network_on_each_batch(story: Story, project: Project) -> Iterator[Proposal]:
+def network_on_each_batch(story: Story) -> Iterator[Proposal]:
     """The data set keeps the inputs; the loop runs the network on what it takes from it."""
     shared, loop = story.shared, story.loop
     if shared is None or loop is None:
@@ -37,7 +37,9 @@ def network_on_each_batch(story: Story, project: Project) -> Iterator[Proposal]:
     for module, scope, statement in story.binders:
         if not isinstance(statement, ast.Assign):
             continue
-        kept = _in_constructor(project, module, statement) or _in_call(module, scope, statement)
+        kept = _in_constructor(story.project, module, statement) or _in_call(
+            module, scope, statement
+        )
         target = _column_of(loop, kept.column) if kept is not None else None
         if kept is not None and target is not None:
             line = f"{target} = {kept.network}({target})"

@@ -19,7 +19,7 @@ def anew_where_read(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
     """`batch.feature = net(x)` in front of all phases becomes `net(batch.x)` in the phase that
     reads it behind the step."""
     node, visit = stale.evidence.node, stale.evidence.reached
-    made = spot(stale.project, node.at if node is not None else None)
+    made = stale.saving
     if made is None or visit is None or not isinstance(made.statement, ast.Assign):
         return
     target, value = made.statement.targets[0], made.statement.value

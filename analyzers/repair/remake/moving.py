@@ -12,13 +12,13 @@ from analyzers.repair.rewrite import copy_into, head_of, move_into
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, called_name
-from analyzers.source.project import Module, Project, Scope
+from analyzers.source.project import Module, Scope
 from analyzers.source.trees import walk
 
 _DRAWS = ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "normal", "sample")
 
 
-def forward_into_loop(story: Story, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def forward_into_loop(story: Story, rank: int = 0) -> Iterator[Proposal]:
     """Move the statements that make the carrier to the head of the loop."""
     shared = story.shared
     loop = story.loop or (shared.loops[0] if shared is not None and shared.loops else None)

@@ -11,25 +11,24 @@ from analyzers.repair.remake.anew import anew_in_each_pass, moved_into_readers
 from analyzers.repair.remake.caches import without_cache
 from analyzers.repair.remake.constructors import out_of_constructor
 from analyzers.source.edits import Edit
-from analyzers.source.project import Project
 
 
-def recompute_where_used(story: Story, project: Project) -> Iterator[Proposal]:
+def recompute_where_used(story: Story) -> Iterator[Proposal]:
     """Undo a cache; or move the computation from the constructor to where it is read."""
-    yield from _out_of_partial(story, project)
-    yield from without_cache(story, project)
+    yield from _out_of_partial(story)
+    yield from without_cache(story)
     yield from out_of_constructor(story)
     if not story.attribute:
         yield from moved_into_readers(story)
-    yield from anew_in_each_pass(story, project)
+    yield from anew_in_each_pass(story)
 
 
-def _out_of_partial(story: Story, project: Project) -> Iterator[Proposal]:
+def _out_of_partial(story: Story) -> Iterator[Proposal]:
     """`partial(f, x=g(p))` computes its argument once; `lambda *args: f(*args, x=g(p))` at each
     call."""
     places = {join.old.at for join in story.reuse.joins if join.old.at is not None}
     for place in sorted(places, key=lambda place: (place.file, place.line)):
-        where = spot(project, place)
+        where = spot(story.project, place)
         call = where.call("partial") if where is not None else None
         if where is None or call is None or not call.args:
             continue

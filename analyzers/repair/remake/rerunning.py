@@ -22,7 +22,7 @@ _RANDOM = frozenset(
 )
 
 
-def forward_into_cell(story: Story, project: Project, cell: Cell) -> Iterator[Proposal]:
+def forward_into_cell(story: Story, cell: Cell) -> Iterator[Proposal]:
     """Move (or, where its values are read before, copy) into the cell what makes the carrier."""
     if story.shared is None:
         return
@@ -37,7 +37,7 @@ def forward_into_cell(story: Story, project: Project, cell: Cell) -> Iterator[Pr
         head = _entry(inside, chain)
         editor = Editor(module)
         alone = not read_between(module.tree, chain, head)
-        random = _is_random(project, chain)
+        random = _is_random(story.project, chain)
         made = ", ".join(f"`{name}`" for s in chain for name in bindings(s)[:1])
         yield Proposal(
             "forward-into-cell",

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import spot
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import (
     begins_as_leaf,
@@ -15,6 +14,7 @@ from analyzers.repair.cut.carrying import (
     carried_names,
     cut_lines,
 )
+from analyzers.repair.cut.cutting import cut
 from analyzers.repair.reschedule.schedule import Schedule, released, root_names
 from analyzers.repair.rewrite import head_of
 from analyzers.source.edits import Edit
@@ -80,8 +80,7 @@ def _cut_all(
 
 def detach_attributes(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
     """What an object hands to the next call, cut where the call begins to read it."""
-    node = stale.evidence.node
-    where = spot(stale.project, node.at if node is not None else None)
+    where = stale.saving
     if where is None:
         return
     for name, first in carried_attributes(where):
@@ -92,10 +91,5 @@ def detach_attributes(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
 
 
 def _cut(name: str, edits: Sequence[Edit], rank: int) -> Proposal:
-    return Proposal(
-        "detach-carried",
-        f"Detach `{name}` where the next pass begins",
-        joined(edits),
-        "Each pass learns on its own (truncated BPTT): nothing is learned through earlier passes.",
-        rank,
-    )
+    title = f"Detach `{name}` where the next pass begins"
+    return cut("detach-carried", title, joined(edits), rank)

@@ -12,11 +12,12 @@ from itertools import pairwise
 
 from analyzers.evidence import Place, Visit
 from analyzers.explain.reuse.passing import arguments, call_into, frames
+from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import WALKS
-from analyzers.source.project import FUNCTIONS, Module, Project, Scope
+from analyzers.source.project import FUNCTIONS, Module, Scope
 from analyzers.source.signatures import named
 
 
@@ -39,9 +40,9 @@ class OptionSite:
         return with_keyword(editor, self.call, self.option, value)
 
 
-def option_site(project: Project, visit: Visit, option: str) -> OptionSite | None:
+def option_site(story: Story, visit: Visit, option: str) -> OptionSite | None:
     """Where an option of this walk is decided; None where the source is not at hand."""
-    where = spot(project, visit.at)
+    where = spot(story.project, visit.at)
     call = where.call(*WALKS) if where is not None else None
     if where is None or call is None:
         return None
@@ -49,7 +50,7 @@ def option_site(project: Project, visit: Visit, option: str) -> OptionSite | Non
     if statement is None:
         return None
     site = OptionSite(where.module, statement, call, option, visit.at)
-    stack = frames(project, visit)[::-1]
+    stack = frames(story.project, visit)[::-1]
     for inner, caller in pairwise(stack):
         name = _handed_on(inner.scope, site.call, site.option)
         outer = call_into(caller, inner.scope) if name else None

@@ -40,7 +40,7 @@ def uses(story: Story, visit: Visit) -> Iterator[Use]:
     shared = story.shared
     if shared is None or not story.name:
         return
-    idiom = idiom_for(story.reuse, story.project)
+    idiom = idiom_for(story)
     stack = frames(story.project, visit)
     at = next((i for i, f in enumerate(stack) if f.place.frame == shared.frame), len(stack))
     for frame, name in reversed(list(known_below(stack[at:], story.name))):

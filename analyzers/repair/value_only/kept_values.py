@@ -12,19 +12,19 @@ from analyzers.explain.reuse.lifetimes import base
 from analyzers.explain.reuse.recordtypes import record_arguments
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
+from analyzers.repair.cut.cutting import cut
 from analyzers.repair.cut.detaching import Idiom, detached, idiom_for
-from analyzers.repair.cut.truncation import cut
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, mentions, part_for, value_of
-from analyzers.source.project import Module, Project, Scope, spelled
+from analyzers.source.project import Module, Scope, spelled
 from analyzers.source.trees import walk
 
 _FACTORIES = ("zeros", "ones", "empty", "full", "rand", "randn", "zeros_like", "new_zeros")
 
 
-def detach_where_stored(story: Story, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def detach_where_stored(story: Story, rank: int = 0) -> Iterator[Proposal]:
     """Detach what the statement stores; or only the old part of what it computes."""
-    idiom = idiom_for(story.reuse, project)
+    idiom = idiom_for(story)
     yield from _handed_detached(story, idiom, rank)
     whole: list[Edit] = []
     old: list[Edit] = []
