@@ -200,6 +200,11 @@ class SilentFault:
     detail: str = ""
     doubtful: bool = False
 
+    @property
+    def seen_at(self) -> Place | None:
+        """The line where the fault showed; else that of the backward in which it did."""
+        return self.at or (self.visit.at if self.visit is not None else None)
+
 
 Evidence = GraphReuse | InplaceChange | MissingGraph | SilentFault
 

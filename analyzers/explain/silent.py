@@ -18,8 +18,7 @@ def matched(
     pattern: str, fault: SilentFault, place: Place | None = None, carrier: Carrier | None = None
 ) -> Match | None:
     """A match at the line that the pattern found, else where the fault was seen."""
-    seen = fault.at or (fault.visit.at if fault.visit is not None else None)
-    at = place or seen
+    at = place or fault.seen_at
     if at is None:
         return None
     named = carrier or carrier_of(fault.holders, at)

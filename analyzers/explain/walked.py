@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.spots import functions_calling, names_held, root_of
@@ -11,7 +12,7 @@ from analyzers.source.flow import (
     bindings,
     called_name,
     names_read,
-    own_expressions,
+    names_read_by,
     statements_of,
     walk_scope,
     walked,
@@ -58,9 +59,8 @@ def _flowing(scope: ast.AST, wanted: set[str]) -> set[str]:
     return found
 
 
-def _taking(statement: ast.stmt) -> tuple[set[str], set[str]]:
+def _taking(statement: ast.stmt) -> tuple[set[str], Set[str]]:
     """What a statement binds or stores into, and the names it takes that from."""
     if isinstance(statement, ast.For):
         return set(target_names(statement.target)), names_read(statement.iter)
-    read = (names_read(part) for part in own_expressions(statement))
-    return set(bindings(statement)), set().union(*read)
+    return set(bindings(statement)), names_read_by(statement)

@@ -48,6 +48,7 @@ from analyzers.repair.combine.parting import walk_in_front, walks_for_each_part
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import backward_calls, definitions, value_of, walked
 from analyzers.source.project import Project
+from analyzers.source.reads import names_loaded
 from analyzers.source.trees import position, walk
 
 NAME = "duplicate-backward"
@@ -111,9 +112,7 @@ def _is_wanted(story: Story, visit: Visit, other: Visit) -> bool:
     root = walked(call) if call is not None else None
     if where is None or call is None or not isinstance(root, ast.Name):
         return False
-    scope = where.module.scope_of(call)
-    read = [n for n in walk(scope) if isinstance(n, ast.Name) and n.id == root.id]
-    return len([n for n in read if isinstance(n.ctx, ast.Load)]) == 1
+    return len(names_loaded(walk(where.module.scope_of(call)), root.id)) == 1
 
 
 def _anew(story: Story) -> Iterator[Proposal]:

@@ -42,7 +42,7 @@ from analyzers.repair.combine.combining import one_backward, retain_on_first, su
 from analyzers.repair.cut.truncation import detach_at_boundary
 from analyzers.repair.remake.gradient_graphs import keep_for_second
 from analyzers.repair.sites.options import option_site
-from analyzers.source.flow import bindings, names_read, own_expressions, walk_scope
+from analyzers.source.flow import bindings, names_read_by, walk_scope
 from analyzers.source.project import Project, Scope, spelled
 from analyzers.source.trees import remembered, walk
 
@@ -113,7 +113,7 @@ def _leads_on(scope: Scope, inner: ast.stmt | None, made: ast.stmt) -> bool:
         more = given.get(pending.pop(), set()) - names
         names |= more
         pending += more
-    return bool(_reads(made) & names)
+    return bool(names_read_by(made) & names)
 
 
 @remembered
@@ -122,13 +122,9 @@ def _given_by_reading(scope: Scope) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for node in walk_scope(scope):
         given = _given(node) if isinstance(node, ast.stmt) else []
-        for name in _reads(node) if given and isinstance(node, ast.stmt) else ():
+        for name in names_read_by(node) if given and isinstance(node, ast.stmt) else ():
             found.setdefault(name, set()).update(given)
     return found
-
-
-def _reads(statement: ast.stmt) -> set[str]:
-    return set().union(*(names_read(node) for node in own_expressions(statement)))
 
 
 def _given(statement: ast.stmt) -> list[str]:

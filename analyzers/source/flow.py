@@ -159,6 +159,13 @@ def names_read(node: ast.AST) -> set[str]:
     return found
 
 
+@remembered
+def names_read_by(statement: ast.stmt) -> Set[str]:
+    """What a statement's own expressions read, without the statements in its body."""
+    own = [c for c in children(statement) if not isinstance(c, ast.stmt | ast.excepthandler)]
+    return frozenset().union(*map(names_read, own))
+
+
 def is_dotted(node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value

@@ -101,8 +101,7 @@ class Lifetime(SharedFrame):
     def _passing_regions(self, name: str, holder: Holder) -> Iterator[tuple[Module, ast.AST]]:
         """The code that has the name for the time of one pass: the loop's body, or a function
         that the loop calls."""
-        shared = self.shared
-        assert shared is not None
+        shared = self.frame
         if _renewed(shared.loops[0], name):
             yield shared.module, shared.loops[0]
         if holder.kind in ("local", "item") and holder.frame not in (0, shared.frame):

@@ -85,6 +85,12 @@ class SharedFrame:
             )
         return None
 
+    @property
+    def frame(self) -> Shared:
+        """The same, for those who know that there is one."""
+        assert self.shared is not None
+        return self.shared
+
     @cached_property
     def above(self) -> list[Frame]:
         """The shared frame with those that called it, outermost first."""

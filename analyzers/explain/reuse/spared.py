@@ -32,16 +32,14 @@ def spared_by_closure(story: Story) -> bool:
 
 
 def _scopes(story: Story) -> list[Scope]:
-    assert story.shared is not None
-    return list(dict.fromkeys((story.shared.scope, story.shared.module.tree)))
+    return list(dict.fromkeys((story.frame.scope, story.frame.module.tree)))
 
 
 def _stepped(story: Story) -> Iterator[tuple[Scope, str]]:
     """The optimizers that the frame of both calls steps, and where they get what they have."""
-    assert story.shared is not None
-    for call in steps(story.loop or story.shared.scope):
+    for call in steps(story.loop or story.frame.scope):
         name = spelled(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-        yield next((s for s in _scopes(story) if definitions(s, name)), story.shared.scope), name
+        yield next((s for s in _scopes(story) if definitions(s, name)), story.frame.scope), name
 
 
 def _given_to(project: Project, scope: Scope, optimizer: str) -> set[str]:

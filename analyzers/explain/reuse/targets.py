@@ -56,10 +56,9 @@ def steps_others(story: Story) -> bool:
 
 def _given_to(story: Story, optimizer: str) -> set[str]:
     """The names from which the scope around the loop makes an optimizer, at last or in between."""
-    assert story.shared is not None
     return {
         name.removesuffix(".parameters")
-        for scope in (story.shared.scope, story.shared.module.tree)
+        for scope in (story.frame.scope, story.frame.module.tree)
         for statement in definitions(scope, optimizer)
         if isinstance(value := value_of(statement), ast.Call)
         for argument in (*value.args, *(k.value for k in value.keywords))

@@ -135,7 +135,7 @@ class Walks(Lifetime):
         """Whether the failing loss is only a sum of tensors that were walked themselves; or, where
         nothing stepped since, one of them scaled."""
         joins = self.reuse.joins
-        made = SUMMING if self._stepped_between else _SCALING
+        made = SUMMING if self.steps_between else _SCALING
         return bool(joins) and all(
             join.new is not None
             and join.new.op.startswith(made)
@@ -179,12 +179,12 @@ class Walks(Lifetime):
             *calls_named(scope, "first_step"),
             *updates_by_hand(scope),
         ]
-        return self._stepped_between or any(
+        return self.steps_between or any(
             shared.freed_at < position(node) < shared.reached_at for node in changing
         )
 
     @property
-    def _stepped_between(self) -> bool:
+    def steps_between(self) -> bool:
         """Whether the frame that both calls share steps an optimizer between them."""
         shared = self.shared
         return shared is not None and any(

@@ -174,8 +174,7 @@ def _one_step_behind(
     story: Story, loop: Loop, statement: ast.stmt, call: ast.Call
 ) -> Iterator[Proposal]:
     """Sum in the loop; one walk and one step behind it."""
-    assert story.shared is not None
-    module = story.shared.module
+    module = story.frame.module
     editor = Editor(module)
     schedule = [s for s in loop.body if is_schedule(s)]
     total = unused_name(module, "total_loss")

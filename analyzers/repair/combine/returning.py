@@ -77,8 +77,7 @@ def return_losses(story: Story) -> Iterator[Proposal]:
 
 def _site(story: Story, visit: Visit) -> Site | None:
     """The caller's part of one walk; None where it is not plain."""
-    shared = story.shared
-    assert shared is not None
+    shared = story.frame
     statement = shared.freed if visit is story.reuse.freed else shared.reached
     function = story.called_for(visit)
     editor = Editor(shared.module)

@@ -63,8 +63,7 @@ def walk_this_loss(story: Story) -> Iterator[Proposal]:
 def _newest_loss(story: Story) -> tuple[ast.stmt, ast.expr] | None:
     """The statement of the loop that adds to the total (or hands a loss to the function that
     does), and what it adds."""
-    shared = story.shared
-    assert shared is not None
+    shared = story.frame
     region = story.loop or shared.scope
     for statement in statements_of(region):
         added = _added(statement, story.name)
@@ -129,8 +128,7 @@ def begin_behind_walk(story: Story) -> Iterator[Proposal]:
 
 def _plain_beginning(story: Story, name: str) -> str | None:
     """The value without a graph that the total begins with in front of its first walk."""
-    assert story.shared is not None
-    made = [s for s in definitions(story.shared.scope, name) if position(s) < story.shared.freed_at]
+    made = [s for s in definitions(story.frame.scope, name) if position(s) < story.frame.freed_at]
     for statement in reversed([s for s in made if not isinstance(s, ast.AugAssign)]):
         value = value_of(statement)
         if isinstance(value, ast.Constant):
@@ -188,8 +186,7 @@ def _total_of_values(
 
 def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:
     """Behind the walk, begin a new total (gradient accumulation by summed losses)."""
-    shared = story.shared
-    assert shared is not None
+    shared = story.frame
     if story.loop is None or shared.reached is None:
         return
     inside = set(ast.walk(story.loop))

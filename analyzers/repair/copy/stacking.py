@@ -184,12 +184,8 @@ def _appended(
 
 
 def _read_behind(scope: Scope, loop: Loop, name: str) -> bool:
-    inside = {id(node) for node in walk(loop)}
     return "." in name or any(
-        isinstance(node, ast.Name)
-        and node.id == name
-        and position(node) > end_of(loop)
-        and id(node) not in inside
+        isinstance(node, ast.Name) and node.id == name and position(node) > end_of(loop)
         for node in walk_scope(scope)
     )
 

@@ -11,7 +11,7 @@ from analyzers.source.flow import (
     bindings,
     names_bound,
     names_read,
-    own_expressions,
+    names_read_by,
     statements_of,
     value_of,
 )
@@ -33,8 +33,8 @@ def _read_first(statements: Sequence[ast.stmt]) -> list[str]:
     known: set[str] = set()
     found: list[str] = []
     for statement in statements:
-        read = set().union(*(names_read(node) for node in own_expressions(statement)))
-        found += [n for n in sorted(read) if n not in known and n not in found]
+        read = sorted(names_read_by(statement))
+        found += [n for n in read if n not in known and n not in found]
         known |= set(bindings(statement))
     return found
 

@@ -30,7 +30,11 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import spelled
+from analyzers.source.reads import names_loaded
 from analyzers.source.trees import position, walk
+
+_FOR_LOSS = "The target is a constant for the loss that compares with it."
+_FOR_ALL = "No loss sends gradient through it any more."
 
 
 def meant_as_constant(story: Story) -> Certainty | None:
@@ -66,37 +70,32 @@ def stale_beside_fresh(story: Story) -> bool:
 
 def _kept_for_later(story: Story) -> bool:
     """Whether the loop binds the carrier behind the walk: not for this pass, for the next."""
-    shared = story.shared
-    assert shared is not None
     inside = set(walk(story.loop)) if story.loop is not None else set()
-    bound = [s for _, scope, s in story.binders if scope is shared.scope and s in inside]
-    return bool(bound) and all(position(s) > shared.freed_at for s in bound)
+    bound = [s for _, scope, s in story.binders if scope is story.frame.scope and s in inside]
+    return bool(bound) and all(position(s) > story.frame.freed_at for s in bound)
 
 
 def _steps_between(story: Story) -> bool:
     """Whether an optimizer steps after the first walk and before the second loss is made."""
-    shared = story.shared
-    assert shared is not None
-    if any(shared.freed_at < position(call) < shared.reached_at for call in steps(shared.scope)):
+    if story.steps_between:
         return True
     where = spot(story.project, story.reuse.freed.at)
-    if where is None or where.place.line == shared.freed_line:
+    if where is None or where.place.line == story.frame.freed_line:
         return False
     return any(position(call) > position(where.statement) for call in steps(where.scope))
 
 
 def _weighs_log_probability(story: Story) -> bool:
     """Whether the carrier multiplies a log-probability (the weight of a policy gradient)."""
-    shared = story.shared
-    assert shared is not None
+    scope = story.frame.scope
     logs = {
         name
-        for statement in statements_of(shared.scope)
+        for statement in statements_of(scope)
         if (value := value_of(statement)) is not None
         and any(isinstance(n, ast.Attribute) and n.attr == "log_prob" for n in walk(value))
         for name in bindings(statement)
     }
-    for node in walk_scope(shared.scope):
+    for node in walk_scope(scope):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             if mentions(node, story.name) and any(mentions(node, name) for name in logs):
                 return True
@@ -113,50 +112,28 @@ def detach_at_use(story: Story, rank: int = 0) -> Iterator[Proposal]:
     walks = (("first", story.reuse.freed), ("second", story.reuse.reached))
     for later, (title, visit) in enumerate(walks):
         for use in uses(story, visit):
-            yield Proposal(
-                f"detach-in-{title}-loss",
-                f"Give the {title} loss a detached `{use.name}`",
-                use.edits,
-                "That loss no longer sends gradient through it.",
-                rank + later,
-            )
+            told = "That loss no longer sends gradient through it."
+            given = f"Give the {title} loss a detached `{use.name}`"
+            yield Proposal(f"detach-in-{title}-loss", given, use.edits, told, rank + later)
 
 
 def _in_target_calls(story: Story, rank: int) -> Iterator[Proposal]:
     """Detach what a loss function gets as its target."""
-    shared = story.shared
-    assert shared is not None
-    editor = Editor(shared.module)
+    editor = Editor(story.frame.module)
     edits = tuple(editor.append_to(call.args[1], ".detach()") for call in target_calls(story))
     if edits:
-        target = editor.text_of(target_calls(story)[0].args[1])
-        yield Proposal(
-            "detach-target",
-            f"Give the loss a detached `{target}`",
-            edits,
-            "The target is a constant for the loss that compares with it.",
-            rank,
-        )
+        title = f"Give the loss a detached `{editor.text_of(target_calls(story)[0].args[1])}`"
+        yield Proposal("detach-target", title, edits, _FOR_LOSS, rank)
 
 
 def _in_helpers(story: Story, rank: int) -> Iterator[Proposal]:
     """Detach the target in the functions that compare with it, whoever calls them."""
     for target in helper_targets(story):
         editor = Editor(target.module)
-        edits = tuple(
-            editor.append_to(node, ".detach()")
-            for node in walk(target.function)
-            if isinstance(node, ast.Name)
-            and node.id == target.parameter
-            and isinstance(node.ctx, ast.Load)
-        )
-        yield Proposal(
-            "detach-target",
-            f"Detach `{target.parameter}` in `{target.function.name}`",
-            edits,
-            "The target is a constant for the loss that compares with it.",
-            rank,
-        )
+        read = names_loaded(walk(target.function), target.parameter)
+        edits = tuple(editor.append_to(node, ".detach()") for node in read)
+        title = f"Detach `{target.parameter}` in `{target.function.name}`"
+        yield Proposal("detach-target", title, edits, _FOR_LOSS, rank)
 
 
 def detach_at_definition(story: Story, rank: int | None = None) -> Iterator[Proposal]:
@@ -187,8 +164,7 @@ def detach_at_definition(story: Story, rank: int | None = None) -> Iterator[Prop
 
 def _made_constant(story: Story, edits: Sequence[Edit], rank: int) -> Proposal:
     title = f"Detach `{story.name}` where it is made"
-    told = "No loss sends gradient through it any more."
-    return Proposal("detach-at-definition", title, tuple(edits), told, rank)
+    return Proposal("detach-at-definition", title, tuple(edits), _FOR_ALL, rank)
 
 
 def _parts_at_definition(story: Story) -> Iterator[tuple[Edit, ...]]:
@@ -212,11 +188,6 @@ def made_without_graph(story: Story, rank: int = 1) -> Iterator[Proposal]:
             continue
         edit = wrapped(Editor(module), [statement], f"with {alias(module, 'torch')}.no_grad():")
         if edit is not None and "torch" in module.text:
-            yield Proposal(
-                "no-grad-at-definition",
-                f"Make `{story.name}` without a graph",
-                (edit,),
-                "No loss sends gradient through it any more.",
-                rank,
-            )
+            title = f"Make `{story.name}` without a graph"
+            yield Proposal("no-grad-at-definition", title, (edit,), _FOR_ALL, rank)
         return

@@ -124,9 +124,7 @@ def _detach_entries(story: Story, name: str, walk: ast.stmt, rank: int) -> Itera
 def _bound_behind(story: Story, walk: ast.stmt) -> bool:
     """Whether a function that gives the carrier a new value is called behind the walk, in the
     same pass: a cut in front of that call comes too early."""
-    shared = story.shared
-    assert shared is not None
-    block = shared.module.block_of(walk)
+    block = story.frame.module.block_of(walk)
     makers = {getattr(scope, "name", "") for _, scope, _ in story.binders}
     return any(calls_named(statement, *makers) for statement in block[block.index(walk) + 1 :])
 
@@ -195,8 +193,7 @@ def _detach_behind_yield(story: Story, rank: int) -> Iterator[Proposal]:
 
 def visible(story: Story) -> list[str]:
     """The carriers that the shared frame can name, best first."""
-    shared = story.shared
-    assert shared is not None
+    shared = story.frame
     names = []
     for name, holder in story.held.items():
         if name in story.handed:
@@ -251,8 +248,7 @@ def _is_special_dict(holder: Holder) -> bool:
 
 def _guarded(story: Story, names: list[str], lines: list[str]) -> list[str]:
     """The lines under `if x is not None:` where the first pass may find None."""
-    shared = story.shared
-    assert shared is not None
+    shared = story.frame
     scope: ast.AST = shared.scope
     own = names[0]
     if "." in own:

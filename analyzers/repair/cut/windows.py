@@ -43,8 +43,7 @@ def cut_window(story: Story) -> Iterator[Proposal]:
 def _last_of_pass(story: Story) -> ast.stmt:
     """The last statement of the block in which the walk of this pass stands, where that block
     holds further walks; else the walk (with its step)."""
-    shared = story.shared
-    assert shared is not None
+    shared = story.frame
     assert shared.freed is not None
     statement = walked_behind(shared.module, shared.freed)
     for parent in shared.module.ancestors(shared.freed):
@@ -135,8 +134,7 @@ def _lists(story: Story) -> list[Holder]:
 def _fills_in_steps(story: Story, name: str) -> bool:
     """Whether only loops within the pass add to a list, and nothing empties it there: itself, or by
     the calls of a function that does."""
-    shared, last = story.shared, name.rpartition(".")[2]
-    assert shared is not None
+    shared, last = story.frame, name.rpartition(".")[2]
     adding: list[tuple[Module, ast.AST]] = []
     for module, node in story.project.each(ast.Call):
         if not isinstance(node.func, ast.Attribute):
@@ -161,8 +159,7 @@ def _fills_in_steps(story: Story, name: str) -> bool:
 
 def _within_pass(story: Story, call: ast.AST) -> bool:
     """Whether a call stands in a loop of its own inside the one that the walk stands in."""
-    shared = story.shared
-    assert shared is not None
+    shared = story.frame
     assert shared.freed is not None
     inner = shared.module.loops_around(call)[:1]
     return all(

@@ -22,10 +22,10 @@ from analyzers.source.flow import (
     run_around,
     statements_of,
     value_of,
-    walk_scope,
 )
 from analyzers.source.project import Loop, Module, assigned_pairs, spelled, target_names
-from analyzers.source.trees import end_of, position, walk
+from analyzers.source.reads import read_behind
+from analyzers.source.trees import position, walk
 from analyzers.source.writes import Write, writes
 
 
@@ -123,15 +123,9 @@ def _under_local_name(where: Spot, write: Write) -> tuple[Edit, ...]:
     ]
     if not any(line.startswith(local) for line in lines):
         return ()
-    later = [
-        editor.replace(node, local)
-        for node in walk_scope(where.scope)
-        if isinstance(node, ast.Name | ast.Attribute)
-        and isinstance(node.ctx, ast.Load)
-        and position(node) > end_of(statement)
-        and spelled(node) == write.name
-    ]
-    return (rewritten(editor, [statement], lines), *later)
+    later = read_behind(where.scope, statement, write.name)
+    edits = (rewritten(editor, [statement], lines),)
+    return (*edits, *(editor.replace(node, local) for node in later))
 
 
 def _lines_after(editor: Editor, statement: ast.stmt, edits: Sequence[Edit]) -> list[str]:

@@ -79,14 +79,14 @@ def _soft(module: Module, node: ast.AST) -> ast.expr | None:
     `p.round()` and `torch.round(p)`."""
     if not isinstance(node, ast.Call):
         return None
-    if _is_order(node):
-        return _sorted(module, node)
+    if called_name(node) == "argsort":
+        return _without(module, node, "argsort")
     name, operand = called_name(node), _operand(module, node)
     if name in (*_CASTS, "int", "long") and isinstance(operand, ast.Compare):
         return operand.left
     if name in (*_CASTS, "int", "long") and isinstance(operand, ast.Call):
-        if _is_order(operand):
-            return _sorted(module, operand)
+        if called_name(operand) == "argsort":
+            return _without(module, operand, "argsort")
         if called_name(operand) in (*_COMPARISONS, "round"):
             return _operand(module, operand)
     return operand if name in _STEPWISE and "." in spelled(node.func) else None
@@ -100,13 +100,10 @@ def _operand(module: Module, call: ast.Call) -> ast.expr | None:
     return call.args[0] if call.args else None
 
 
-def _is_order(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and called_name(node) == "argsort"
-
-
-def _sorted(module: Module, node: ast.expr) -> ast.expr:
-    """What is put in order: `x` of `x.argsort().argsort()` and of `torch.argsort(x)`."""
-    while isinstance(node, ast.Call) and _is_order(node):
+def _without(module: Module, node: ast.expr, *names: str) -> ast.expr:
+    """What calls of these names are applied to: `x` of `x.argsort().argsort()` and of
+    `torch.argsort(x)`."""
+    while isinstance(node, ast.Call) and called_name(node) in names:
         operand = _operand(module, node)
         if operand is None:
             return node
@@ -129,7 +126,7 @@ def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
             continue
         target = next(a for a in call.args if not mentions(a, name))
         cross = f"{_functional(where.module)}.cross_entropy"
-        scores = _before_softmax(where.module, scores)
+        scores = _without(where.module, scores, "softmax", "log_softmax")  # it takes its own
         text = f"{cross}({editor.text_of(scores)}, {_classes(editor, target)})"
         edits = [editor.replace(call, text)]
         others = [s for s in block if s is not statement and name in names_read(s)]
@@ -139,16 +136,6 @@ def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         tradeoff = "Another loss: the number of wrong classes has no gradient."
         yield Proposal("cross-entropy", title, tuple(edits), tradeoff, rank)
         return
-
-
-def _before_softmax(module: Module, node: ast.expr) -> ast.expr:
-    """The scores that probabilities are made of: cross entropy takes their softmax itself."""
-    while isinstance(node, ast.Call) and called_name(node) in ("softmax", "log_softmax"):
-        operand = _operand(module, node)
-        if operand is None:
-            return node
-        node = operand
-    return node
 
 
 def _loss_on(statement: ast.stmt, name: str) -> ast.Call | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from analyzers.evidence import Place, SilentFault
@@ -23,13 +23,14 @@ from analyzers.source.flow import (
     called_name,
     names_bound,
     names_read,
+    names_read_by,
     own_expressions,
     statements_of,
     value_of,
 )
 from analyzers.source.project import Module, Project, Scope
 from analyzers.source.signatures import parameters
-from analyzers.source.trees import walk
+from analyzers.source.trees import remembered, walk
 
 MAX_CUTS = 3
 _PASSING_ON = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.For)
@@ -150,9 +151,15 @@ def _source(node: ast.stmt, wanted: set[str], derived: Mapping[str, str]) -> str
     """The name by which the statement's value comes from the wanted."""
     value = node.value if isinstance(node, ast.Return) else value_of(node)
     value = node.iter if isinstance(node, ast.For) else value
-    read = sorted(names_read(value)) if value is not None else []
+    read = _in_order(value) if value is not None else ()
     found = next((n for n in read if _is_wanted(n, wanted) or n in derived), None)
     return derived.get(found, found) if found is not None else None
+
+
+@remembered
+def _in_order(value: ast.expr) -> Sequence[str]:
+    """The names that an expression reads."""
+    return sorted(names_read(value))
 
 
 def _called_by(
@@ -184,18 +191,20 @@ def _functions_called(call: ast.Call, project: Project) -> Iterator[tuple[Module
         if isinstance(function, ast.FunctionDef)
     ]
     yield from named
+    given = len(call.args) + len(call.keywords)
     for module in project.modules.values() if not named else ():
-        for function in _called_as_objects(module):
-            if len(function.args.args) - 1 == len(call.args) + len(call.keywords):
-                yield module, function
+        for function in _called_as_objects(module.tree).get(given, ()):
+            yield module, function
 
 
-def _called_as_objects(module: Module) -> Iterator[ast.FunctionDef]:
-    """What a file's objects do when they are called."""
-    for name in ("forward", "__call__"):
-        for function in module.functions_named(name):
-            if isinstance(function, ast.FunctionDef):
-                yield function
+@remembered
+def _called_as_objects(tree: ast.Module) -> dict[int, list[ast.FunctionDef]]:
+    """What a file's objects do when they are called, by the number of arguments."""
+    found: dict[int, list[ast.FunctionDef]] = {}
+    for node in walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name in ("forward", "__call__"):
+            found.setdefault(len(node.args.args) - 1, []).append(node)
+    return found
 
 
 def _sources_given(
@@ -217,17 +226,12 @@ def _goes_on(way: _Way, statement: ast.stmt) -> bool:
         return True
     reached = set(bindings(statement))
     for node in [*statements_of(way.scope)] * 2:  # what a loop reads may stand in front
-        if not _read(node) & reached:
+        if not names_read_by(node) & reached:
             continue
         if isinstance(node, ast.Return) or backward_calls(node):
             return True
         reached |= set(bindings(node))
     return any("." in name for name in reached)
-
-
-def _read(statement: ast.stmt) -> set[str]:
-    """Names that the statement's own expressions read."""
-    return {name for node in own_expressions(statement) for name in names_read(node)}
 
 
 def _is_wanted(name: str, wanted: set[str]) -> bool:

@@ -22,6 +22,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import FUNCTIONS, Module, Scope, spelled
+from analyzers.source.reads import names_loaded
 from analyzers.source.signatures import positional
 from analyzers.source.trees import position, walk
 
@@ -141,10 +142,8 @@ def _readers(owner: ast.ClassDef, name: str, maker: Scope) -> list[ast.FunctionD
 def _context_inside(story: Story) -> Iterator[Proposal]:
     """`with cache(): for x in data:` becomes `for x in data: with cache():`; a context that keeps
     what it has computed then keeps it for one pass."""
-    shared = story.shared
-    for loop in shared.loops if shared is not None else ():
-        assert shared is not None
-        module = shared.module
+    for loop in story.shared.loops if story.shared is not None else ():
+        module = story.frame.module
         block = module.parents.get(loop)
         if not isinstance(block, ast.With) or block.body != [loop] or loop.orelse:
             continue
@@ -196,11 +195,8 @@ def _into_reader(
 ) -> Iterator[Proposal]:
     reads = [
         node
-        for node in walk(scope)
-        if isinstance(node, ast.Name)
-        and node.id == story.name
-        and isinstance(node.ctx, ast.Load)
-        and not _is_parameter(module.scope_of(node), story.name)
+        for node in names_loaded(walk(scope), story.name)
+        if not _is_parameter(module.scope_of(node), story.name)
     ]
     readers = {module.scope_of(node) for node in reads}
     reader = readers.pop() if len(readers) == 1 else None

@@ -16,6 +16,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import FUNCTIONS, Module, Scope, spelled
+from analyzers.source.reads import names_loaded
 from analyzers.source.trees import position, walk
 
 _DATA = ("rand", "randn", "zeros", "ones", "tensor", "arange", "linspace", "randint", "randperm")
@@ -188,11 +189,5 @@ def read_between(scope: Scope, chain: Sequence[ast.stmt], loop: ast.AST) -> bool
     made = {name for statement in chain for name in bound_within(statement)}
     inside = set(walk(loop)) | {n for s in chain for n in walk(s)}
     line = getattr(loop, "lineno", 0)
-    return any(
-        isinstance(node, ast.Name)
-        and isinstance(node.ctx, ast.Load)
-        and node.id in made
-        and node not in inside
-        and node.lineno < line
-        for node in walk_scope(scope)
-    )
+    read = names_loaded(walk_scope(scope), *made)
+    return any(node not in inside and node.lineno < line for node in read)

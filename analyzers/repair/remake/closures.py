@@ -28,6 +28,7 @@ from analyzers.source.flow import (
     walked,
 )
 from analyzers.source.project import Module, Project, Scope, spelled
+from analyzers.source.reads import names_loaded
 from analyzers.source.trees import walk
 
 
@@ -188,15 +189,8 @@ def _only_definition(
         return None
     scope = module.scope_of(statement)
     made = [s for s in definitions(scope, argument.id) if isinstance(s, ast.Assign)]
-    reads = [
-        node
-        for node in walk(scope)
-        if isinstance(node, ast.Name)
-        and node.id == argument.id
-        and isinstance(node.ctx, ast.Load)
-        and node is not argument
-    ]
-    alone = len(made) == 1 and len(made[0].targets) == 1 and not reads
+    once = names_loaded(walk(scope), argument.id) == [argument]
+    alone = len(made) == 1 and len(made[0].targets) == 1 and once
     return made[0] if alone and isinstance(made[0].value, ast.Call | ast.BinOp) else None
 
 
@@ -207,14 +201,7 @@ def _returned_by_step(
     is the loss. None where other moved names are read outside of the closure."""
     made = {name for statement in chain for name in bound_within(statement)}
     inside = set(walk(closure)) | {n for s in chain for n in walk(s)}
-    read = {
-        node.id
-        for node in walk_scope(scope)
-        if isinstance(node, ast.Name)
-        and isinstance(node.ctx, ast.Load)
-        and node.id in made
-        and node not in inside
-    }
+    read = {n.id for n in names_loaded(walk_scope(scope), *made) if n not in inside}
     if not read:
         return ()
     returned = {

@@ -10,12 +10,12 @@ from analyzers.explain.reuse.feeding import put_in
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
 from analyzers.repair.sites.options import option_site
+from analyzers.repair.sites.uses import carrying
 from analyzers.source.calls import calls_named, calls_to
-from analyzers.source.flow import bindings, called_name, names_read, statements_of, value_of, walked
+from analyzers.source.flow import bindings, statements_of, value_of, walked
 from analyzers.source.project import FUNCTIONS, Module, Project
-from analyzers.source.trees import children, position
+from analyzers.source.trees import position
 
-_ENDING = ("detach", "item", "numpy", "tolist")
 _MAX_CALLERS = 4
 
 
@@ -60,31 +60,17 @@ def _reaches_walk(
     tainted, returned = set(bindings(statement)), isinstance(statement, ast.Return)
     for later in statements_of(scope):
         value = later.value if isinstance(later, ast.Return) else value_of(later) or put_in(later)
-        if position(later) > position(statement) and value is not None and _read(value) & tainted:
+        if position(later) > position(statement) and value and carrying([value]) & tainted:
             tainted |= set(bindings(later))
             returned = returned or isinstance(later, ast.Return)
     walks = calls_named(scope, "backward", "manual_backward")
     roots = [root for walk in walks if (root := walked(walk)) is not None]
-    if any(_read(root) & tainted for root in roots):
+    if carrying(roots) & tainted:
         return True
     if not returned or not isinstance(scope, FUNCTIONS[:2]):
         return False
     callers = list(_callers(project, scope.name)) if depth else []
     return not callers or any(_reaches_walk(project, *caller, depth - 1) for caller in callers)
-
-
-def _read(value: ast.expr) -> set[str]:
-    """Names that a value is computed from, but for those whose graph it leaves behind."""
-    found: set[str] = set()
-    todo: list[ast.AST] = [value]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.Call) and called_name(node) in _ENDING:
-            continue
-        if isinstance(node, ast.Name | ast.Attribute):
-            found |= names_read(node)
-        todo += children(node)
-    return found
 
 
 def _callers(project: Project, name: str) -> Iterator[tuple[Module, ast.stmt]]:

@@ -13,6 +13,7 @@ from analyzers.repair.remake.anew import in_names_of
 from analyzers.source.edits import Editor
 from analyzers.source.flow import assigned_parts, definitions, value_of, walk_scope
 from analyzers.source.project import Project, spelled
+from analyzers.source.reads import attributes_loaded
 
 
 def anew_where_read(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
@@ -36,7 +37,8 @@ def anew_where_read(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
         text = in_names_of(reader.module, made.module, value, names)
         if text is not None:
             edits = [reader.editor.replace(read, text) for read in reads]
-            if _read_in_all(stale.project, target.attr) == len(reads):
+            everywhere = (node for _, node in stale.project.each(ast.Attribute))
+            if len(attributes_loaded(everywhere, target.attr)) == len(reads):
                 edits.append(Editor(made.module).delete(made.statement))
             yield Proposal(
                 "compute-where-read",
@@ -50,19 +52,8 @@ def anew_where_read(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
 
 def _reads(reader: Spot, attribute: str) -> list[ast.Attribute]:
     """Where a function reads an attribute of one object that it knows by one name."""
-    found = [
-        node
-        for node in walk_scope(reader.scope)
-        if isinstance(node, ast.Attribute)
-        and node.attr == attribute
-        and isinstance(node.ctx, ast.Load)
-    ]
+    found = attributes_loaded(walk_scope(reader.scope), attribute)
     return found if len({spelled(node.value) for node in found}) == 1 else []
-
-
-def _read_in_all(project: Project, attribute: str) -> int:
-    found = (node for _, node in project.each(ast.Attribute) if node.attr == attribute)
-    return sum(isinstance(node.ctx, ast.Load) for node in found)
 
 
 def _known_by(project: Project, made: Spot, target: ast.Attribute, owner: str) -> dict[str, str]:

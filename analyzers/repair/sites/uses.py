@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from analyzers.evidence import Visit
@@ -22,7 +22,7 @@ from analyzers.source.flow import (
 from analyzers.source.project import Module, Scope, spelled
 from analyzers.source.trees import children, position, walk
 
-_NO_GRAPH = ("detach", "shape", "size", "item", "tolist", "data", "dtype", "device")
+_NO_GRAPH = ("detach", "shape", "size", "item", "tolist", "numpy", "data", "dtype", "device")
 _BLOCK = (ast.stmt, ast.excepthandler)
 
 
@@ -85,7 +85,7 @@ def leading_to(scope: Scope, last: ast.stmt, stop: str) -> list[ast.stmt]:
     bound: a backward slice over the scope in source order."""
     before = [s for s in statements_of(scope) if position(s) < position(last)]
     value = value_of(last)
-    found, wanted = [last], _carrying([value]) if value is not None else _own_names(last)
+    found, wanted = [last], carrying([value]) if value is not None else _own_names(last)
     for statement in sorted(before, key=position, reverse=True):
         bound = set(bindings(statement))
         if stop in bound:
@@ -102,11 +102,11 @@ def _own_names(statement: ast.stmt) -> set[str]:
     """Names whose graphs go into what a statement does; a container that it stores into (`info` of
     `info["loss"] = f(x)`) gives it nothing."""
     if isinstance(statement, ast.Assign):
-        return _carrying([statement.value])
-    return _carrying([node for node in children(statement) if not isinstance(node, _BLOCK)])
+        return carrying([statement.value])
+    return carrying([node for node in children(statement) if not isinstance(node, _BLOCK)])
 
 
-def _carrying(nodes: list[ast.AST] | list[ast.expr]) -> set[str]:
+def carrying(nodes: Sequence[ast.AST]) -> set[str]:
     """Names and dotted paths whose graph may be in what the expressions give: of `x.item()`,
     nothing is."""
     found: set[str] = set()

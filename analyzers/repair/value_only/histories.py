@@ -30,13 +30,12 @@ _ENTRY = re.compile(r"\[[^\]]*\]")
 
 def stores_of(fault: SilentFault, project: Project) -> list[Spot]:
     """Statements that add to what the fault's names keep, in the code that has those names."""
-    seen = fault.at or (fault.visit.at if fault.visit is not None else None)
     return [
         store
         for name in dict.fromkeys(_ENTRY.sub("", name) for name in names_held(fault.holders))
         for module in project.modules.values()
         for scope in module.scopes
-        for store in _stores(module, scope, name, seen)
+        for store in _stores(module, scope, name, fault.seen_at)
     ]
 
 

@@ -12,9 +12,10 @@ from analyzers.explain.spots import assignments_to, names_held, root_of, spot
 from analyzers.repair.blocks import indentation, joined, rewritten
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import called_name, walk_scope
+from analyzers.source.flow import called_name
 from analyzers.source.project import Module, Project, is_path, spelled
-from analyzers.source.trees import end_of, position, walk
+from analyzers.source.reads import read_behind
+from analyzers.source.trees import walk
 
 _KEY = re.compile(r"\[['\"]([^'\"]+)['\"]\]$")
 
@@ -118,14 +119,7 @@ def _as_stored(module: Module, store: ast.Assign) -> Iterator[Edit]:
     """The value detached as it is stored; what the function goes on to read of the attribute, it
     reads under a name of its own, with its graph."""
     editor, target = Editor(module), store.targets[0]
-    later = [
-        node
-        for node in walk_scope(module.scope_of(store))
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Load)
-        and position(node) > end_of(store)
-        and spelled(node) == spelled(target)
-    ]
+    later = read_behind(module.scope_of(store), store, spelled(target))
     if not later or not isinstance(target, ast.Attribute) or len(store.targets) > 1:
         yield _detached(editor, store.value)
         return

@@ -1,0 +1,34 @@
+"""Where plain names, attributes and paths are read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from analyzers.source.flow import walk_scope
+from analyzers.source.project import spelled
+from analyzers.source.trees import end_of, position
+
+
+def names_loaded(nodes: Iterable[ast.AST], *names: str) -> list[ast.Name]:
+    """Those of the nodes that read one of these plain names."""
+    found = (node for node in nodes if isinstance(node, ast.Name) and node.id in names)
+    return [node for node in found if isinstance(node.ctx, ast.Load)]
+
+
+def attributes_loaded(nodes: Iterable[ast.AST], *names: str) -> list[ast.Attribute]:
+    """Those of the nodes that read an attribute of one of these names, of whatever object."""
+    found = (node for node in nodes if isinstance(node, ast.Attribute) and node.attr in names)
+    return [node for node in found if isinstance(node.ctx, ast.Load)]
+
+
+def read_behind(scope: ast.AST, statement: ast.stmt, path: str) -> list[ast.Name | ast.Attribute]:
+    """Where a scope reads a name or a dotted path further down than a statement."""
+    return [
+        node
+        for node in walk_scope(scope)
+        if isinstance(node, ast.Name | ast.Attribute)
+        and isinstance(node.ctx, ast.Load)
+        and position(node) > end_of(statement)
+        and spelled(node) == path
+    ]
