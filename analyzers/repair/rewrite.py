@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import walked
 from analyzers.source.project import Loop, Module
@@ -73,6 +75,11 @@ def without_retaining(where: Spot | None) -> Iterator[Edit]:
     call = where.call("backward") if where is not None else None
     if where is not None and call is not None:
         yield from without_true(where.editor, call, "retain_graph")
+
+
+def made_anew(strategy: str, title: str, *edits: Edit, rank: int = 0) -> Proposal:
+    """A proposal by which a value that was made once is made again in each pass."""
+    return Proposal(strategy, title, joined(edits), "It is computed anew in each pass.", rank)
 
 
 def top_level_in(module: Module, node: ast.AST, block: Sequence[ast.stmt]) -> ast.stmt | None:

@@ -97,7 +97,7 @@ DERIVED_ATTRIBUTE = """\
             "steps-behind-walks",
             'aim.backward(inputs=tool.param_groups[0]["params"])',
         ),
-        (DERIVED_ATTRIBUTE, "compute-anew", "return torch.exp(self.raw)"),
+        (DERIVED_ATTRIBUTE, "property", "return torch.exp(self.raw)"),
         (CLOSURE_USES_AN_OBJECT, "forward-into-closure", "penalty = Penalty(w)"),
     ],
 )

@@ -38,13 +38,8 @@ def one_backward(story: Story) -> Iterator[Proposal]:
     edits = _summed(Editor(shared.module), pair, first, between)
     edits += rescheduled(Editor(shared.module), moved, first, second)
     title = "One backward of the sum" + (", then the steps" if moved else "")
-    yield Proposal(
-        "sum-losses",
-        title,
-        tuple(edits),
-        "All backwards run before the first step." if moved else "",
-        0,
-    )
+    told = "All backwards run before the first step." if moved else ""
+    yield Proposal("sum-losses", title, tuple(edits), told)
 
 
 def _direct(visit: Visit, shared: Shared) -> bool:
@@ -183,20 +178,11 @@ def _one_step_behind(
         return
     behind = [editor.text_of(s) for s in schedule if steps(s)]
     ahead = [editor.text_of(s) for s in schedule if not steps(s)]
-    yield Proposal(
-        "sum-then-step",
-        "Add the losses up, then one backward and one step",
-        joined(
-            [
-                *edits,
-                *(editor.insert_before(loop, text) for text in ahead),
-                *(editor.delete(s) for s in schedule),
-                *(editor.insert_after(loop, text) for text in behind),
-            ]
-        ),
-        "One step for all samples, not one for each.",
-        3,
-    )
+    put = [*(editor.insert_before(loop, text) for text in ahead)]
+    put += [*editor.delete_all(schedule), *(editor.insert_after(loop, text) for text in behind)]
+    title = "Add the losses up, then one backward and one step"
+    told = "One step for all samples, not one for each."
+    yield Proposal("sum-then-step", title, joined([*edits, *put]), told, 3)
 
 
 def _collection(editor: Editor, loop: ast.For, loss: str) -> str | None:
@@ -222,9 +208,7 @@ def _comprehension(statement: ast.stmt | None) -> ast.ListComp | None:
 
 
 def _sum(*edits: Edit) -> Proposal:
-    return Proposal(
-        "sum-then-backward", "Add the losses up, then one backward", tuple(edits), "", 0
-    )
+    return Proposal("sum-then-backward", "Add the losses up, then one backward", edits)
 
 
 def retain_on_first(story: Story) -> Iterator[Proposal]:
@@ -250,10 +234,6 @@ def retain_on_both(story: Story, rank: int) -> Iterator[Proposal]:
     sites = [option_site(story, visit, "retain_graph") for visit in (reuse.freed, reuse.reached)]
     edits = dict.fromkeys(site.told() for site in sites if site is not None)
     if len(edits) == len(sites):
-        yield Proposal(
-            "retain-graph",
-            "Keep the graph at both backward calls: their windows overlap",
-            tuple(edits),
-            "The graphs stay in memory for as long as the window holds their states.",
-            rank,
-        )
+        title = "Keep the graph at both backward calls: their windows overlap"
+        cost = "The graphs stay in memory for as long as the window holds their states."
+        yield Proposal("retain-graph", title, tuple(edits), cost, rank)

@@ -58,10 +58,6 @@ def walk_in_front(story: Story, rank: int = 0) -> Iterator[Proposal]:
     options = ", ".join(editor.text_of(word) for word in kept)
     line = f"{editor.text_of(call.func)}({options})"
     edits = joined([editor.delete(statement), editor.insert_before(loop, line)])
-    yield Proposal(
-        "walk-in-front",
-        f"Call `{line}` once, in front of the loop",
-        edits,
-        "One backward leaves the gradients of every part.",
-        rank,
-    )
+    title = f"Call `{line}` once, in front of the loop"
+    told = "One backward leaves the gradients of every part."
+    yield Proposal("walk-in-front", title, edits, told, rank)

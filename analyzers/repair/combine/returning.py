@@ -66,13 +66,9 @@ def return_losses(story: Story) -> Iterator[Proposal]:
     edits = [edit for site in sites if site is not None for edit in site.edits]
     edits += rescheduled(editor, moved, first, second)
     edits.append(editor.insert_after(second, *behind))
-    yield Proposal(
-        "return-losses",
-        "Return the losses, one backward of their sum",
-        tuple(dict.fromkeys(edits)),
-        "The backward call moves from the helpers to their caller.",
-        0,
-    )
+    title = "Return the losses, one backward of their sum"
+    told = "The backward call moves from the helpers to their caller."
+    yield Proposal("return-losses", title, tuple(dict.fromkeys(edits)), told)
 
 
 def _site(story: Story, visit: Visit) -> Site | None:

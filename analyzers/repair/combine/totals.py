@@ -51,13 +51,9 @@ def walk_this_loss(story: Story) -> Iterator[Proposal]:
     if isinstance(call.func, ast.Attribute) and call.func.value is root:
         start, end = editor.span(call)[0], editor.module.text.index(".backward", end)
     walk = Edit(shared.module.path, start, end, name)
-    yield Proposal(
-        "walk-this-loss",
-        f"Call backward on `{name}`; keep only values in `{story.name}`",
-        (*total_edits, walk),
-        "Each pass learns from its own loss, once.",
-        2 if conditional else 0,
-    )
+    title = f"Call backward on `{name}`; keep only values in `{story.name}`"
+    told, rank = "Each pass learns from its own loss, once.", 2 if conditional else 0
+    yield Proposal("walk-this-loss", title, (*total_edits, walk), told, rank)
 
 
 def _newest_loss(story: Story) -> tuple[ast.stmt, ast.expr] | None:
@@ -94,13 +90,9 @@ def _begin_before_summing(story: Story) -> Iterator[Proposal]:
             continue
         name = next((n for n in bindings(statement) if "[" not in n), story.name)
         edit = Editor(module).insert_before(inner[0], f"{name} = {begun}")
-        yield Proposal(
-            "begin-total",
-            f"Begin `{name}` anew before it is added up",
-            (edit,),
-            "The total then holds the losses of this pass only.",
-            0,
-        )
+        title = f"Begin `{name}` anew before it is added up"
+        told = "The total then holds the losses of this pass only."
+        yield Proposal("begin-total", title, (edit,), told)
         return
 
 
@@ -117,13 +109,8 @@ def begin_behind_walk(story: Story) -> Iterator[Proposal]:
         edit = editor.replace(first, f"{name} = {editor.text_of(added)}")
     else:
         edit = editor.insert_before(top, f"{name} = {begun or 0}")
-    yield Proposal(
-        "begin-total",
-        f"Begin `{name}` anew for the second backward",
-        (edit,),
-        "Each backward then takes its own losses, once.",
-        0,
-    )
+    title = f"Begin `{name}` anew for the second backward"
+    yield Proposal("begin-total", title, (edit,), "Each backward then takes its own losses, once.")
 
 
 def _plain_beginning(story: Story, name: str) -> str | None:
@@ -206,13 +193,10 @@ def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:
     block = module.block_of(walk)
     later = block[block.index(walk) :]
     after = next((s for s in reversed(later) if steps(s) or mentions(s, story.name)), later[0])
-    yield Proposal(
-        "reset-total",
-        f"Begin `{story.name}` anew behind its backward",
-        (editor.insert_after(after, f"{story.name} = {spelled(value)}"),),
-        "The total then holds the losses since the last step only.",
-        rank,
-    )
+    edit = editor.insert_after(after, f"{story.name} = {spelled(value)}")
+    title = f"Begin `{story.name}` anew behind its backward"
+    told = "The total then holds the losses since the last step only."
+    yield Proposal("reset-total", title, (edit,), told, rank)
 
 
 def _constructed(story: Story) -> ast.expr | None:
@@ -234,11 +218,7 @@ def backward_behind_loop(story: Story) -> Iterator[Proposal]:
     if call is None or not isinstance(statement, ast.Expr) or statement.value is not call:
         return
     editor = Editor(shared.module)
-    text = editor.text_of(statement)
-    yield Proposal(
-        "backward-behind-loop",
-        "One backward of the total, behind the loop",
-        (editor.delete(statement), editor.insert_after(story.loop, text)),
-        "Each loss counts once.",
-        0,
-    )
+    behind = editor.insert_after(story.loop, editor.text_of(statement))
+    edits = (editor.delete(statement), behind)
+    title = "One backward of the total, behind the loop"
+    yield Proposal("backward-behind-loop", title, edits, "Each loss counts once.")

@@ -117,13 +117,8 @@ def gathered_emptied(story: Story) -> Iterator[Proposal]:
     lines = [f"{name}.clear()" for name in names]
     edit = Editor(where.module).insert_after(walked_behind(where.module, where.statement), *lines)
     title = f"Empty {told} behind the backward"
-    yield Proposal(
-        "empty-gathered",
-        title,
-        (edit,),
-        "Each backward uses what was gathered since the last.",
-        -SECOND_CHOICE,
-    )
+    why = "Each backward uses what was gathered since the last."
+    yield Proposal("empty-gathered", title, (edit,), why, -SECOND_CHOICE)
 
 
 def _lists(story: Story) -> list[Holder]:

@@ -109,7 +109,7 @@ def _asked_for(where: Spot, origins: Sequence[Spot], rank: int = 0) -> Iterator[
         if cuts and told:
             edits = joined([origin.editor.append_to(node, ".requires_grad_()") for node in cuts])
             title = f"Let `{told[0]}` require a gradient, which is asked for"
-            yield Proposal("detached-leaf", title, edits, "", rank)
+            yield Proposal("new-leaf", title, edits, "", rank)
 
 
 def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:

@@ -10,8 +10,8 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.beforehand import ran_before
 from analyzers.explain.reuse.passing import arguments, call_into, handed_down
 from analyzers.explain.reuse.story import Story
-from analyzers.repair.blocks import joined, text_with
-from analyzers.repair.rewrite import head_of
+from analyzers.repair.blocks import text_with
+from analyzers.repair.rewrite import head_of, made_anew, move_into
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     assigned_parts,
@@ -38,10 +38,6 @@ def anew_in_each_pass(story: Story) -> Iterator[Proposal]:
     yield from _context_inside(story)
 
 
-def _proposal(strategy: str, title: str, edits: tuple[Edit, ...], rank: int = 0) -> Proposal:
-    return Proposal(strategy, title, edits, "It is computed anew in each pass.", rank)
-
-
 def _handed_down(story: Story) -> Iterator[Proposal]:
     """`adj = model.graph()` in the caller becomes the same line in the loop of the function that
     is given `adj`, in that function's own names."""
@@ -63,7 +59,7 @@ def _handed_down(story: Story) -> Iterator[Proposal]:
         if text is not None:
             edit = Editor(shared.module).insert_before(head_of(loop), f"{story.name} = {text}")
             title = f"Compute `{story.name}` inside the loop of `{shared.function}`"
-            yield _proposal("compute-in-loop", title, (edit,))
+            yield made_anew("forward-into-loop", title, edit)
 
 
 def in_names_of(module: Module, home: Module, value: ast.expr, names: dict[str, str]) -> str | None:
@@ -111,7 +107,7 @@ def _by_helper(story: Story) -> Iterator[Proposal]:
         if 0 < len(readers) <= _MAX_READERS:
             edits = [editor.insert_before(head_of(reader), call) for reader in readers]
             told = " and ".join(f"`{reader.name}`" for reader in readers)
-            yield _proposal("compute-in-method", f"Call `{call}` in {told}", joined(edits))
+            yield made_anew("compute-in-method", f"Call `{call}` in {told}", *edits)
         return
 
 
@@ -157,7 +153,7 @@ def _context_inside(story: Story) -> Iterator[Proposal]:
         swapped = f"{inner}{editor.newline}{editor.indent_of(loop)}{outer}{editor.newline}"
         edit = Edit(module.path, start, end, swapped)
         title = f"Enter `{spelled(block.items[0])}` in each pass"
-        yield _proposal("context-in-loop", title, (edit,))
+        yield made_anew("context-in-loop", title, edit)
 
 
 def computed_for_next_pass(story: Story) -> Iterator[Proposal]:
@@ -177,7 +173,7 @@ def computed_for_next_pass(story: Story) -> Iterator[Proposal]:
             editor = Editor(module)
             edit = editor.replace(value, editor.text_of(maker))
             title = f"Compute `{story.name}` anew for the next pass"
-            yield _proposal("compute-for-next-pass", title, (edit,))
+            yield made_anew("compute-for-next-pass", title, edit)
 
 
 def moved_into_readers(story: Story) -> Iterator[Proposal]:
@@ -206,15 +202,14 @@ def _into_reader(
         plain = isinstance(statement.value, ast.Call | ast.Attribute | ast.Subscript)
         inside = editor.replace(reads[0], text if plain else f"({text})")
         title = f"Compute `{story.name}` in the function that reads it"
-        yield _proposal("compute-in-function", title, (editor.delete(statement), inside))
+        yield made_anew("compute-in-function", title, editor.delete(statement), inside)
     if not isinstance(reader, ast.FunctionDef) or reader is scope:
         return
     if any(statement is node for node in walk_scope(reader)):
         return
     editor = Editor(module)
-    lines = editor.lines_of(statement)
-    edits = (editor.delete(statement), editor.insert_before(head_of(reader), *lines))
-    yield _proposal("compute-in-function", f"Compute `{story.name}` in `{reader.name}`", edits)
+    edits = move_into(editor, [statement], head_of(reader))
+    yield made_anew("compute-in-function", f"Compute `{story.name}` in `{reader.name}`", *edits)
 
 
 def _is_parameter(scope: Scope, name: str) -> bool:

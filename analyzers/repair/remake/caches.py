@@ -11,6 +11,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.occasions import CACHES, STORING, cache_of
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.blocks import unindented
+from analyzers.repair.rewrite import made_anew
 from analyzers.repair.sites.helpers import bare_methods
 from analyzers.repair.sites.makings import makings
 from analyzers.repair.sites.scopes import walked_behind
@@ -30,10 +31,6 @@ def without_cache(story: Story) -> Iterator[Proposal]:
     yield from _without_decorator(story)
 
 
-def _proposal(title: str, *edits: Edit, rank: int = 0) -> Proposal:
-    return Proposal("no-cache", title, edits, "It is computed anew in each pass.", rank)
-
-
 def _emptied(story: Story) -> Iterator[Proposal]:
     """`layer.invalidate()` behind the step, for each object that keeps an old value."""
     shared = story.shared
@@ -49,7 +46,8 @@ def _emptied(story: Story) -> Iterator[Proposal]:
     lines = _calls(owners, kind, method)
     if len(owners) == 1 or len(lines) == 3:
         edit = Editor(shared.module).insert_after(behind, *lines)
-        yield _proposal(f"Call `{method}` in each pass, so that nothing old is kept", edit)
+        title = f"Call `{method}` in each pass, so that nothing old is kept"
+        yield made_anew("no-cache", title, edit)
 
 
 def _calls(owners: list[str], kind: str, method: str) -> list[str]:
@@ -120,10 +118,10 @@ def _without_guard(story: Story) -> Iterator[Proposal]:
         editor = Editor(making.module)
         title = f"Compute `{making.name}` each time"
         if making.statement not in set(walk(guard)):
-            yield _proposal(title, editor.delete(guard))
-            continue
-        path = making.module.path
-        yield _proposal(title, Edit(path, *editor.span(guard), unindented(editor, guard)))
+            edit = editor.delete(guard)
+        else:
+            edit = editor.replace(guard, unindented(editor, guard))
+        yield made_anew("no-cache", title, edit)
 
 
 def _without_decorator(story: Story) -> Iterator[Proposal]:
@@ -133,7 +131,7 @@ def _without_decorator(story: Story) -> Iterator[Proposal]:
     for _, module, scope in story.made_in:
         if isinstance(scope, FUNCTIONS[:2]):
             for edit in _uncached(module, scope, caches):
-                yield _proposal(f"Do not cache `{scope.name}`", edit)
+                yield made_anew("no-cache", f"Do not cache `{scope.name}`", edit)
                 return
 
 

@@ -64,9 +64,8 @@ def forward_into_closure(story: Story) -> Iterator[Proposal]:
             edits = (*move_into(editor, chain, first), *kept)
         else:
             edits = copy_into(editor, chain, first)
-        yield Proposal(
-            "forward-into-closure", "Forward and loss inside the closure", edits, "", rank
-        )
+        title = "Forward and loss inside the closure"
+        yield Proposal("forward-into-closure", title, edits, "", rank)
 
 
 def _step_behind(story: Story, module: Module, closure: ast.stmt) -> ast.stmt | None:
@@ -174,11 +173,9 @@ def _lambda_for_partial(
             given = [text_with(editor, a, [put] * (a is argument)) for a in call.args[1:]]
             given += [text_with(editor, k, [put] * (k.value is argument)) for k in call.keywords]
             text = f"lambda: {closure.name}({', '.join(given)})"
-            yield Proposal(
-                "forward-into-closure",
-                f"Make `{spelled(argument)}` in each call of the closure",
-                (editor.delete(made), editor.replace(call, text)),
-            )
+            edits = (editor.delete(made), editor.replace(call, text))
+            title = f"Make `{spelled(argument)}` in each call of the closure"
+            yield Proposal("forward-into-closure", title, edits)
 
 
 def _only_definition(

@@ -11,8 +11,8 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.beforehand import ran_before
 from analyzers.explain.reuse.occasions import binds_nothing
 from analyzers.explain.reuse.story import Story
-from analyzers.repair.blocks import joined, lines_with, text_with
-from analyzers.repair.rewrite import head_of
+from analyzers.repair.blocks import lines_with, text_with
+from analyzers.repair.rewrite import head_of, made_anew
 from analyzers.repair.sites.makings import Making, makings
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
@@ -48,23 +48,15 @@ def out_of_constructor(story: Story) -> Iterator[Proposal]:
         gone = moved.gone()
         if len(readers) == 1 and not moved.names & _names_of(readers[0]):
             put = editor.insert_before(head_of(readers[0]), *moved.lines())
-            yield _proposal(
-                "compute-in-method", f"Compute `{own}` in `{readers[0].name}`", gone, put
-            )
+            title = f"Compute `{own}` in `{readers[0].name}`"
+            yield made_anew("compute-in-method", title, *gone, put)
         placeholders = moved.bound_elsewhere()
         single = all(isinstance(target, ast.Attribute) for target in moved.chain[-1].targets)
         if single and all(binds_nothing(statement) for statement in placeholders):
             put = editor.insert_after(maker, "", *moved.getter())
             title = f"Make `{own}` a property, computed at each use"
-            empty = [editor.delete(statement) for statement in placeholders]
-            yield _proposal("property", title, [*gone, *empty], put, 1)
-
-
-def _proposal(
-    strategy: str, title: str, gone: Sequence[Edit], put: Edit, rank: int = 0
-) -> Proposal:
-    tradeoff = "It is computed anew in each pass."
-    return Proposal(strategy, title, joined([*gone, put]), tradeoff, rank)
+            empty = editor.delete_all(placeholders)
+            yield made_anew("property", title, *gone, *empty, put, rank=1)
 
 
 @dataclass(frozen=True)

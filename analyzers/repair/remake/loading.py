@@ -44,13 +44,9 @@ def network_on_each_batch(story: Story) -> Iterator[Proposal]:
         if kept is not None and target is not None:
             line = f"{target} = {kept.network}({target})"
             first = Editor(shared.module).insert_before(head_of(loop), line)
-            yield Proposal(
-                "network-on-each-batch",
-                f"Run `{kept.network}` on each batch",
-                joined([*kept.edits, first]),
-                "The forward runs once in each pass.",
-                SECOND_CHOICE + 2,
-            )
+            title, edits = f"Run `{kept.network}` on each batch", joined([*kept.edits, first])
+            cost = "The forward runs once in each pass."
+            yield Proposal("network-on-each-batch", title, edits, cost, SECOND_CHOICE + 2)
 
 
 def _applied(value: ast.expr) -> tuple[ast.expr, ast.expr] | None:

@@ -40,13 +40,9 @@ def anew_where_read(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
             everywhere = (node for _, node in stale.project.each(ast.Attribute))
             if len(attributes_loaded(everywhere, target.attr)) == len(reads):
                 edits.append(Editor(made.module).delete(made.statement))
-            yield Proposal(
-                "compute-where-read",
-                f"Compute `{spelled(reads[0])}` anew where it is read",
-                joined(edits),
-                "The loss is computed from the weights as the step has left them.",
-                rank,
-            )
+            title = f"Compute `{spelled(reads[0])}` anew where it is read"
+            told = "The loss is computed from the weights as the step has left them."
+            yield Proposal("compute-where-read", title, joined(edits), told, rank)
         return
 
 

@@ -35,14 +35,10 @@ def forward_into_loop(story: Story, rank: int = 0) -> Iterator[Proposal]:
             edits = (move_into if alone else copy_into)(editor, chain, head_of(loop))
             what = ", ".join(f"`{n}`" for s in chain for n in bindings(s)[:1])
             cost = "The forward runs once in each pass."
-            draws = any(_draws(n) for s in chain for n in walk(s))
-            yield Proposal(
-                "forward-into-loop",
-                f"Compute {what} inside the loop",
-                edits,
-                f"{cost} Random numbers are drawn anew each time." if draws else cost,
-                rank + place,
-            )
+            if any(_draws(n) for s in chain for n in walk(s)):
+                cost += " Random numbers are drawn anew each time."
+            title = f"Compute {what} inside the loop"
+            yield Proposal("forward-into-loop", title, edits, cost, rank + place)
         if chains:
             return
 

@@ -10,7 +10,7 @@ from analyzers.explain.spots import spot
 from analyzers.repair.remake.anew import anew_in_each_pass, moved_into_readers
 from analyzers.repair.remake.caches import without_cache
 from analyzers.repair.remake.constructors import out_of_constructor
-from analyzers.source.edits import Edit
+from analyzers.repair.rewrite import made_anew
 
 
 def recompute_where_used(story: Story) -> Iterator[Proposal]:
@@ -36,9 +36,5 @@ def _out_of_partial(story: Story) -> Iterator[Proposal]:
         function, *bound = (editor.text_of(argument) for argument in call.args)
         given = [*bound, "*args", *(editor.text_of(keyword) for keyword in call.keywords)]
         text = f"lambda *args: {function}({', '.join(given)})"
-        edit = editor.replace(call, text)
-        yield _proposal("compute-in-call", f"Compute it at each call of `{function}`", (edit,))
-
-
-def _proposal(strategy: str, title: str, edits: tuple[Edit, ...], rank: int = 0) -> Proposal:
-    return Proposal(strategy, title, edits, "It is computed anew in each pass.", rank)
+        title = f"Compute it at each call of `{function}`"
+        yield made_anew("compute-in-call", title, editor.replace(call, text))

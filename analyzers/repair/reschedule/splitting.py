@@ -37,9 +37,9 @@ def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
     if walk is not None:
         kept = _for_its_own(editor, walk, optimizer)
         told = f"{title}; each backward for its own optimizer's parameters"
-        yield Proposal("steps-behind-walks", told, joined([*moved, kept]), "", rank)
+        yield Proposal("steps-last", told, joined([*moved, kept]), "", rank)
         rank += 1
-    yield Proposal("steps-behind-walks", title, joined(moved), "", rank)
+    yield Proposal("steps-last", title, joined(moved), "", rank)
 
 
 def all_steps_last(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:

@@ -21,6 +21,7 @@ _DATA = frozenset(
     | {"to", "cuda", "next", "sample", "load", "normal", "zeros_like", "ones_like", "as_tensor"}
 )
 MAX_CHAINS = 3
+_FRESH = "The loss is computed from the weights as the step has left them"
 
 
 def fresh_forward(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
@@ -36,23 +37,14 @@ def fresh_forward(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[P
         needed = any(made & names_read(s) for s in between if position(s) > position(chain[0]))
         edits = (copy_into if needed else move_into)(editor, chain, following)
         told = ", ".join(f"`{bindings(s)[0]}`" for s in chain)
-        yield Proposal(
-            "fresh-forward",
-            f"Compute {told} behind the step",
-            joined(edits),
-            "The loss is computed from the weights as the step has left them.",
-            rank,
-        )
+        title = f"Compute {told} behind the step"
+        yield Proposal("fresh-forward", title, joined(edits), f"{_FRESH}.", rank)
         rank += 1
         if cut := _of_constants(editor, chain[0], before[: before.index(chain[0])]):
-            yield Proposal(
-                "fresh-forward",
-                f"Compute {told} behind the step, of what was made before as a constant",
-                (editor.insert_before(following, *cut, *editor.lines_of(*chain[1:])),),
-                "The loss is computed from the weights as the step has left them, and sends no "
-                "gradient to what lies in front of them.",
-                rank,
-            )
+            title += ", of what was made before as a constant"
+            cost = f"{_FRESH}, and sends no gradient to what lies in front of them."
+            edit = editor.insert_before(following, *cut, *editor.lines_of(*chain[1:]))
+            yield Proposal("fresh-forward", title, (edit,), cost, rank)
             rank += 1
 
 
@@ -143,13 +135,9 @@ def one_step_behind(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator
     if cleared:
         edits += copy_into(editor, cleared, loop)
     edits.append(editor.insert_after(loop, *editor.lines_of(schedule.step)))
-    yield Proposal(
-        "step-behind-loop",
-        "Call backward on all losses, then one step after the loop",
-        joined(edits),
-        "One step follows the summed gradients, where there were several.",
-        rank,
-    )
+    title = "Call backward on all losses, then one step after the loop"
+    told = "One step follows the summed gradients, where there were several."
+    yield Proposal("step-behind-loop", title, joined(edits), told, rank)
 
 
 def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
@@ -165,11 +153,7 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
     for chain in chains(before, names):
         edits = move_into(editor, chain, head_of(loop))
         told = ", ".join(f"`{bindings(s)[0]}`" for s in chain)
-        yield Proposal(
-            "forward-in-loop",
-            f"Compute {told} inside the loop",
-            joined([*edits, *released(stale, loop)]),
-            "The forward runs once in each pass.",
-            rank,
-        )
+        title, whole = f"Compute {told} inside the loop", joined([*edits, *released(stale, loop)])
+        cost = "The forward runs once in each pass."
+        yield Proposal("forward-into-loop", title, whole, cost, rank)
         rank += 1

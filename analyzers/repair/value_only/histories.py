@@ -86,7 +86,7 @@ def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     tensors = [edit for store in stores for edit in _stored(store, ".detach()", None, project)]
     if tensors:
         title = f"Keep values without their graph in `{name}`"
-        yield Proposal("store-detached", title, joined(tensors), "", 1)
+        yield Proposal("detach-when-stored", title, joined(tensors), "", 1)
         mixed = [edit for store in stores for edit in _as_numbers(store, project)]
         yield Proposal("store-number", f"Keep plain numbers in `{name}`", joined(mixed), "", 2)
     sums = [edit for store in stores for edit in _summed(store)]

@@ -71,7 +71,7 @@ def computed_anew(holders: Sequence[Holder], project: Project, rank: int = 0) ->
         if isinstance(maker, ast.FunctionDef) and owner is not None and _is_own(module, store):
             edits = _as_property(module, store, maker, owner)
             title = f"Compute `{spelled(store.targets[0])}` where it is used, as a property"
-            yield Proposal("compute-anew", title, joined(edits), "", rank)
+            yield Proposal("property", title, joined(edits), "", rank)
             return
 
 
