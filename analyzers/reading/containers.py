@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from analyzers.reading import inplace
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Binding, Node
-from analyzers.reading.machine import Machine, within
+from analyzers.reading.machine import Machine
 from analyzers.reading.operators import MAX_ITEMS
 from analyzers.reading.parameters import leaves
 from analyzers.reading.values import (
@@ -253,7 +253,7 @@ def named_in(
     moment = machine.tape.tick()
     if names:
         outer = names[-1]
-        binding = within(outer, key, kind)
+        binding = outer.within(key, kind)
         binding.log, binding.moment = [moment], moment
     else:
         binding = Binding(

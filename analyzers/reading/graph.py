@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
 
-from analyzers.evidence import Place
-
-if TYPE_CHECKING:
-    from analyzers.reading.tape import Walk
+from analyzers.evidence import Place, Visit
 
 
 @dataclass(slots=True)
@@ -32,6 +28,15 @@ class Binding:
     def last_part(self) -> str:
         """`h` for `self.h[0]`."""
         return self.path.partition("[")[0].rpartition(".")[2]
+
+    def within(self, key: object, container: str) -> Binding:
+        """The binding of a part, named through its container."""
+        outer = self.container if self.container != "Tensor" else container
+        return replace(self, path=f"{self.path}[{key!r}]", container=outer)
+
+    def member(self, attribute: str) -> Binding:
+        """The binding of an attribute, named through its object."""
+        return replace(self, path=f"{self.path}.{attribute}", kind="attribute")
 
 
 class Storage:
@@ -111,3 +116,28 @@ class Lost:
     cut: tuple[Node, ...] = ()
     before: tuple[Lost, ...] = ()
     stack: tuple[Place, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Walk:
+    """One `backward` or `grad` call. `reach`: of how many earlier passes it meets nodes again;
+    it grows where a graph leaks."""
+
+    visit: Visit
+    moment: int
+    keeps: bool
+    reach: int = 0
+    leaves: set[Node] = field(default_factory=set)
+    roots: tuple[Node, ...] = ()
+
+
+@dataclass(slots=True)
+class Found:
+    """What one pass over a graph met. `joins`: edges into freed nodes; `entered`: the consumer
+    through which each live node was first reached."""
+
+    live: list[Node] = field(default_factory=list)
+    joins: list[tuple[Node | None, Node]] = field(default_factory=list)
+    entered: dict[Node, Node | None] = field(default_factory=dict)
+    leaves: set[Node] = field(default_factory=set)
+    complete: bool = True

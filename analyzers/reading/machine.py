@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from collections.abc import Sequence as Seq
-from dataclasses import replace
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -263,7 +262,7 @@ class Machine:
         elif isinstance(value, Instance) and value.cls.fields is not None and depth < 2:
             for field in value.cls.fields[:8]:
                 if field in value.attrs:
-                    self.name(value.attrs[field], member(binding, field), depth + 1)
+                    self.name(value.attrs[field], binding.member(field), depth + 1)
         if isinstance(value, Tensor):
             value.storage.names.append(binding)
             del value.storage.names[:-6]
@@ -277,21 +276,7 @@ class Machine:
             parts = list(items.items())[:8]
         kind = getattr(value, "kind", "dict")
         for key, part in parts:
-            self.name(part, within(binding, key, kind), depth + 1)
-
-
-def within(binding: Binding, key: object, container: str) -> Binding:
-    """The binding of a part, named through its container."""
-    path = f"{binding.path}[{key!r}]"
-    outer = binding.container if binding.container != "Tensor" else container
-    return Binding(
-        path, binding.scope, binding.kind, outer, binding.frame, binding.log, binding.moment
-    )
-
-
-def member(binding: Binding, attribute: str) -> Binding:
-    """The binding of an attribute, named through its object."""
-    return replace(binding, path=f"{binding.path}.{attribute}", kind="attribute")
+            self.name(part, binding.within(key, kind), depth + 1)
 
 
 def _registering(table: dict[type, F]) -> Callable[..., Callable[[F], F]]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Holder, Place, SilentFault
 from analyzers.reading.frames import Frame
+from analyzers.reading.graph import Found, Walk
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
-from analyzers.reading.tape import Found, Walk
 from analyzers.reading.values import Instance, Optimizer, Parameters, Value
 
 

@@ -2,39 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from analyzers import evidence
-from analyzers.evidence import Change, GraphReuse, Holder, InplaceChange, Join, Place
-from analyzers.reading.graph import Binding, Node, Storage
+from analyzers.evidence import Change, GraphReuse, InplaceChange, Join, Place
+from analyzers.reading.carriers import MAX_HOLDERS, carriers_of, holder_of, holders, public
+from analyzers.reading.graph import Found, Node, Storage, Walk
 
 MAX_JOINS = 8
-MAX_HOLDERS = 12
-
-
-@dataclass(slots=True, eq=False)
-class Walk:
-    """One `backward` or `grad` call. `reach`: between how many earlier walks the nodes
-    were made that it met again."""
-
-    visit: evidence.Visit
-    moment: int
-    keeps: bool
-    reach: int = 0
-    leaves: set[Node] = field(default_factory=set)
-    roots: tuple[Node, ...] = ()
-
-
-@dataclass(slots=True)
-class Found:
-    """What one pass over a graph met. `joins`: edges into freed nodes; `entered`: the consumer
-    through which each live node was first reached."""
-
-    live: list[Node] = field(default_factory=list)
-    joins: list[tuple[Node | None, Node]] = field(default_factory=list)
-    entered: dict[Node, Node | None] = field(default_factory=dict)
-    leaves: set[Node] = field(default_factory=set)
-    complete: bool = True
 
 
 class Tape:
@@ -166,12 +139,12 @@ class Tape:
                 continue
             freed = freed or raising.freed
             met.append(old)
-            carriers, new = _carriers(old, child, raising.freed, found, walk.roots)
+            carriers, new = carriers_of(old, child, raising.freed, found, walk.roots)
             joins.append(
                 Join(
-                    old=_public(old),
-                    new=_public(new) if new is not None else None,
-                    raising=_public(raising),
+                    old=public(old),
+                    new=public(new) if new is not None else None,
+                    raising=public(raising),
                     freed=raising.freed.visit.n,
                     holders=holders([*carriers, raising], new, raising.freed, walk),
                 )
@@ -229,8 +202,8 @@ class Tape:
             how="predicted",
             reached=walk.visit,
             at=walk.visit.at,
-            node=_public(node),
-            holders=tuple(_holder(binding, "now") for binding in names[:MAX_HOLDERS]),
+            node=public(node),
+            holders=tuple(holder_of(binding, "now") for binding in names[:MAX_HOLDERS]),
             parameter=names[0].path if storage.leaf is not None and names else None,
             is_parameter=storage.leaf is not None,
             changes=(Change(place, op=op),),
@@ -257,75 +230,3 @@ def _distinct(joins: list[tuple[Node | None, Node]]) -> list[tuple[Node | None, 
             seen.add(old)
             kept.append((child, old))
     return kept
-
-
-def _public(node: Node) -> evidence.Node:
-    return evidence.Node(node.op, node.at, made_after=node.made_after)
-
-
-def _holder(binding: Binding, when: str) -> Holder:
-    return Holder(
-        binding.path,
-        binding.scope,
-        binding.kind,  # type: ignore[arg-type]
-        binding.container,
-        "freed" if when == "freed" else "now",
-        binding.frame,
-    )
-
-
-def _carriers(
-    old: Node, child: Node | None, freed: Walk, found: Found, roots: tuple[Node, ...]
-) -> tuple[list[Node], Node | None]:
-    """The nodes whose tensors may have carried the freed graph, and the first new consumer.
-
-    What was made of a freed node before it was freed, and was not walked then, carries its graph
-    just as well: a slice of it, the other output of a recurrent layer. Where the tensor walked
-    is itself as old, the freed node is what both walks share.
-    """
-    carriers = [old]
-    if any(root.made_after < freed.visit.n for root in roots):
-        return carriers, child
-    while child is not None and child.made_after < freed.visit.n:
-        carriers.insert(0, child)
-        child = found.entered.get(child)
-    return carriers, child
-
-
-def holders(sources: list[Node], new: Node | None, freed: Walk, walk: Walk) -> tuple[Holder, ...]:
-    """The names that held the tensor when its graph was freed, best first: names still alive then
-    and when the new graph was made, in a frame that both calls share, by which the new graph
-    read it."""
-    shared = {p.frame for p in freed.visit.stack} & {p.frame for p in walk.visit.stack}
-    read = set(new.reads) if new is not None else set()
-    born = new.born if new is not None else walk.moment
-    ranked: list[tuple[tuple[bool, int, bool, bool, bool, int], Holder]] = []
-    for distance, source in enumerate(dict.fromkeys([*sources, *_below(sources[-1])])):
-        for binding in source.names:
-            end = binding.end()
-            if binding.moment > freed.moment or (end < freed.moment and distance):
-                continue
-            here = binding.frame in shared or binding.kind != "local"
-            rank = (
-                end < freed.moment,
-                distance,
-                end < born,
-                not here,
-                binding.last_part() not in read,
-                -binding.moment,
-            )
-            ranked.append((rank, _holder(binding, "now" if end >= walk.moment else "freed")))
-        if any(not rank[0] for rank, _ in ranked):
-            break
-    ranked.sort(key=lambda entry: entry[0])
-    return tuple(dict.fromkeys(holder for _, holder in ranked))[:MAX_HOLDERS]
-
-
-def _below(node: Node) -> list[Node]:
-    """A few freed nodes under this one, nearest first."""
-    found = [node]
-    for inner in found:
-        if len(found) > 40:
-            break
-        found.extend(p for p in inner.parents if p.freed is not None and p not in found)
-    return found[1:]

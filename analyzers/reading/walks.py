@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from analyzers.evidence import Holder, MissingGraph, Place, Visit
 from analyzers.reading import guesses, operators, silent
 from analyzers.reading.frames import Frame
-from analyzers.reading.graph import Lost, Node
+from analyzers.reading.graph import Found, Lost, Node
 from analyzers.reading.machine import Machine
-from analyzers.reading.tape import Found
 from analyzers.reading.values import Const, Sequence, Tensor, Unknown, Value
 from analyzers.source import ops
 

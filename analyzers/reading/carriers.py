@@ -1,0 +1,83 @@
+"""By which names, and through which nodes, an old graph was carried to a walk that meets it."""
+
+from __future__ import annotations
+
+from analyzers import evidence
+from analyzers.evidence import Holder
+from analyzers.reading.graph import Binding, Found, Node, Walk
+
+MAX_HOLDERS = 12
+
+
+def public(node: Node) -> evidence.Node:
+    """A node as evidence tells of it."""
+    return evidence.Node(node.op, node.at, made_after=node.made_after)
+
+
+def holder_of(binding: Binding, when: str) -> Holder:
+    """A name as evidence tells of it; `when` it held the tensor: now, or when that was freed."""
+    return Holder(
+        binding.path,
+        binding.scope,
+        binding.kind,  # type: ignore[arg-type]
+        binding.container,
+        "freed" if when == "freed" else "now",
+        binding.frame,
+    )
+
+
+def carriers_of(
+    old: Node, child: Node | None, freed: Walk, found: Found, roots: tuple[Node, ...]
+) -> tuple[list[Node], Node | None]:
+    """The nodes whose tensors may have carried the freed graph, and the first new consumer.
+
+    What was made of a freed node before it was freed, and was not walked then, carries its graph
+    just as well: a slice of it, the other output of a recurrent layer. Where the tensor walked
+    is itself as old, the freed node is what both walks share.
+    """
+    carriers = [old]
+    if any(root.made_after < freed.visit.n for root in roots):
+        return carriers, child
+    while child is not None and child.made_after < freed.visit.n:
+        carriers.insert(0, child)
+        child = found.entered.get(child)
+    return carriers, child
+
+
+def holders(sources: list[Node], new: Node | None, freed: Walk, walk: Walk) -> tuple[Holder, ...]:
+    """The names that held the tensor when its graph was freed, best first: names still alive then
+    and when the new graph was made, in a frame that both calls share, by which the new graph
+    read it."""
+    shared = {p.frame for p in freed.visit.stack} & {p.frame for p in walk.visit.stack}
+    read = set(new.reads) if new is not None else set()
+    born = new.born if new is not None else walk.moment
+    ranked: list[tuple[tuple[bool, int, bool, bool, bool, int], Holder]] = []
+    for distance, source in enumerate(dict.fromkeys([*sources, *_below(sources[-1])])):
+        for binding in source.names:
+            end = binding.end()
+            if binding.moment > freed.moment or (end < freed.moment and distance):
+                continue
+            here = binding.frame in shared or binding.kind != "local"
+            rank = (
+                end < freed.moment,
+                distance,
+                end < born,
+                not here,
+                binding.last_part() not in read,
+                -binding.moment,
+            )
+            ranked.append((rank, holder_of(binding, "now" if end >= walk.moment else "freed")))
+        if any(not rank[0] for rank, _ in ranked):
+            break
+    ranked.sort(key=lambda entry: entry[0])
+    return tuple(dict.fromkeys(holder for _, holder in ranked))[:MAX_HOLDERS]
+
+
+def _below(node: Node) -> list[Node]:
+    """A few freed nodes under this one, nearest first."""
+    found = [node]
+    for inner in found:
+        if len(found) > 40:
+            break
+        found.extend(p for p in inner.parents if p.freed is not None and p not in found)
+    return found[1:]
