@@ -94,7 +94,7 @@ DERIVED_ATTRIBUTE = """\
         (USED_INSTEAD, "use-wanted", "marks = judge(between)"),
         (
             OWN_OPTIMIZERS,
-            "steps-behind-walks",
+            "steps-last",
             'aim.backward(inputs=tool.param_groups[0]["params"])',
         ),
         (DERIVED_ATTRIBUTE, "property", "return torch.exp(self.raw)"),

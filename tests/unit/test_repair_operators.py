@@ -321,12 +321,12 @@ THREE_BY_TURNS = """\
         (CRITIC_BEHIND, "fresh-forward", "score = critic(code.detach())"),
         (
             ASKED_FOR,
-            "detached-leaf",
+            "new-leaf",
             "held = {name: value.detach().requires_grad_() for name, value in weights.items()}",
         ),
         (GATHERED, "empty-gathered", "agent.chances.clear()"),
         (GATHERED, "empty-gathered", "agent.gains.clear()"),
-        (METERS_BY_NAME, "store-detached", "self.total += (2 * value).detach()"),
+        (METERS_BY_NAME, "detach-when-stored", "self.total += (2 * value).detach()"),
         (HANDED_BACK, "update-in-place", "w -= 0.1 * w.grad"),
         (
             HANDED_BACK,

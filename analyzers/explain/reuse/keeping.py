@@ -117,21 +117,42 @@ def fresh_names(value: ast.AST, is_carrier: Callable[[str], bool], scope: Scope)
 def _kept_operands(
     value: ast.AST, is_carrier: Callable[[str], bool], scope: Scope
 ) -> Iterator[ast.AST]:
-    for node in walk(value):
+    """The places of a value that only keep the old one. What another function makes of a kept
+    value is new: `net(cat([old, x]))`."""
+    todo = [value]
+    while todo:
+        node = todo.pop()
+        inner = _passed_on(node)
+        todo += inner
         if isinstance(node, ast.Call) and called_name(node) in _KEEPING_CALLS:
-            for argument in node.args:
-                elements = (
-                    argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument]
-                )
-                yield from (e for e in elements if is_carrier(spelled(_unsliced(e))))
+            yield from (e for e in inner if is_carrier(spelled(_unsliced(e))))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr in _KEEPING_METHODS and is_carrier(
                 spelled(_unsliced(node.func.value))
             ):
                 yield node.func
-        if is_average(node, is_carrier, scope) and isinstance(node, ast.BinOp):
+        if isinstance(node, ast.BinOp) and is_average(node, is_carrier, scope):
             for side in (node.left, node.right):
                 yield from (n for n in walk(side) if is_carrier(spelled(n)))
+
+
+def _passed_on(node: ast.AST) -> list[ast.expr]:
+    """The parts of an expression that are in its value as they are, or scaled."""
+    match node:
+        case ast.Call(func=function, args=arguments):
+            keeping = arguments if called_name(node) in _KEEPING_CALLS else []
+            written = (a.elts if isinstance(a, ast.List | ast.Tuple) else [a] for a in keeping)
+            owner = [function.value] if isinstance(function, ast.Attribute) else []
+            return [*owner, *(part for parts in written for part in parts)]
+        case ast.Subscript(value=part):
+            return [part]
+        case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, ast.MatMult):
+            return [left, right]
+        case ast.IfExp(body=body, orelse=other):
+            return [body, other]
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return parts
+    return []
 
 
 def _unsliced(node: ast.expr) -> ast.expr:
