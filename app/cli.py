@@ -83,8 +83,6 @@ def diagnose(
     """
     # Looking for plugins of pydantic reads what every package of the environment says of itself.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    from app.command.diagnosing import diagnose_here
-
     options = Options(
         tuple(paths or ()),
         traceback,
@@ -101,15 +99,21 @@ def diagnose(
     )
     if not options.paths and not module:
         raise typer.BadParameter("name a script, a folder, or `-` for standard input")
+    raise typer.Exit(_ended(options))
+
+
+def _ended(options: Options) -> int:
+    """The exit code of a diagnosis; a fault of our own must not look like one found (Python
+    exits with 1)."""
+    from app.command.diagnosing import diagnose_here
+
     try:
-        code = _run(diagnose_here(options))
+        return _run(diagnose_here(options))
     except BadInput as bad:
         typer.secho(f"gradmend: {bad}", err=True)
-        code = BAD
-    except Exception:  # a fault of our own must not look like a fault found: Python exits with 1
+    except Exception:
         print_exc()
-        code = BAD
-    raise typer.Exit(code)
+    return BAD
 
 
 @cli.command()

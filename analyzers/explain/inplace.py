@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Literal
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Change, InplaceChange, Place
+from analyzers.evidence import Change, Evidence, InplaceChange, Place
 from analyzers.explain.pattern import Carrier, Match
-from analyzers.explain.spots import Spot, names_held, spot
+from analyzers.explain.spots import Spot, carrier_of, names_held, spot
 from analyzers.source.calls import argument_for, calls_to, steps
 from analyzers.source.flow import definitions, statements_of
 from analyzers.source.project import Loop, Project, spelled
@@ -171,6 +171,21 @@ def _writing(where: Spot) -> Spot:
     alike = [s for s in where.block if s.lineno == where.statement.lineno]
     chosen = next((s for s in alike if list(writes(s))), where.statement)
     return Spot(where.module, chosen, where.place)
+
+
+def stale_of(evidence: Evidence, project: Project) -> Stale | None:
+    """The tensor that was changed after it was saved; None for other evidence."""
+    saved = isinstance(evidence, InplaceChange) and evidence.kind == "saved"
+    return Stale(evidence, project) if saved and isinstance(evidence, InplaceChange) else None
+
+
+def refused(pattern: str, evidence: Evidence, kind: str) -> Match | None:
+    """A match where PyTorch refused a write: into a `leaf`, or through a `view`."""
+    if not isinstance(evidence, InplaceChange) or evidence.kind != kind or evidence.at is None:
+        return None
+    carrier = carrier_of(evidence.holders, evidence.at, evidence.at.function)
+    named = carrier if carrier.name else None
+    return Match(pattern, Certainty.CERTAIN, evidence, evidence.at, named)
 
 
 def stale_in(match: Match) -> Stale:

@@ -12,7 +12,7 @@ import pkgutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal, Protocol, cast
+from typing import Literal, Protocol, TypeVar, cast
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place
@@ -69,6 +69,15 @@ class Proposal:
     tradeoff: str = ""
     rank: int = 0
     last_resort: bool = False
+
+
+E = TypeVar("E", bound=Evidence)
+
+
+def evidence_in(match: Match, kind: type[E]) -> E:
+    """The evidence of a match, which its pattern knows to be of this kind."""
+    assert isinstance(match.evidence, kind)
+    return match.evidence
 
 
 class Pattern(Protocol):

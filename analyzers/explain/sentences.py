@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from analyzers.evidence import InplaceChange, MissingGraph, SilentFault
-from analyzers.explain.pattern import Match
+from analyzers.explain.pattern import Match, evidence_in
 from analyzers.explain.reuse.telling import line
 from analyzers.source.project import Project
 
 
 def changed(match: Match, project: Project) -> str:
     """Who saved the tensor, who changed it, who needed it."""
-    evidence = match.evidence
-    assert isinstance(evidence, InplaceChange)
+    evidence = evidence_in(match, InplaceChange)
     who = f"`{match.carrier.name}`" if match.carrier and match.carrier.name else "a tensor"
     if evidence.is_parameter and evidence.parameter:
         who = f"the parameter `{evidence.parameter}`"
@@ -34,8 +33,7 @@ def changed(match: Match, project: Project) -> str:
 
 def missing(match: Match, project: Project) -> str:
     """What was asked for a graph, where it has ended."""
-    evidence = match.evidence
-    assert isinstance(evidence, MissingGraph)
+    evidence = evidence_in(match, MissingGraph)
     who = f"`{match.carrier.name}`" if match.carrier and match.carrier.name else "the tensor"
     told = ""
     if evidence.at is not None:
@@ -47,8 +45,7 @@ def missing(match: Match, project: Project) -> str:
 
 def measured(match: Match, project: Project, meaning: str = "") -> str:
     """Where a silent fault was seen, and what was measured; `meaning`: what the figures are."""
-    evidence = match.evidence
-    assert isinstance(evidence, SilentFault)
+    evidence = evidence_in(match, SilentFault)
     told = f"Seen at {line(match.location, project)}."
     if evidence.params:
         some = ", ".join(f"`{name}`" for name in evidence.params[:4])

@@ -40,9 +40,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.evidence import Evidence
+from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.old_gradients import taken_as_old
-from analyzers.explain.pattern import Carrier, Match, Proposal
+from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
 from analyzers.explain.spots import names_held, root_of
@@ -79,6 +79,5 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """A copy where it is kept."""
-    fault = silent(match.evidence, SEEN_AS)
-    assert fault is not None
+    fault = evidence_in(match, SilentFault)
     yield from clone_kept(fault, project)

@@ -41,7 +41,7 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, matched
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
 from analyzers.repair.value_only.storing import computed_anew, dropped_first, stored_detached
 from analyzers.source.project import Project
@@ -66,8 +66,7 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Stored without its graph; let go of before the copy; not stored at all."""
-    evidence = match.evidence
-    assert isinstance(evidence, MissingGraph)
+    evidence = evidence_in(match, MissingGraph)
     yield from stored_detached(evidence.holders, evidence.at, project)
     yield from dropped_first(evidence.holders, evidence.at, project)
     yield from computed_anew(evidence.holders, project, rank=2)

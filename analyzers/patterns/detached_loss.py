@@ -44,7 +44,7 @@ from dataclasses import replace
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, lost_name, matched
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
 from analyzers.explain.spots import spot
 from analyzers.repair.reconnect.recording import (
@@ -88,8 +88,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Which tensor, and what cut it off."""
-    evidence = match.evidence
-    assert isinstance(evidence, MissingGraph)
+    evidence = evidence_in(match, MissingGraph)
     why = _WORDS.get(evidence.lost_by, "")
     if not why and evidence.lost_by not in ("unknown", "leaf"):
         why = f"`{evidence.lost_by}` has no gradient"
@@ -98,8 +97,7 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Keep the graph where it was cut; record the work; a loss that has a gradient."""
-    evidence = match.evidence
-    assert isinstance(evidence, MissingGraph)
+    evidence = evidence_in(match, MissingGraph)
     where = where_switched_off(evidence.ended_stack, project)
     where = where or spot(project, evidence.ended_at or evidence.at)
     if where is None:

@@ -46,8 +46,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.evidence import Evidence
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.evidence import Evidence, SilentFault
+from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
 from analyzers.explain.walked import is_walked
@@ -80,6 +80,5 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The number; the tensor without its graph."""
-    fault = silent(match.evidence, SEEN_AS)
-    assert fault is not None
+    fault = evidence_in(match, SilentFault)
     yield from store_values(fault, project)

@@ -40,8 +40,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, InplaceChange
-from analyzers.explain.inplace import Stale, stale_in
+from analyzers.evidence import Evidence
+from analyzers.explain.inplace import stale_in, stale_of
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.sentences import changed
 from analyzers.repair.copy.overwriting import (
@@ -60,10 +60,8 @@ TITLE = "A value that backward needs is overwritten in place"
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """A saved tensor was changed, and it is neither a stepped weight nor a state over time."""
-    if not isinstance(evidence, InplaceChange) or evidence.kind != "saved":
-        return None
-    stale = Stale(evidence, project)
-    if stale.nature != "activation":
+    stale = stale_of(evidence, project)
+    if stale is None or stale.nature != "activation":
         return None
     return stale.matched(NAME, Certainty.CERTAIN if stale.changes else Certainty.POSSIBLE)
 

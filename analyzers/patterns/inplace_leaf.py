@@ -39,11 +39,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, InplaceChange
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.inplace import refused
+from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import changed
-from analyzers.explain.spots import carrier_of, names_held, spot
+from analyzers.explain.spots import names_held, spot
 from analyzers.repair.leaf.leaves import is_made_by_hand, leaf_out_of_place, under_no_grad
 from analyzers.source.project import Project
 
@@ -55,10 +55,7 @@ KIND = "leaf"
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """PyTorch refused a write into a leaf, or into a view of one."""
-    if not isinstance(evidence, InplaceChange) or evidence.kind != "leaf" or evidence.at is None:
-        return None
-    carrier = carrier_of(evidence.holders, evidence.at, evidence.at.function)
-    return Match(NAME, Certainty.CERTAIN, evidence, evidence.at, carrier if carrier.name else None)
+    return refused(NAME, evidence, KIND)
 
 
 def explain(match: Match, project: Project) -> str:
@@ -71,11 +68,9 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Under `no_grad`; or out of place where the value belongs to the model."""
-    evidence = match.evidence
-    where = spot(project, match.location)
-    if where is None or not isinstance(evidence, InplaceChange):
+    evidence, where = evidence_in(match, InplaceChange), spot(project, match.location)
+    if where is None:
         return
-    yield from under_no_grad(
-        where, rank=0 if evidence.is_parameter or is_made_by_hand(where) else 2
-    )
+    by_hand = evidence.is_parameter or is_made_by_hand(where)
+    yield from under_no_grad(where, rank=0 if by_hand else 2)
     yield from leaf_out_of_place(where, names_held(evidence.holders, match.location.function))

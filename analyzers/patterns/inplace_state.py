@@ -43,8 +43,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, InplaceChange
-from analyzers.explain.inplace import Stale, stale_in
+from analyzers.evidence import Evidence
+from analyzers.explain.inplace import stale_in, stale_of
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.sentences import changed
 from analyzers.repair.copy.overwriting import clone_first, clone_reads, clone_saved, not_in_place
@@ -58,10 +58,10 @@ TITLE = "A state is overwritten in place while earlier steps need it"
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """The tensor that was changed outlives the pass, or the call, that changes it."""
-    if not isinstance(evidence, InplaceChange) or evidence.kind != "saved":
+    stale = stale_of(evidence, project)
+    if stale is None or stale.nature != "state":
         return None
-    stale = Stale(evidence, project)
-    return stale.matched(NAME, Certainty.CERTAIN) if stale.nature == "state" else None
+    return stale.matched(NAME, Certainty.CERTAIN)
 
 
 def explain(match: Match, project: Project) -> str:

@@ -40,11 +40,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, InplaceChange
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.inplace import refused
+from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import changed
-from analyzers.explain.spots import carrier_of, names_held, spot
+from analyzers.explain.spots import names_held, spot
 from analyzers.repair.copy.viewing import clone_views, record_view, rows_stacked, views_out_of_place
 from analyzers.repair.leaf.leaves import under_no_grad
 from analyzers.source.project import Project
@@ -57,10 +57,7 @@ KIND = "view"
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """PyTorch refused a write through a view."""
-    if not isinstance(evidence, InplaceChange) or evidence.kind != "view" or evidence.at is None:
-        return None
-    carrier = carrier_of(evidence.holders, evidence.at, evidence.at.function)
-    return Match(NAME, Certainty.CERTAIN, evidence, evidence.at, carrier if carrier.name else None)
+    return refused(NAME, evidence, KIND)
 
 
 def explain(match: Match, project: Project) -> str:
@@ -74,9 +71,8 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Under `no_grad` where a parameter is updated. Else new rows, stacked, where a loop went over
     them; or new tensors; or clones of the views."""
-    evidence = match.evidence
-    where = spot(project, match.location)
-    if where is None or not isinstance(evidence, InplaceChange):
+    evidence, where = evidence_in(match, InplaceChange), spot(project, match.location)
+    if where is None:
         return
     names = names_held(evidence.holders, match.location.function)
     if evidence.is_parameter:

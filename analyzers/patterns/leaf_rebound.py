@@ -45,7 +45,7 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, lost_name, matched, rebinding
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
 from analyzers.explain.spots import spot
 from analyzers.repair.leaf.rebinding import leaf_again, leaf_kept
@@ -74,8 +74,7 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The leaf updated in place; or the new tensor made a leaf."""
-    evidence = match.evidence
-    assert isinstance(evidence, MissingGraph)
+    evidence = evidence_in(match, MissingGraph)
     where = rebinding(evidence, project) or spot(project, match.location)
     if where is not None:
         yield from leaf_kept(where)

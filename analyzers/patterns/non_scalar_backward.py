@@ -39,7 +39,7 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, matched
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
 from analyzers.explain.spots import spot
 from analyzers.repair.combine.reducing import reduced
@@ -60,8 +60,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Which tensor, of which shape."""
-    evidence = match.evidence
-    assert isinstance(evidence, MissingGraph)
+    evidence = evidence_in(match, MissingGraph)
     shape = f" It has the shape {list(evidence.shape)}." if evidence.shape else ""
     return missing(match, project) + shape + " Only a single number has a gradient by itself."
 

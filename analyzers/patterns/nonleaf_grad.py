@@ -39,7 +39,7 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, matched
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
 from analyzers.repair.leaf.leafhood import detached_instead, keep_gradient, leaf_last
 from analyzers.source.project import Project
@@ -65,8 +65,7 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The result detached; or as the leaf; or its gradient kept."""
-    evidence = match.evidence
-    assert isinstance(evidence, MissingGraph)
+    evidence = evidence_in(match, MissingGraph)
     yield from detached_instead(evidence, project)
     yield from leaf_last(evidence, project)
     yield from keep_gradient(evidence, project)

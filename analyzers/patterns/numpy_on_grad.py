@@ -43,7 +43,7 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, matched
-from analyzers.explain.pattern import Carrier, Match, Proposal
+from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
 from analyzers.explain.spots import names_held, root_of, spot
 from analyzers.repair.value_only.arrays import detached_arrays, said_with_torch
@@ -81,8 +81,7 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Detached where it is only read; said with torch where it belongs to the loss."""
-    evidence = match.evidence
-    assert isinstance(evidence, MissingGraph)
+    evidence = evidence_in(match, MissingGraph)
     where = spot(project, match.location)
     if where is not None:
         yield from said_with_torch(where)

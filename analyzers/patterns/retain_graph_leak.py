@@ -39,8 +39,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.evidence import Evidence
-from analyzers.explain.pattern import Boundary, Match, Proposal
+from analyzers.evidence import Evidence, SilentFault
+from analyzers.explain.pattern import Boundary, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
 from analyzers.repair.cut.leaking import carried, detach_and_release
@@ -79,6 +79,5 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The state detached, the flag gone."""
-    fault = silent(match.evidence, SEEN_AS)
-    assert fault is not None
+    fault = evidence_in(match, SilentFault)
     yield from detach_and_release(fault, project)

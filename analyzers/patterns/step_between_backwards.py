@@ -50,8 +50,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, InplaceChange, Place
-from analyzers.explain.inplace import Stale, stale_in
+from analyzers.evidence import Evidence, Place
+from analyzers.explain.inplace import Stale, stale_in, stale_of
 from analyzers.explain.pattern import Boundary, Carrier, Match, Proposal
 from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import changed
@@ -77,10 +77,8 @@ TITLE = "A step changed weights that a later backward needs"
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """A weight was changed between the forward and its walk, after another walk."""
-    if not isinstance(evidence, InplaceChange) or evidence.kind != "saved":
-        return None
-    stale = Stale(evidence, project)
-    if stale.nature != "step":
+    stale = stale_of(evidence, project)
+    if stale is None or stale.nature != "step":
         return None
     schedule = schedule_of(stale)
     found = stale.matched(NAME, Certainty.CERTAIN if stale.changes else Certainty.LIKELY)

@@ -41,7 +41,7 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, matched
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.reuse.telling import line
 from analyzers.repair.reconnect.ignored import (
     question_of,
@@ -70,8 +70,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Which tensor, and what does not look at it."""
-    evidence = match.evidence
-    assert isinstance(evidence, MissingGraph)
+    evidence = evidence_in(match, MissingGraph)
     who = f"`{match.carrier.name}`" if match.carrier else "one of the tensors"
     told = f"The gradient of {who} is wanted at {line(match.location, project)}, and no path leads "
     told += "there from the loss."
@@ -86,8 +85,7 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The wanted tensor used, or made to require grad; parameters without a gradient skipped;
     zeros asked for."""
-    evidence = match.evidence
-    assert isinstance(evidence, MissingGraph)
+    evidence = evidence_in(match, MissingGraph)
     yield from gradless_skipped(evidence, project)
     meant = list(_meant(evidence, project))
     yield from meant

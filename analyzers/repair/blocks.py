@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from analyzers.source.edits import Edit, Editor, apply, statement_first_line
 from analyzers.source.flow import walk_scope
@@ -150,25 +150,31 @@ def indentation(module: Module) -> str:
 
 
 def alias(module: Module, name: str) -> str:
-    """How the module calls an imported library (`torch`, `torch.nn.functional`). A fragment
-    without imports tells by the usual name that it uses; else it is the library's own."""
-    for node in walk_scope(module.tree):
-        if isinstance(node, ast.Import):
-            for item in node.names:
-                if item.name == name:
-                    return item.asname or item.name
-        if isinstance(node, ast.ImportFrom) and node.module == name.rpartition(".")[0]:
-            for item in node.names:
-                if item.name == name.rpartition(".")[2]:
-                    return item.asname or item.name
+    """How the module calls a library, or a part of one (`torch`, `torch.nn.functional`). A fragment
+    without imports tells by the usual name that it uses; else it is called through its owner."""
+    if (known := imported(module, name)) is not None:
+        return known
     usual = _USUAL.get(name)
-    used = any(isinstance(n, ast.Name) and n.id == usual for n in walk(module.tree))
-    return usual if usual is not None and used else name
+    if usual is not None and any(node.id == usual for node in module.each(ast.Name)):
+        return usual
+    owner, _, last = name.rpartition(".")
+    return f"{alias(module, owner)}.{last}" if owner else name
+
+
+def imported(module: Module, name: str) -> str | None:
+    """What the module's imports call a library, or a part of one; None where none names it."""
+    for node in walk_scope(module.tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            of = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            for item in node.names:
+                if of + item.name == name:
+                    return item.asname or item.name
+    return None
 
 
 def missing_import(editor: Editor, name: str = "torch") -> tuple[Edit, ...]:
     """An import of the library, where the module has none."""
-    if name in set(_imported(editor.module)):
+    if imported(editor.module, name) is not None:
         return ()
     first = next(
         (
@@ -180,9 +186,3 @@ def missing_import(editor: Editor, name: str = "torch") -> tuple[Edit, ...]:
         None,
     )
     return (editor.insert_before(first, f"import {name}"),) if first is not None else ()
-
-
-def _imported(module: Module) -> Iterator[str]:
-    for node in walk_scope(module.tree):
-        if isinstance(node, ast.Import):
-            yield from (item.name for item in node.names)

@@ -6,11 +6,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, rewritten
 from analyzers.repair.rewrite import unused_name, without_keyword, without_true
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, names_read
-from analyzers.source.project import Module, is_path, target_names
+from analyzers.source.project import Module, is_path
 from analyzers.source.writes import Write, is_library, unsliced, writes, writes_in_place
 
 _SYMBOLS: dict[type[ast.operator], str] = {
@@ -211,7 +213,10 @@ def clone_before(module: Module, statement: ast.stmt, wanted: Wanted) -> tuple[E
     return (Editor(module).insert_before(statement, *lines),) if lines else ()
 
 
-def binds(statement: ast.stmt) -> set[str]:
-    """Names that the statement's targets bind, as spelled."""
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
-    return {name for target in targets for name in target_names(target)}
+def cloned_first(where: Spot, names: set[str], rank: int) -> Iterator[Proposal]:
+    """The same as a proposal."""
+    edits = clone_before(where.module, where.statement, names.__contains__)
+    if edits:
+        told = " and ".join(f"`{name}`" for name in sorted(names)) or "the value"
+        title = f"Clone {told} before writing to it"
+        yield Proposal("clone-before-write", title, edits, "One copy more.", rank)

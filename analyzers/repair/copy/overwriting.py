@@ -9,7 +9,7 @@ from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, assignments_to
 from analyzers.repair.blocks import joined
-from analyzers.repair.copy.outofplace import clone_before, out_of_place
+from analyzers.repair.copy.outofplace import cloned_first, out_of_place
 from analyzers.repair.rewrite import without_true
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, statements_of
@@ -76,10 +76,7 @@ def _is_tensor_index(target: ast.expr) -> bool:
 def clone_first(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
     """A copy in front of the first write."""
     for where in stale.statements[:1]:
-        edits = clone_before(where.module, where.statement, stale.concerned(where).__contains__)
-        if edits:
-            title = f"Clone {_said(sorted(stale.concerned(where)))} before writing to it"
-            yield Proposal("clone-before-write", title, edits, "One copy more.", rank)
+        yield from cloned_first(where, stale.concerned(where), rank)
 
 
 def clone_saved(stale: Stale, rank: int = 3) -> Iterator[Proposal]:
@@ -198,7 +195,9 @@ def _given(node: ast.AST) -> Iterator[tuple[object, ast.expr]]:
 def _flags_of(stale: Stale, name: str) -> Iterator[Edit]:
     """Edits that take `inplace=True` from what is assigned to a name."""
     for module, assignment in assignments_to(stale.project, name):
-        yield from _flags_in(Editor(module), assignment.value)
+        for call in ast.walk(assignment.value):
+            if isinstance(call, ast.Call):
+                yield from _flag(Editor(module), call)
 
 
 def _flags_named(stale: Stale, op: str) -> list[Edit]:
@@ -211,12 +210,6 @@ def _flags_named(stale: Stale, op: str) -> list[Edit]:
         for edit in _flag(Editor(module), call)
     ]
     return [edit for is_named, edit in flags if is_named] or [edit for _, edit in flags]
-
-
-def _flags_in(editor: Editor, value: ast.AST) -> Iterator[Edit]:
-    for call in ast.walk(value):
-        if isinstance(call, ast.Call):
-            yield from _flag(editor, call)
 
 
 def _flag(editor: Editor, call: ast.Call) -> Iterator[Edit]:

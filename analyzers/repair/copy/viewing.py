@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined, unwrapped
-from analyzers.repair.copy.outofplace import clone_before, out_of_place
+from analyzers.repair.copy.outofplace import cloned_first, out_of_place
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, statements_of, value_of, walk_scope
@@ -149,8 +149,4 @@ def clone_views(where: Spot, names: Sequence[str], rank: int = 2) -> Iterator[Pr
     wanted = set(names) or {w.name for w in writes(where.statement)}
     if _is_row(where, wanted):
         return
-    edits = clone_before(where.module, where.statement, wanted.__contains__)
-    if edits:
-        told = " and ".join(f"`{name}`" for name in sorted(wanted))
-        title = f"Clone {told} before writing to it"
-        yield Proposal("clone-before-write", title, edits, "One copy more.", rank)
+    yield from cloned_first(where, wanted, rank)

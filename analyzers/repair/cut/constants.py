@@ -15,9 +15,10 @@ from analyzers.explain.reuse.targets import (
     target_calls,
 )
 from analyzers.explain.spots import hops_at, spot
-from analyzers.repair.blocks import alias, joined, wrapped
+from analyzers.repair.blocks import joined, wrapped
 from analyzers.repair.cut.cutting import Cutting, kind_carried
 from analyzers.repair.cut.detaching import idiom_for
+from analyzers.repair.leaf.leaves import no_grad_header
 from analyzers.repair.sites.uses import uses
 from analyzers.source.calls import steps
 from analyzers.source.edits import Edit, Editor
@@ -186,7 +187,7 @@ def made_without_graph(story: Story, rank: int = 1) -> Iterator[Proposal]:
     for module, scope, statement in story.binders:
         if scope is not story.shared.scope or not isinstance(statement, ast.Assign):
             continue
-        edit = wrapped(Editor(module), [statement], f"with {alias(module, 'torch')}.no_grad():")
+        edit = wrapped(Editor(module), [statement], no_grad_header(module))
         if edit is not None and "torch" in module.text:
             title = f"Make `{story.name}` without a graph"
             yield Proposal("no-grad-at-definition", title, (edit,), _FOR_ALL, rank)

@@ -31,10 +31,7 @@ from analyzers.source.writes import Write, writes
 
 def no_grad_header(module: Module) -> str:
     """`with torch.no_grad():` in the module's own spelling."""
-    name = alias(module, "torch.no_grad")
-    if name == "torch.no_grad":
-        name = f"{alias(module, 'torch')}.no_grad"
-    return f"with {name}():"
+    return f"with {alias(module, 'torch.no_grad')}():"
 
 
 def written_alike(where: Spot) -> list[ast.stmt]:

@@ -125,7 +125,7 @@ def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         if call is None:
             continue
         target = next(a for a in call.args if not mentions(a, name))
-        cross = f"{_functional(where.module)}.cross_entropy"
+        cross = f"{alias(where.module, 'torch.nn.functional')}.cross_entropy"
         scores = _without(where.module, scores, "softmax", "log_softmax")  # it takes its own
         text = f"{cross}({editor.text_of(scores)}, {_classes(editor, target)})"
         edits = [editor.replace(call, text)]
@@ -159,11 +159,3 @@ def _classes(editor: Editor, target: ast.expr) -> str:
             break
         target = target.func.value
     return editor.text_of(target)
-
-
-def _functional(module: Module) -> str:
-    name = alias(module, "torch.nn.functional")
-    if name != "torch.nn.functional":
-        return name
-    nn = alias(module, "torch.nn")
-    return f"{nn}.functional" if nn != "torch.nn" else name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.repair.blocks import imported
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import Module
@@ -17,7 +18,7 @@ def quote_of(module: Module) -> str:
 
 def replace_of(module: Module) -> str | None:
     """How the module calls `dataclasses.replace`, once an import of `dataclasses` names it."""
-    known = _imported(module, "dataclasses", "replace")
+    known = _known(module, "dataclasses", "replace")
     if known is not None:
         return known
     return "replace" if "replace" not in _names(module) and _from(module) else None
@@ -25,29 +26,22 @@ def replace_of(module: Module) -> str | None:
 
 def deque_of(module: Module) -> str:
     """How the module calls `collections.deque`; by the class of what there is, if it does not."""
-    return _imported(module, "collections", "deque") or "deque"
+    return _known(module, "collections", "deque") or "deque"
 
 
 def with_imports(module: Module, needs: frozenset[str]) -> Iterator[Edit]:
     """Edits by which the module imports what was used and is not imported yet."""
-    if "replace" in needs and _imported(module, "dataclasses", "replace") is None:
+    if "replace" in needs and _known(module, "dataclasses", "replace") is None:
         statement = _from(module)
         if statement is not None:
             yield Editor(module).append_to_names(statement, "replace")
 
 
-def _imported(module: Module, library: str, name: str) -> str | None:
-    """`name` of a library as the module spells it, if it imports it."""
-    for node in walk_scope(module.tree):
-        if isinstance(node, ast.ImportFrom) and node.module == library:
-            for item in node.names:
-                if item.name == name:
-                    return item.asname or name
-        if isinstance(node, ast.Import):
-            for item in node.names:
-                if item.name == library:
-                    return f"{item.asname or library}.{name}"
-    return None
+def _known(module: Module, library: str, name: str) -> str | None:
+    """`name` of a library as the module spells it, if it imports one of the two."""
+    owner = imported(module, library)
+    through = f"{owner}.{name}" if owner is not None else None
+    return imported(module, f"{library}.{name}") or through
 
 
 def _from(module: Module) -> ast.ImportFrom | None:
