@@ -94,6 +94,8 @@ def _why(case: Case, seen: Observation) -> str:
             )
         case "limit_hit":
             return f"The run met a limit of the sandbox ({run.limit}) before the error showed."
+        case "finished" | "stopped" if run.raised is None:
+            return _ran_on_made_up(case, run)
     return _stopped_elsewhere(case, seen)
 
 
@@ -112,6 +114,17 @@ def _stopped_elsewhere(case: Case, seen: Observation) -> str:
     if asked:
         return f"The run here stops before that error ({ending(seen.run)})."
     return f"The script raised something else here: {ending(seen.run)}."
+
+
+def _ran_on_made_up(case: Case, run: RunResult) -> str:
+    """The whole of a script ran, with made-up data or packages."""
+    asked = case.traceback is not None and bool(case.traceback.exception)
+    walked = f"{len_backwards(run)} backward calls ran clean"
+    seen = f"it did not raise the error ({walked})" if asked else walked
+    return (
+        f"Run here with what is missing made up (see what was assumed), {seen}; your own data, "
+        "arguments and hardware may show more."
+    )
 
 
 def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:

@@ -211,6 +211,13 @@ async def test_a_missing_file_is_a_tensor_where_one_is_wanted() -> None:
     assert found.run.status == "reproduced"
 
 
+async def test_a_clean_run_on_what_was_made_up_is_told_as_one() -> None:
+    found = await asked(LOADED.replace("0.9 * smooth ", "0.9 * smooth.detach() "))
+    assert (found.verdict, found.causes) == ("inconclusive", [])
+    assert found.run is not None
+    assert f"{found.run.backward_calls} backward calls ran clean" in found.summary
+
+
 @pytest.mark.parametrize(
     ("script", "pattern", "line"),
     [
