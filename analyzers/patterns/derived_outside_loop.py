@@ -61,7 +61,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if story.sliced and not of_parameters_alone(story):
         return None
-    kept = bool(story.attribute) or (story.holder is not None and story.holder.kind == "closure")
+    kept = story.kept_on_object or (story.holder is not None and story.holder.kind == "closure")
     if kept:
         return matched(story, NAME, Certainty.CERTAIN)
     by_a_module = built_by_a_module(story)

@@ -57,7 +57,8 @@ def container(value: ast.expr) -> str:
     """What a value is an entry of: `totals` for `totals[k]` and `totals.get(k, 0)`; or itself."""
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         return spelled(value.func.value) if value.func.attr == "get" else ""
-    return spelled(_unsliced(value))
+    whole = _unsliced(value)
+    return spelled(whole) if isinstance(whole, ast.Name | ast.Attribute) else ""
 
 
 _REDUCING = ("sum", "mean", "stack", "cat", "hstack", "nansum", "fsum", "add", "backward")

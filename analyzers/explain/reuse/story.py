@@ -72,6 +72,16 @@ class Story(Walks):
         return not name or not only_when_missing(self.project, statement, name)
 
     @cached_property
+    def kept_on_object(self) -> bool:
+        """Whether the carrier is an attribute that outlives the function which walks: not one of an
+        object that only gathers the names of the code around the loop."""
+        scope = self.shared.scope if self.shared is not None else None
+        gathered = bool(self.binders) and all(
+            own is scope and isinstance(own, ast.Module) for _, own, _ in self.binders
+        )
+        return bool(self.attribute) and not gathered
+
+    @cached_property
     def cached(self) -> bool:
         """Whether the carrier is filled only where it is missing."""
         return self._made_once or any(

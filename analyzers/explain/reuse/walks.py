@@ -115,14 +115,15 @@ class Walks(Lifetime):
         for each of a collection of outputs."""
         loop = self._inner_loop
         root = walked(self.root_call) if self.root_call is not None else None
-        while isinstance(root, ast.Attribute | ast.Subscript):
-            root = root.value  # `task.value` and `pair[1]` are parts of what the loop goes through
-        if loop is None or isinstance(loop, ast.While) or not isinstance(root, ast.Name):
+        if loop is None or isinstance(loop, ast.While) or root is None:
             return False
+        gone_through = set(target_names(loop.target))
+        while isinstance(root, ast.Attribute | ast.Subscript) and spelled(root) not in gone_through:
+            root = root.value  # `task.value` and `pair[1]` are parts of what the loop goes through
         of_outputs = self._is_collection and bool(self.name) and mentions(loop.iter, self.name)
         if isinstance(loop.iter, ast.Call) and called_name(loop.iter) in ("items", "values"):
-            of_outputs = of_outputs or self.name in target_names(loop.target)
-        return self.same_line and (of_outputs or root.id in target_names(loop.target))
+            of_outputs = of_outputs or self.name in gone_through
+        return self.same_line and (of_outputs or spelled(root) in gone_through)
 
     @cached_property
     def walked_within(self) -> bool:

@@ -19,7 +19,7 @@ from analyzers.source.flow import (
     names_read,
     value_of,
 )
-from analyzers.source.project import Module, spelled
+from analyzers.source.project import Module, is_path, spelled
 from analyzers.source.trees import walk
 
 _STEPWISE = frozenset({"round", "sign", "floor", "ceil", "trunc", "int", "long", "bool"})
@@ -116,9 +116,9 @@ def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     chosen = next(iter(calls_named(where.statement, "argmax")), None)
     scores = _operand(where.module, chosen) if chosen is not None else None
     targets = getattr(where.statement, "targets", [])
-    if scores is None or len(targets) != 1 or not isinstance(targets[0], ast.Name):
+    if scores is None or len(targets) != 1 or not is_path(name := spelled(targets[0])):
         return
-    name, editor = targets[0].id, where.editor
+    editor = where.editor
     block = where.block
     for statement in block[block.index(where.statement) + 1 :]:
         call = _loss_on(statement, name)
@@ -130,7 +130,7 @@ def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         text = f"{cross}({editor.text_of(scores)}, {_classes(editor, target)})"
         edits = [editor.replace(call, text)]
         others = [s for s in block if s is not statement and name in names_read(s)]
-        if not others:
+        if not others and isinstance(targets[0], ast.Name):  # an attribute others may read
             edits.append(editor.delete(where.statement))
         title = f"Cross entropy on `{spelled(scores)}` instead of a loss on chosen classes"
         tradeoff = "Another loss: the number of wrong classes has no gradient."
