@@ -10,7 +10,7 @@ from typing import Literal
 from analyzers.certainty import Certainty
 from analyzers.evidence import Change, Evidence, InplaceChange, Place
 from analyzers.explain.pattern import Carrier, Match
-from analyzers.explain.spots import Spot, carrier_of, names_held, spot
+from analyzers.explain.spots import Spot, carrier_of, matched_at, names_held, spot
 from analyzers.source.calls import argument_for, calls_to, steps
 from analyzers.source.flow import definitions, statements_of
 from analyzers.source.project import Loop, Project, spelled
@@ -184,8 +184,7 @@ def refused(pattern: str, evidence: Evidence, kind: str) -> Match | None:
     if not isinstance(evidence, InplaceChange) or evidence.kind != kind or evidence.at is None:
         return None
     carrier = carrier_of(evidence.holders, evidence.at, evidence.at.function)
-    named = carrier if carrier.name else None
-    return Match(pattern, Certainty.CERTAIN, evidence, evidence.at, named)
+    return matched_at(pattern, Certainty.CERTAIN, evidence, evidence.at, carrier)
 
 
 def stale_in(match: Match) -> Stale:

@@ -8,7 +8,7 @@ from typing import Literal
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, Place
 from analyzers.explain.pattern import Carrier, Match
-from analyzers.explain.spots import Spot, carrier_of, names_held, spot
+from analyzers.explain.spots import Spot, matched_at, names_held, spot
 from analyzers.source.calls import reads_gradient
 from analyzers.source.flow import bindings, mentions, rebinds, run_around, value_of
 from analyzers.source.project import Project
@@ -110,10 +110,7 @@ def matched(
 ) -> Match | None:
     """A match, located where the graph was lost unless another line says more."""
     at = place or evidence.ended_at or evidence.at
-    if at is None:
-        return None
-    named = carrier or carrier_of(evidence.holders, at)
-    return Match(pattern, certainty, evidence, at, named if named.name else None)
+    return matched_at(pattern, certainty, evidence, at, carrier)
 
 
 def lost_name(evidence: MissingGraph, project: Project) -> Carrier | None:

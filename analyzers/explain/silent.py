@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place, SilentFault
 from analyzers.explain.pattern import Carrier, Match
-from analyzers.explain.spots import carrier_of
+from analyzers.explain.spots import matched_at
 
 
 def silent(evidence: Evidence, kind: str) -> SilentFault | None:
@@ -18,8 +18,4 @@ def matched(
     pattern: str, fault: SilentFault, place: Place | None = None, carrier: Carrier | None = None
 ) -> Match | None:
     """A match at the line that the pattern found, else where the fault was seen."""
-    at = place or fault.seen_at
-    if at is None:
-        return None
-    named = carrier or carrier_of(fault.holders, at)
-    return Match(pattern, Certainty.LIKELY, fault, at, named if named.name else None)
+    return matched_at(pattern, Certainty.LIKELY, fault, place or fault.seen_at, carrier)

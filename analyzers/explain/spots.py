@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analyzers.evidence import Holder, Hop, Place
-from analyzers.explain.pattern import Carrier
+from analyzers.certainty import Certainty
+from analyzers.evidence import Holder, Hop, InplaceChange, MissingGraph, Place, SilentFault
+from analyzers.explain.pattern import Carrier, Match
 from analyzers.source.calls import call_in, calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import walk_scope
@@ -28,6 +29,7 @@ class Spot:
 
     @property
     def editor(self) -> Editor:
+        """An editor of the module."""
         return Editor(self.module)
 
     @property
@@ -37,6 +39,7 @@ class Spot:
 
     @property
     def block(self) -> list[ast.stmt]:
+        """The list of statements that holds this one."""
         return self.module.block_of(self.statement)
 
     def call(self, *names: str) -> ast.Call | None:
@@ -83,6 +86,21 @@ def carrier_of(holders: Sequence[Holder], place: Place, function: str | None = N
     names = names_held(holders, function) or [""]
     kind = next((h.kind for h in holders if h.path == names[0]), "unknown")
     return Carrier(names[0], place, kind)
+
+
+def matched_at(
+    pattern: str,
+    certainty: Certainty,
+    evidence: InplaceChange | MissingGraph | SilentFault,
+    at: Place | None,
+    carrier: Carrier | None = None,
+) -> Match | None:
+    """A match at a place, on the first name in the evidence unless another is given; None where
+    nothing tells the place."""
+    if at is None:
+        return None
+    named = carrier or carrier_of(evidence.holders, at)
+    return Match(pattern, certainty, evidence, at, named if named.name else None)
 
 
 def root_of(path: str) -> str:

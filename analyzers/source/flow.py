@@ -167,6 +167,7 @@ def names_read_by(statement: ast.stmt) -> Set[str]:
 
 
 def is_dotted(node: ast.expr) -> bool:
+    """Whether an expression is a name, or attributes of one: `x`, `self.net.weight`."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)

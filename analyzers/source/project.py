@@ -206,6 +206,7 @@ class Project:
 
     @cached_property
     def modules(self) -> dict[str, Module]:
+        """The files that are Python, by their paths."""
         parsed: dict[str, Module] = {}
         for path, text in self.files.items():
             if path.endswith(".py") or path == self.entry:

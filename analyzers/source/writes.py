@@ -87,6 +87,7 @@ def _written_by(call: ast.Call) -> Iterator[Write]:
 
 
 def is_true(node: ast.expr) -> bool:
+    """Whether `True` is written there."""
     return isinstance(node, ast.Constant) and node.value is True
 
 

@@ -249,6 +249,7 @@ def _plain_factor(product: ast.BinOp) -> ast.expr | None:
 
 
 def interpolates(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement moves a tensor of this name towards another one by `lerp`."""
     return any(
         isinstance(node, ast.Call) and called_name(node) == "lerp" and name in spelled(node)
         for node in own_expressions(statement)

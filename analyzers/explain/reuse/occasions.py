@@ -43,9 +43,9 @@ def only_when_missing(project: Project, statement: ast.stmt, attribute: str) -> 
     return False
 
 
-def fills_cache(module: Module, statement: ast.stmt, attribute: str) -> ast.If | None:
-    """The `if` that keeps a statement from running when the attribute is there already: one
-    around it, or one in front of it that returns early."""
+def fills_cache(module: Module, statement: ast.stmt, attribute: str = "") -> ast.If | None:
+    """The `if` that keeps a statement from running when the attribute (or anything) is there
+    already: one around it, or one in front of it that returns early."""
     for parent in module.ancestors(statement):
         if isinstance(parent, FUNCTIONS):
             break

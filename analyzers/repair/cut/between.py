@@ -100,11 +100,7 @@ def _bound_behind(
 
 def behind_yield(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """Where a generator goes on: what it keeps between two passes is its own."""
-    for hops in cutting.by_frame("bound", "argument"):
-        module = cutting.project.module(hops[0].at.file)
-        function = module.function_named(hops[0].at.function) if module is not None else None
-        if module is None or not isinstance(function, ast.FunctionDef):
-            continue
+    for hops, module, function in cutting.functions("bound", "argument"):
         for node in walk_scope(function):
             value = getattr(node, "value", None)
             if isinstance(node, ast.Expr | ast.Assign) and isinstance(value, ast.Yield):

@@ -40,25 +40,22 @@ _FOR_ALL = "No loss sends gradient through it any more."
 
 def meant_as_constant(story: Story) -> Certainty | None:
     """How surely one of the walks only meant to read the carrier; None where nothing says so."""
-    shared = story.shared
-    if shared is None:
+    if story.shared is None:
         return None
-    if not story.same_pass:
-        if story.reuse.remade and not story.bound_inside and not story.cached:
-            return Certainty.LIKELY
-        if maker_called_inside(story) and not story.bound_inside:
-            return Certainty.LIKELY
-        if steps_others(story):
-            return Certainty.LIKELY
-        if (target_calls(story) or helper_targets(story)) and not story.self_fed:
-            return Certainty.POSSIBLE if _kept_for_later(story) else Certainty.LIKELY
-        reads_alike = story.same_consumer and not story.bound_inside
-        return Certainty.LIKELY if reads_alike else None
-    if target_calls(story) or helper_targets(story):
+    if story.same_pass:
+        sure = _is_compared(story) or _weighs_log_probability(story) or _steps_between(story)
+        return Certainty.LIKELY if sure else Certainty.POSSIBLE
+    made_again = (story.reuse.remade and not story.cached) or maker_called_inside(story)
+    if (made_again and not story.bound_inside) or steps_others(story):
         return Certainty.LIKELY
-    if _weighs_log_probability(story):
-        return Certainty.LIKELY
-    return Certainty.LIKELY if _steps_between(story) else Certainty.POSSIBLE
+    if _is_compared(story) and not story.self_fed:
+        return Certainty.POSSIBLE if _kept_for_later(story) else Certainty.LIKELY
+    return Certainty.LIKELY if story.same_consumer and not story.bound_inside else None
+
+
+def _is_compared(story: Story) -> bool:
+    """Whether a loss takes the carrier for its target."""
+    return bool(target_calls(story) or helper_targets(story))
 
 
 def stale_beside_fresh(story: Story) -> bool:

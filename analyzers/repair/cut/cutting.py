@@ -57,6 +57,14 @@ class Cutting:
                 found.setdefault(hop.at.frame, []).append(hop)
         return list(found.values())
 
+    def functions(self, *how: str) -> Iterator[tuple[list[Hop], Module, ast.FunctionDef]]:
+        """The same, with the function of each activation."""
+        for hops in self.by_frame(*how):
+            module = self.project.module(hops[0].at.file)
+            function = module.function_named(hops[0].at.function) if module is not None else None
+            if module is not None and isinstance(function, ast.FunctionDef):
+                yield hops, module, function
+
     def covering(self, hops: Sequence[Hop]) -> list[Hop]:
         """Enough of the names that each node that any of them holds is behind one of them; none
         where some old value has no name here."""

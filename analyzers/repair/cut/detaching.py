@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from analyzers.evidence import Holder
 from analyzers.explain.reuse.story import Story
-from analyzers.source.edits import Edit, Editor
+from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.project import Module, assigned_pairs, spelled
 from analyzers.source.trees import walk
 from analyzers.source.writes import is_true
@@ -28,7 +28,8 @@ class Idiom:
         """The edit that detaches an expression where it stands."""
         if self.template.startswith("{0}."):
             return editor.append_to(node, self.template.removeprefix("{0}"))
-        return editor.replace(node, self.of(editor.text_of(node)))
+        text = editor.text_of(node)
+        return editor.replace(node, self.of(f"({text})" if needs_parentheses(node) else text))
 
 
 TORCH = Idiom()

@@ -100,11 +100,7 @@ def where_read(cutting: Cutting, rank: int) -> Iterator[Proposal]:
 
 def where_entered(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """At the head of a function that is given all of it."""
-    for hops in cutting.by_frame("argument"):
-        module = cutting.project.module(hops[0].at.file)
-        function = module.function_named(hops[0].at.function) if module is not None else None
-        if module is None or not isinstance(function, ast.FunctionDef):
-            continue
+    for hops, module, function in cutting.functions("argument"):
         chosen = cutting.covering([hop for hop in hops if is_parameter(hop, function)])
         for made in cutting.written(chosen, module, function):
             lines = guarded(made.lines, chosen, indentation(module))

@@ -128,6 +128,7 @@ class Unread:
 
     @property
     def place(self) -> Place:
+        """Where the function begins."""
         return Place(self.module.path, self.function.lineno, self.function.name)
 
 

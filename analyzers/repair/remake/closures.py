@@ -71,11 +71,16 @@ def forward_into_closure(story: Story) -> Iterator[Proposal]:
 def _step_behind(story: Story, module: Module, closure: ast.stmt) -> ast.stmt | None:
     """The statement that gives the closure to its optimizer, where it stands further down in the
     function around the closure: what is in front of it is outside of the closure, too."""
-    calling = story.reuse.reached.stack[-2:-1]
-    step = module.statement_at(calling[0].line, calling[0].column) if calling else None
+    step = _calling(story, module)
     if step is None or step.lineno < closure.lineno:
         return None
     return step if module.scope_of(step) is module.scope_of(closure) else None
+
+
+def _calling(story: Story, module: Module) -> ast.stmt | None:
+    """The statement that was running around the closure when it walked: its optimizer's step."""
+    calling = story.reuse.reached.stack[-2:-1]
+    return module.statement_at(calling[0].line, calling[0].column) if calling else None
 
 
 def forward_outside(story: Story) -> Place | None:
@@ -116,8 +121,7 @@ def _into_method(
 ) -> Iterator[Proposal]:
     """Where the closure is a method, the statements in front of the step go into it, if they need
     nothing but `self`."""
-    calling = story.reuse.reached.stack[-2:-1]
-    step = module.statement_at(calling[0].line, calling[0].column) if calling else None
+    step = _calling(story, module)
     if module.class_of(closure) is None or step is None or not story.attribute:
         return
     scope = module.scope_of(step)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from analyzers.evidence import Hop
 from analyzers.explain.reuse.occasions import fills_cache
 from analyzers.explain.reuse.story import Story
-from analyzers.source.project import FUNCTIONS, Module, Scope
-from analyzers.source.trees import walk
+from analyzers.source.project import Module, Scope
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ def makings(story: Story) -> Iterator[Making]:
         if statement in known:
             continue
         known.add(statement)
-        guard = _guard(module, statement) if _entered_again(story, hop) else None
+        guard = fills_cache(module, statement) if _entered_again(story, hop) else None
         yield Making(module, module.scope_of(statement), statement, hop.name, guard)
     for module, scope, statement in story.binders:
         if statement not in known:
@@ -49,18 +48,3 @@ def _entered_again(story: Story, making: Hop) -> bool:
         and hop.at.frame != making.at.frame
         for hop in story.reuse.path
     )
-
-
-def _guard(module: Module, statement: ast.stmt) -> ast.If | None:
-    """The `if` around a statement; or one in front of it that returns early."""
-    for parent in module.ancestors(statement):
-        if isinstance(parent, FUNCTIONS):
-            break
-        if isinstance(parent, ast.If):
-            inside = any(statement is node for s in parent.body for node in walk(s))
-            return parent if inside else None
-    earlier = module.block_of(statement)
-    for other in earlier[: earlier.index(statement)] if statement in earlier else ():
-        if isinstance(other, ast.If) and isinstance(other.body[-1], ast.Return):
-            return other
-    return None

@@ -43,6 +43,7 @@ def goes_on(hop: Hop, block: list[ast.stmt]) -> bool:
 
 
 def covers(statement: ast.stmt, line: int) -> bool:
+    """Whether a line is one of a statement's."""
     return statement.lineno <= line <= (statement.end_lineno or statement.lineno)
 
 
@@ -100,6 +101,7 @@ def rebinds(hop: Hop, scope: Scope) -> bool:
 
 
 def is_parameter(hop: Hop, function: ast.FunctionDef) -> bool:
+    """Whether a hop's name is what the function is given."""
     return hop.name in named(function)
 
 

@@ -152,18 +152,9 @@ def _detached_value(
 ) -> Iterator[Edit]:
     """Edits that detach a stored expression: each element of a literal, each tensor of a record,
     or the whole."""
-    if isinstance(value, ast.Call) and (parts := record_arguments(story.project, value)):
-        for field, part in parts.items():
-            if field in _fields_held(story) and not _is_new(part):
-                yield editor.replace(part, idiom.of(_atom(editor, part)))
-        return
-    if isinstance(value, ast.Tuple | ast.List):
-        for element in value.elts:
-            yield editor.replace(element, idiom.of(_atom(editor, element)))
-        return
-    if isinstance(value, ast.Dict):
-        for item in value.values:
-            yield editor.replace(item, idiom.of(_atom(editor, item)))
+    parts = _written_out(value, story)
+    if parts is not None:
+        yield from (idiom.at(editor, part) for part in parts)
         return
     holder = story.holder
     structured = stored and holder is not None and holder.path.startswith(story.name + "[")
@@ -173,7 +164,18 @@ def _detached_value(
         inner = _renamed(story, text)
         yield editor.replace(value, detached(text, inner, idiom))
         return
-    yield editor.replace(value, idiom.of(_atom(editor, value)))
+    yield idiom.at(editor, value)
+
+
+def _written_out(value: ast.expr, story: Story) -> list[ast.expr] | None:
+    """The parts of a literal, or those of a record that held old graphs; None for what is none."""
+    match value:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
+            return parts
+        case ast.Call() if given := record_arguments(story.project, value):
+            held = _fields_held(story)
+            return [part for field, part in given.items() if field in held and not _is_new(part)]
+    return None
 
 
 def _fields_held(story: Story) -> set[str]:
@@ -193,12 +195,6 @@ def _element_store(module: Module, value: ast.expr) -> bool:
     return isinstance(parent, ast.Assign) and any(
         isinstance(target, ast.Subscript) for target in parent.targets
     )
-
-
-def _atom(editor: Editor, node: ast.expr) -> str:
-    text = editor.text_of(node)
-    simple = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
-    return text if simple else f"({text})"
 
 
 def _old_part_edits(
