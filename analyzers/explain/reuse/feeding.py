@@ -70,14 +70,20 @@ def put_in(statement: ast.stmt) -> ast.expr | None:
     return call.args[-1] if isinstance(call, ast.Call) and call.args else None
 
 
+def made_of(scope: Scope, value: ast.AST) -> set[str]:
+    """What flows into a value through the scope's own assignments: the names that it reads, those
+    that these are computed from, and so on."""
+    return sources(scope, ast.Pass(), names_read(value))
+
+
 def sources(
     scope: Scope,
     statement: ast.stmt,
     wanted: set[str],
     reads: Callable[[ast.expr], set[str]] | None = None,
 ) -> set[str]:
-    """Names that flow into the wanted ones through the scope's own assignments; `reads`: those
-    of a value that count, if not all."""
+    """Names that flow into the wanted ones through the scope's own assignments but for the
+    statement; `reads`: those of a value that count, if not all."""
     feeds = feeding(scope)
     found, new = set(wanted), set(wanted)
     for _ in range(8):

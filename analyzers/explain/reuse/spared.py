@@ -7,7 +7,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from analyzers.explain.reuse.feeding import sources
+from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import hops_at
 from analyzers.source.calls import asks_for_gradient, calls_to, steps
@@ -66,8 +66,7 @@ def _is_leaf(value: ast.expr) -> bool:
 def _made_of(story: Story) -> Iterator[str]:
     """The names, in the frame of both calls and around it, of what the carrier was made of."""
     for scope, statement in (*_seen(story), *_making(story)):
-        value = value_of(statement) or statement
-        yield from sources(scope, ast.Pass(), names_read(value))
+        yield from made_of(scope, value_of(statement) or statement)
 
 
 def _seen(story: Story) -> Iterator[tuple[Scope, ast.stmt]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.explain.reuse.feeding import sources
+from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import hops_at
 from analyzers.source.calls import steps
@@ -19,7 +20,7 @@ from analyzers.source.flow import (
     value_of,
     walk_scope,
 )
-from analyzers.source.project import Function, Module, Project, spelled
+from analyzers.source.project import Function, Module, Project, Scope, spelled
 from analyzers.source.signatures import named, parameters
 from analyzers.source.trees import remembered, walk
 
@@ -62,7 +63,7 @@ def _given_to(story: Story, optimizer: str) -> set[str]:
         for statement in definitions(scope, optimizer)
         if isinstance(value := value_of(statement), ast.Call)
         for argument in (*value.args, *(k.value for k in value.keywords))
-        for name in sources(scope, ast.Pass(), names_read(argument))
+        for name in made_of(scope, argument)
     }
 
 
@@ -73,28 +74,31 @@ def _overlap(one: str, other: str) -> bool:
 
 def _makers(story: Story) -> set[str]:
     """The models that made the carrier in front of the loop."""
-    makers: set[str] = set()
+    return {
+        maker
+        for _, scope, statement, names in _before_loop(story)
+        for other in walk_scope(scope)
+        if isinstance(other, ast.Assign)
+        if other is statement or set(bindings(other)) & names
+        for maker in _models_called(story.project, other.value)
+    }
+
+
+def _before_loop(story: Story) -> Iterator[tuple[Module, Scope, ast.stmt, set[str]]]:
+    """The binders of the carrier in front of the loop, each with the names that it is made of."""
     for module, scope, statement in story.binders:
         if not module.holds(story.loop, statement):
-            names = sources(scope, ast.Pass(), names_read(value_of(statement) or statement))
-            for other in walk_scope(scope):
-                if isinstance(other, ast.Assign) and (
-                    other is statement or set(bindings(other)) & names
-                ):
-                    makers |= _models_called(story.project, other.value)
-    return makers
+            yield module, scope, statement, made_of(scope, value_of(statement) or statement)
 
 
 def _made_of(story: Story) -> set[str]:
     """What the carrier was made of in front of the loop, with what the functions that made it read
     beside their arguments: weights that are stepped by hand belong to no model."""
     names: set[str] = set()
-    for module, scope, statement in story.binders:
-        if not module.holds(story.loop, statement):
-            value = value_of(statement) or statement
-            names |= sources(scope, ast.Pass(), names_read(value))
-            functions = [module.function_named(name) for name in names]
-            names |= {n for f in functions if f is not None for n in _free_names(f)}
+    for module, _, _, read in _before_loop(story):
+        names |= read
+        functions = [module.function_named(name) for name in names]
+        names |= {n for f in functions if f is not None for n in _free_names(f)}
     return names
 
 
@@ -114,9 +118,7 @@ def target_calls(story: Story) -> list[ast.Call]:
     found = []
     for node in walk_scope(scope):
         if isinstance(node, ast.Call) and len(node.args) >= 2 and is_loss(node):
-            ours, theirs = (
-                sources(scope, ast.Pass(), names_read(argument)) for argument in node.args[:2]
-            )
+            ours, theirs = (made_of(scope, argument) for argument in node.args[:2])
             if theirs & names and not ours & names:
                 found.append(node)
     return found
@@ -148,7 +150,7 @@ def helper_targets(story: Story) -> list[HelperTarget]:
             only_read = _compared_with(function)
             for parameter, argument in zip(parameters(function), call.args, strict=False):
                 if parameter in only_read:
-                    if sources(scope, ast.Pass(), names_read(argument)) & names:
+                    if made_of(scope, argument) & names:
                         found.append(HelperTarget(module, function, parameter))
     if not found and not story.hands_on:  # what passes hand on is kept, which tells more
         found = _seen_compared(story)
@@ -174,8 +176,8 @@ def _compared_with(function: ast.FunctionDef) -> set[str]:
     second: set[str] = set()
     for node in walk_scope(function):
         if isinstance(node, ast.Call) and len(node.args) >= 2 and is_loss(node):
-            first |= sources(function, ast.Pass(), names_read(node.args[0]))
-            second |= sources(function, ast.Pass(), names_read(node.args[1]))
+            first |= made_of(function, node.args[0])
+            second |= made_of(function, node.args[1])
     return second - first
 
 
