@@ -49,17 +49,13 @@ class Cutting:
         """The names that still hold what was freed, right behind the walk that freed it."""
         return [hop for hop in self.reuse.path if hop.how == "outlived"]
 
-    def by_frame(self, *how: str) -> list[list[Hop]]:
-        """Hops of these sorts, those of one activation together."""
+    def functions(self, *how: str) -> Iterator[tuple[list[Hop], Module, ast.FunctionDef]]:
+        """Hops of these sorts, those of one activation together, each with its function."""
         found: dict[int, list[Hop]] = {}
         for hop in self.reuse.path:
             if hop.how in how:
                 found.setdefault(hop.at.frame, []).append(hop)
-        return list(found.values())
-
-    def functions(self, *how: str) -> Iterator[tuple[list[Hop], Module, ast.FunctionDef]]:
-        """The same, with the function of each activation."""
-        for hops in self.by_frame(*how):
+        for hops in found.values():
             module = self.project.module(hops[0].at.file)
             function = module.function_named(hops[0].at.function) if module is not None else None
             if module is not None and isinstance(function, ast.FunctionDef):
