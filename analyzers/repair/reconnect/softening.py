@@ -44,9 +44,22 @@ def differentiable(where: Spot, rank: int = 1) -> Iterator[Proposal]:
     if found is not None:
         hard, soft = found
         title = f"Use `{spelled(soft)}` itself, which has a gradient"
-        edits = (editor.replace(hard, editor.text_of(soft)),)
+        made = _flagged(where.module, hard)
+        edits = (editor.replace(made, editor.text_of(soft)),)
+        match where.statement:
+            case ast.Assign(targets=[target], value=value) if value is made:
+                if spelled(target) == spelled(soft) and is_dotted(soft):  # `p = p`
+                    edits = (editor.delete(where.statement),)
         tradeoff = "The loss is that of the soft value; the hard one has no gradient."
         yield Proposal("soft-value", title, edits, tradeoff, rank)
+
+
+def _flagged(module: Module, hard: ast.expr) -> ast.expr:
+    """The step with the `.requires_grad_()` behind it, which hid that it has no gradient."""
+    method = module.parents.get(hard)
+    flag = module.parents.get(method) if isinstance(method, ast.Attribute) else None
+    forced = isinstance(flag, ast.Call) and called_name(flag) == "requires_grad_"
+    return flag if forced and isinstance(flag, ast.expr) else hard
 
 
 def is_probability(where: Spot) -> bool:

@@ -16,7 +16,7 @@ from analyzers.repair.reconnect.softening import (
 )
 from analyzers.repair.reconnect.uncutting import cut_from, cuts_in
 from analyzers.repair.reconnect.withheld import Withheld, withheld
-from analyzers.source.calls import calls_named
+from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.flow import (
     backward_calls,
     bindings,
@@ -34,6 +34,7 @@ from analyzers.source.trees import remembered, walk
 
 MAX_CUTS = 3
 _PASSING_ON = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.For)
+_OF_OBJECTS = ("forward", "__call__")  # what they do when they are called themselves
 MAX_DEPTH = 3  # of calls from the function that reads the parameters
 
 
@@ -126,7 +127,7 @@ def _cuts_of(names: set[str], locals_too: bool, project: Project, look: _Look) -
             sources = _Sources(wanted, derived, project)
             name = sources.name(statement)
             cut = look(where, name, sources) if name is not None else None
-            if cut is not None and _goes_on(way, statement):
+            if cut is not None and _goes_on(way.scope, statement, project):
                 yield cut
             elif cut is None and way.depth < MAX_DEPTH:
                 ways += _called_by(way, statement, wanted, derived, project)
@@ -202,7 +203,7 @@ def _called_as_objects(tree: ast.Module) -> dict[int, list[ast.FunctionDef]]:
     """What a file's objects do when they are called, by the number of arguments."""
     found: dict[int, list[ast.FunctionDef]] = {}
     for node in walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name in ("forward", "__call__"):
+        if isinstance(node, ast.FunctionDef) and node.name in _OF_OBJECTS:
             found.setdefault(len(node.args.args) - 1, []).append(node)
     return found
 
@@ -219,19 +220,36 @@ def _sources_given(
             yield key, source
 
 
-def _goes_on(way: _Way, statement: ast.stmt) -> bool:
-    """Whether what the statement computes goes on towards a loss: it is returned, handed on, kept
-    in an object or walked. A number that is only logged does not."""
+def _goes_on(scope: Scope, statement: ast.stmt, project: Project, depth: int = MAX_DEPTH) -> bool:
+    """Whether what the statement computes goes on towards a loss: it is handed on, kept in an
+    object, walked, or returned to where it is. A number that is only logged does not."""
     if isinstance(statement, ast.Return):
-        return True
+        return _taken_on(scope, project, depth)
     reached = set(bindings(statement))
-    for node in [*statements_of(way.scope)] * 2:  # what a loop reads may stand in front
+    for node in [*statements_of(scope)] * 2:  # what a loop reads may stand in front
         if not names_read_by(node) & reached:
             continue
-        if isinstance(node, ast.Return) or backward_calls(node):
+        if backward_calls(node):
+            return True
+        if isinstance(node, ast.Return) and _taken_on(scope, project, depth):
             return True
         reached |= set(bindings(node))
     return any("." in name for name in reached)
+
+
+def _taken_on(scope: Scope, project: Project, depth: int) -> bool:
+    """Whether what a function returns goes on where it is called by its name; so it does where
+    no such call is seen."""
+    name = getattr(scope, "name", "")
+    calls = calls_to(project, name)
+    if not depth or not calls or name in _OF_OBJECTS:
+        return True
+    for module, call in calls:
+        around = next(n for n in module.ancestors(call) if isinstance(n, ast.stmt))
+        walks = isinstance(around, ast.Expr) and bool(backward_calls(around))
+        if walks or _goes_on(module.scope_of(around), around, project, depth - 1):
+            return True
+    return False
 
 
 def _is_wanted(name: str, wanted: set[str]) -> bool:
