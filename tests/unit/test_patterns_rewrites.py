@@ -9,6 +9,7 @@ import pytest
 
 from analyzers.repair.blocks import joined, unwrapped, wrapped
 from analyzers.repair.copy.outofplace import clone_before, out_of_place
+from analyzers.repair.cut.detaching import TORCH
 from analyzers.source.edits import Edit, Editor, apply
 from analyzers.source.project import Module
 
@@ -144,3 +145,17 @@ def test_unwrapping_keeps_the_lines_of_the_body() -> None:
 def test_insertions_at_one_place_become_one_the_inner_first() -> None:
     edits = [Edit("t", 3, 3, "outer\n"), Edit("t", 3, 3, "    inner\n"), Edit("t", 0, 1, "")]
     assert sorted(joined(edits)) == [Edit("t", 0, 1, ""), Edit("t", 3, 3, "    inner\nouter\n")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("keys.unbind(0)", "keys.detach().unbind(0)"),
+        ("f(keys).chunk(2, 1)", "f(keys).detach().chunk(2, 1)"),
+        ("keys.mean(0)", "keys.mean(0).detach()"),
+    ],
+)
+def test_what_takes_a_tensor_apart_is_given_the_detached_one(before: str, after: str) -> None:
+    module = Module("train.py", f"kept.extend({before})\n")
+    value = next(call for call in module.each(ast.Call)).args[0]
+    assert apply(module.text, [TORCH.at(Editor(module), value)]) == f"kept.extend({after})\n"
