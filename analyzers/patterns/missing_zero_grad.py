@@ -86,7 +86,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 def explain(match: Match, project: Project) -> str:
     """Which optimizer, and how its gradients grew."""
     if _by_hand(match):
-        names = ", ".join(f"`{name}`" for name in _params(match)[:4])
+        names = ", ".join(f"`{name}`" for name in _params(match)[:4]) or "parameters"
         if _is_handed_on(match):
             return (
                 f"The script takes the gradients of {names} after each backward for those of that "

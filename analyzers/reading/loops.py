@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from analyzers.reading import assigning, containers
+from analyzers.reading.by_hand import check_updates
 from analyzers.reading.conditions import truth
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, Signal, statement
@@ -80,6 +81,7 @@ class _Passes:
         if cut:
             self.forget_counters()
         check_growth(self.machine, self.node, self.frame)
+        check_updates(self.machine, self.node, self.frame)
 
 
 def _run(

@@ -1,0 +1,94 @@
+"""Updates that a script makes itself, on gradients that nothing in the text clears."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from analyzers.evidence import Place, SilentFault
+from analyzers.reading.frames import Frame
+from analyzers.reading.machine import Machine
+from analyzers.source.flow import names_read, walk_scope
+from analyzers.source.project import spelled, target_names
+from analyzers.source.trees import walk
+
+# Whatever may clear a gradient, or take its place.
+_CLEARING = re.compile(
+    r"zero|clear|reset|autograd|\bgrad\(|\bdel\b|setattr|grad\w*(?:\.data)?\s*[-+*/]?=[^=]"
+    r"|grad\w*\.\w+_\(|grad\w*\["
+)
+
+
+def check_updates(machine: Machine, node: ast.For | ast.While, frame: Frame) -> None:
+    """A loop that walks and writes `p.data -= lr * p.grad` into what it did not make itself; the
+    whole text holds nothing by which a gradient might be cleared."""
+    updates = [update for update in _updates(node) if _outlives(update, machine, node)]
+    if not updates or any(_CLEARING.search(text) for text in machine.project.files.values()):
+        return
+    walks = [w for w in machine.tape.walks if _within(w.visit.at, node, frame)]
+    if len(walks) < 2 or any(w.visit.kind != "backward" for w in walks):
+        return
+    visit = walks[-1].visit
+    machine.report(
+        ("zero", visit.at.file, visit.at.line),
+        SilentFault(
+            kind="uncleared-gradients",
+            how="predicted",
+            at=Place(visit.at.file, visit.at.line, visit.at.function),
+            params=_leaves(machine, updates[0], node),
+            visit=visit,
+            detail="nothing clears the gradients between two updates",
+        ),
+    )
+
+
+def _updates(loop: ast.For | ast.While) -> Iterator[ast.Assign | ast.AugAssign]:
+    """`p.data -= lr * p.grad`, or the same written out."""
+    for node in walk_scope(loop):
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Attribute) and target.attr == "data":
+                wanted = f"{spelled(target.value)}.grad"
+                if any(
+                    spelled(n) == wanted for n in walk(node.value) if isinstance(n, ast.Attribute)
+                ):
+                    yield node
+
+
+def _target(update: ast.Assign | ast.AugAssign) -> ast.Attribute:
+    target = update.targets[0] if isinstance(update, ast.Assign) else update.target
+    assert isinstance(target, ast.Attribute)
+    return target
+
+
+def _sources(update: ast.Assign | ast.AugAssign, loop: ast.AST) -> list[ast.expr]:
+    """What the update changes: a name's own tensor, or what an inner loop takes it from."""
+    target = _target(update)
+    taken = [
+        node.iter
+        for node in walk_scope(loop)
+        if isinstance(node, ast.For) and names_read(target) & set(target_names(node.target))
+    ]
+    return taken or [target.value]
+
+
+def _outlives(update: ast.Assign | ast.AugAssign, machine: Machine, loop: ast.AST) -> bool:
+    """Whether what is updated was made before the loop."""
+    names = [names_read(source) for source in _sources(update, loop)]
+    bound = machine.facts_of(loop).bound_names
+    return all(name and not name & bound for name in names)
+
+
+def _leaves(machine: Machine, update: ast.Assign | ast.AugAssign, loop: ast.AST) -> tuple[str, ...]:
+    """The leaves that torch is told to clear, as a fix names them; of an engine that was not sent
+    nobody knows how it clears."""
+    if not any("torch" in text for text in machine.project.files.values()):
+        return ()
+    told = [ast.unparse(source) for source in _sources(update, loop)]
+    own = ast.unparse(_target(update).value)
+    return tuple(name for name in told if name == own or name.endswith(".parameters()"))
+
+
+def _within(at: Place, loop: ast.For | ast.While, frame: Frame) -> bool:
+    return at.file == frame.file and loop.lineno <= at.line <= (loop.end_lineno or loop.lineno)
