@@ -45,6 +45,7 @@ from analyzers.explain.reuse.story import Story, story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.explain.spots import spot
 from analyzers.repair.combine.parting import walk_in_front, walks_for_each_part
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import backward_calls, definitions, value_of, walked
 from analyzers.source.project import Project
@@ -138,8 +139,14 @@ def _anew(story: Story) -> Iterator[Proposal]:
 
 
 def _without(visit: Visit, project: Project) -> tuple[Edit, ...] | None:
-    """The edit that takes out the statement of a call; None where it is part of a larger one."""
+    """The edit that takes out the statement of a call, or the bare call of a function that does
+    nothing else; None where it is part of a larger statement."""
     where = spot(project, visit.at)
     if where is None or not backward_calls(where.statement):
         return None
+    caller = spot(project, visit.stack[-2]) if len(visit.stack) > 1 else None
+    name = getattr(where.scope, "name", "")
+    alone = getattr(where.scope, "body", ()) == [where.statement]
+    if alone and caller is not None and calls_named(caller.statement, name):
+        where = caller if isinstance(caller.statement, ast.Expr) else where
     return (where.editor.delete(where.statement),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from analyzers.explain.reuse.keeping import adds_up
+from analyzers.explain.reuse.keeping import adds_up, sums
 from analyzers.explain.reuse.lifetimes import Lifetime, base
 from analyzers.explain.reuse.stepping import Update, updates_in
 from analyzers.explain.spots import spot
@@ -194,11 +194,16 @@ class Walks(Lifetime):
 
     @cached_property
     def walked_roots(self) -> set[str]:
-        """Spellings of tensors that a `backward()` statement of the shared frame walks."""
+        """Spellings of tensors that a `backward()` statement of the shared frame walks, and of what
+        the freeing call's root is only a sum or a multiple of."""
         if self.shared is None:
             return set()
         roots = [walked(call) for call in backward_calls(self.shared.scope)]
-        return {spelled(root) for root in roots if root is not None} | set(self.reuse.freed.root)
+        where = spot(self.project, self.reuse.freed.at)
+        call = where.call(*WALKS) if where is not None else None
+        first = walked(call) if call is not None else None
+        scaled = {n for n in names_read(first) if sums(first, n)} if first is not None else set()
+        return {spelled(r) for r in roots if r is not None} | set(self.reuse.freed.root) | scaled
 
     @cached_property
     def _inner_loop(self) -> Loop | None:

@@ -11,6 +11,7 @@ from analyzers.explain.reuse.beforehand import ran_before
 from analyzers.explain.reuse.passing import arguments, call_into, handed_down
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.blocks import text_with
+from analyzers.repair.remake.handing_in import handed_in, own_names
 from analyzers.repair.rewrite import head_of, made_anew, move_into
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
@@ -55,11 +56,14 @@ def _handed_down(story: Story) -> Iterator[Proposal]:
         if not isinstance(made[0].targets[0], ast.Name):
             return
         names = {spelled(v): p for p, v in arguments(call, shared.module, shared.scope)}
+        parts = [n for n in own_names(caller.scope, made[0].value) if n not in names]
+        handed = handed_in(story.project, caller, above[-1], loop, story.name, parts)
+        names |= {part: part for part in parts}
         text = in_names_of(shared.module, caller.module, made[0].value, names)
-        if text is not None:
+        if text is not None and handed is not None:
             edit = Editor(shared.module).insert_before(head_of(loop), f"{story.name} = {text}")
             title = f"Compute `{story.name}` inside the loop of `{shared.function}`"
-            yield made_anew("forward-into-loop", title, edit)
+            yield made_anew("forward-into-loop", title, edit, *handed)
 
 
 def in_names_of(module: Module, home: Module, value: ast.expr, names: dict[str, str]) -> str | None:
