@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import builtins
+from collections.abc import Iterator, Sequence, Set
 
 from analyzers.source.calls import asks_for_gradient, steps
+from analyzers.source.detached import names_attached
 from analyzers.source.flow import (
     bindings,
     bound_within,
     called_name,
     definitions,
+    names_bound,
     names_read,
     value_of,
     walk_scope,
 )
 from analyzers.source.project import FUNCTIONS, Module, Scope, spelled
 from analyzers.source.reads import names_loaded
+from analyzers.source.signatures import named
 from analyzers.source.trees import position, walk
 
 _DATA = ("rand", "randn", "zeros", "ones", "tensor", "arange", "linspace", "randint", "randperm")
@@ -149,34 +153,46 @@ def _makes_graph(module: Module, scope: Scope, statement: ast.stmt) -> bool:
         return False
     return any(
         _is_learned(module, scope, name)
-        for name in names_read(value)
+        for name in names_attached(value)
         if not module.in_library(name) and ("." not in name or name.startswith("self."))
     )
 
 
 def _is_learned(module: Module, scope: Scope, name: str, depth: int = 6) -> bool:
-    """Whether the name is a model, a parameter, or computed from one."""
-    if name.startswith("self."):
-        return True
-    if depth == 0:
+    """Whether the name is a model, a parameter, or computed from one; or a function that makes or
+    reads one."""
+    if name.startswith("self.") or depth == 0:
         return True
     values = [value for node in definitions(scope, name) if (value := value_of(node)) is not None]
-    if not values:
+    if values:
+        return any(
+            _makes_leaves(value)
+            or (not _only_data(value) and _reads_learned(module, scope, value, {name}, depth))
+            for value in values
+        )
+    function = next((f for f in module.scopes if getattr(f, "name", "") == name), None)
+    if function is None or isinstance(function, ast.Module):
         return not name[:1].isupper()  # an argument or a global may be a model
-    for value in values:
-        for node in walk(value):
-            if isinstance(node, ast.Call) and (
-                (called_name(node)[:1].isupper() and "Data" not in called_name(node))
-                or asks_for_gradient(node)
-            ):
-                return True
-        if any(
-            _is_learned(module, scope, other, depth - 1)
-            for other in names_read(value)
-            if other != name and not module.in_library(other) and "." not in other
-        ) and not _only_data(value):
-            return True
-    return False
+    own = names_bound(function) | named(function) | {name}
+    body = ast.Module(function.body, [])
+    return _makes_leaves(body) or _reads_learned(module, module.tree, body, own, depth)
+
+
+def _makes_leaves(value: ast.AST) -> bool:
+    return any(
+        (called_name(call)[:1].isupper() and "Data" not in called_name(call))
+        or asks_for_gradient(call)
+        for call in walk(value)
+        if isinstance(call, ast.Call)
+    )
+
+
+def _reads_learned(module: Module, scope: Scope, value: ast.AST, own: Set[str], depth: int) -> bool:
+    return any(
+        _is_learned(module, scope, other, depth - 1)
+        for other in names_attached(value) - own
+        if not module.in_library(other) and not hasattr(builtins, other) and "." not in other
+    )
 
 
 def _only_data(value: ast.expr) -> bool:

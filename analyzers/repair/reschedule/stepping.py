@@ -14,7 +14,7 @@ from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within, called_name, names_read, value_of
 from analyzers.source.project import Loop
-from analyzers.source.trees import position
+from analyzers.source.trees import position, walk
 
 _DATA = frozenset(
     {"rand", "randn", "randint", "randperm", "zeros", "ones", "tensor", "arange", "linspace"}
@@ -65,8 +65,13 @@ def _needed_behind(schedule: Schedule, names: set[str]) -> set[str]:
     """What must be there behind the step for the walked names to be made: they, or what the
     statements up to the walk make them of."""
     at, walk_at = schedule.block.index(schedule.step), schedule.block.index(schedule.walk)
+    return _made_of(schedule.block[at + 1 : walk_at], names)
+
+
+def _made_of(statements: Sequence[ast.stmt], names: set[str]) -> set[str]:
+    """The names, and those that the statements make them of."""
     wanted = set(names)
-    for statement in reversed(schedule.block[at + 1 : walk_at]):
+    for statement in reversed(statements):
         value = value_of(statement)
         if value is not None and set(bindings(statement)) & wanted:
             wanted |= names_read(value)
@@ -147,11 +152,15 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
         return
     loop: Loop = loops[0]
     block = schedule.where.module.block_of(loop)
-    before = block[: block.index(loop)]
-    names = root_names(stale.evidence.reached, schedule.where) - bound_within(loop)
+    in_front = block[: block.index(loop)]
+    before = [s for node in in_front for s in walk(node) if isinstance(s, ast.stmt)]
+    leading = schedule.block[: schedule.block.index(schedule.walk)]
+    roots = root_names(stale.evidence.reached, schedule.where)
+    names = _made_of(leading, roots) - bound_within(loop)
     editor = schedule.where.editor
     for chain in chains(before, names):
-        edits = move_into(editor, chain, head_of(loop))
+        put = move_into if set(chain) <= set(in_front) else copy_into
+        edits = put(editor, chain, head_of(loop))
         told = ", ".join(f"`{bindings(s)[0]}`" for s in chain)
         title, whole = f"Compute {told} inside the loop", joined([*edits, *released(stale, loop)])
         cost = "The forward runs once in each pass."

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Hop, Kind
 from analyzers.repair.cut.kinds import has_graph, part_at
+from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.project import FUNCTIONS, spelled
 from analyzers.source.trees import walk
 
 _STORING = ("append", "appendleft", "add", "put", "push", "insert", "extend")
-_FACTS = ("device", "dim", "dtype", "ndim", "numel", "shape", "size")
-_NO_HISTORY = (*_FACTS, "data", "detach", "item", "tolist")  # attributes without the graph
 
 
 def stores(statement: ast.stmt, hop: Hop) -> Iterator[tuple[ast.expr, Kind, bool]]:
@@ -89,7 +88,7 @@ def read_in(statement: ast.stmt, known: dict[str, Kind]) -> list[tuple[ast.expr,
 def _no_history(node: ast.AST, known: dict[str, Kind]) -> bool:
     """Whether it takes no graph from what it names: `x is None`, `x.shape`, `x.data`."""
     if isinstance(node, ast.Attribute) and _kind_of(node, known) is None:
-        return node.attr in _NO_HISTORY
+        return node.attr in WITHOUT_GRAPH
     return isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot)
 
 

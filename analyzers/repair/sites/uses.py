@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from analyzers.evidence import Visit
 from analyzers.explain.reuse.passing import frames, known_below
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.cut.detaching import Idiom, idiom_for
+from analyzers.source.detached import WITHOUT_GRAPH, names_attached
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
     called_name,
-    is_dotted,
     own_expressions,
     statements_of,
     value_of,
@@ -22,7 +22,6 @@ from analyzers.source.flow import (
 from analyzers.source.project import Module, Scope, spelled
 from analyzers.source.trees import children, position, walk
 
-_NO_GRAPH = ("detach", "shape", "size", "item", "tolist", "numpy", "data", "dtype", "device")
 _BLOCK = (ast.stmt, ast.excepthandler)
 
 
@@ -64,7 +63,7 @@ def _detached(
             if not isinstance(node, ast.Name | ast.Attribute) or spelled(node) != name:
                 continue
             parent = module.parents.get(node)
-            if isinstance(parent, ast.Attribute) and parent.attr in _NO_GRAPH:
+            if isinstance(parent, ast.Attribute) and parent.attr in WITHOUT_GRAPH:
                 continue
             if isinstance(node.ctx, ast.Load):
                 edits.append(idiom.at(editor, node))
@@ -106,16 +105,6 @@ def _own_names(statement: ast.stmt) -> set[str]:
     return carrying([node for node in children(statement) if not isinstance(node, _BLOCK)])
 
 
-def carrying(nodes: Sequence[ast.AST]) -> set[str]:
-    """Names and dotted paths whose graph may be in what the expressions give: of `x.item()`,
-    nothing is."""
-    found: set[str] = set()
-    todo: list[ast.AST] = [*nodes]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.Attribute) and node.attr in _NO_GRAPH:
-            continue
-        if isinstance(node, ast.Name | ast.Attribute) and is_dotted(node):
-            found.add(spelled(node))
-        todo += children(node)
-    return found
+def carrying(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names and dotted paths whose graph may be in what the expressions give."""
+    return {name for node in nodes for name in names_attached(node)}

@@ -1,0 +1,36 @@
+"""Which parts of an expression are read without their graph: `x.detach()`, `x.shape`."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.source.flow import called_name, is_dotted, names_read
+from analyzers.source.project import spelled, target_names
+
+FACTS = frozenset({"device", "dim", "dtype", "ndim", "numel", "shape", "size"})
+VALUES = frozenset({"data", "detach", "detach_", "item", "numpy", "tolist"})
+WITHOUT_GRAPH = FACTS | VALUES  # attributes and methods of a tensor that hand on no graph
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+
+
+def names_attached(value: ast.AST) -> set[str]:
+    """The names in an expression that may hand it their graph; what a comprehension goes through
+    counts where the elements keep their own."""
+    if isinstance(value, ast.Name):
+        return names_read(value)
+    if isinstance(value, ast.Attribute):
+        owner = names_attached(value.value) if value.attr not in WITHOUT_GRAPH else set()
+        return owner | {spelled(value)} if owner and is_dotted(value) else owner
+    if isinstance(value, ast.Call) and called_name(value) in WITHOUT_GRAPH:
+        return set()  # neither the receiver nor what a helper of this name is given
+    if not isinstance(value, _COMPREHENSIONS):
+        return {name for child in ast.iter_child_nodes(value) for name in names_attached(child)}
+    element = value.value if isinstance(value, ast.DictComp) else value.elt
+    found = names_attached(element)
+    for generator in reversed(value.generators):
+        targets = set(target_names(generator.target))
+        if found & targets:
+            found |= names_attached(generator.iter)
+        found -= targets
+    return found
