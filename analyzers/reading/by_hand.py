@@ -22,7 +22,10 @@ _CLEARING = re.compile(
 
 def check_updates(machine: Machine, node: ast.For | ast.While, frame: Frame) -> None:
     """A loop that walks and writes `p.data -= lr * p.grad` into what it did not make itself; the
-    whole text holds nothing by which a gradient might be cleared."""
+    whole text holds nothing by which a gradient might be cleared. Torch adds to gradients; an
+    engine that was not sent may clear them in its own backward."""
+    if not any("torch" in text for text in machine.project.files.values()):
+        return
     updates = [update for update in _updates(node) if _outlives(update, machine, node)]
     if not updates or any(_CLEARING.search(text) for text in machine.project.files.values()):
         return
@@ -36,7 +39,7 @@ def check_updates(machine: Machine, node: ast.For | ast.While, frame: Frame) -> 
             kind="uncleared-gradients",
             how="predicted",
             at=Place(visit.at.file, visit.at.line, visit.at.function),
-            params=_leaves(machine, updates[0], node),
+            params=_leaves(updates[0], node),
             visit=visit,
             detail="nothing clears the gradients between two updates",
         ),
@@ -80,11 +83,8 @@ def _outlives(update: ast.Assign | ast.AugAssign, machine: Machine, loop: ast.AS
     return all(name and not name & bound for name in names)
 
 
-def _leaves(machine: Machine, update: ast.Assign | ast.AugAssign, loop: ast.AST) -> tuple[str, ...]:
-    """The leaves that torch is told to clear, as a fix names them; of an engine that was not sent
-    nobody knows how it clears."""
-    if not any("torch" in text for text in machine.project.files.values()):
-        return ()
+def _leaves(update: ast.Assign | ast.AugAssign, loop: ast.AST) -> tuple[str, ...]:
+    """The leaves, as far as a fix can name them."""
     told = [ast.unparse(source) for source in _sources(update, loop)]
     own = ast.unparse(_target(update).value)
     return tuple(name for name in told if name == own or name.endswith(".parameters()"))
