@@ -274,6 +274,14 @@ class Project:
         return module.code(line) if module else ""
 
 
+def pass_of(loop: Loop) -> list[ast.stmt]:
+    """The statements of a loop's pass: those of a `with` that is all of its body, too."""
+    body = loop.body
+    while len(body) == 1 and isinstance(body[0], ast.With | ast.AsyncWith):
+        body = body[0].body
+    return body
+
+
 def is_path(name: str) -> bool:
     """Whether it is a name, or attributes of one: `x`, `self.x`; an item (`xs[0]`) is not."""
     return all(part.isidentifier() for part in name.split("."))

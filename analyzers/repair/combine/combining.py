@@ -16,7 +16,7 @@ from analyzers.repair.sites.options import option_site
 from analyzers.source.calls import call_in, calls_named, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, names_read, walked
-from analyzers.source.project import Loop, spelled
+from analyzers.source.project import Loop, pass_of, spelled
 
 
 def one_backward(story: Story) -> Iterator[Proposal]:
@@ -171,7 +171,7 @@ def _one_step_behind(
     """Sum in the loop; one walk and one step behind it."""
     module = story.frame.module
     editor = Editor(module)
-    schedule = [s for s in loop.body if is_schedule(s)]
+    schedule = [s for s in pass_of(loop) if is_schedule(s)]
     total = unused_name(module, "total_loss")
     edits = sum_in_loop(editor, loop, statement, call, total)
     if edits is None or not story.sliced or sum(len(steps(s)) for s in schedule) < len(steps(loop)):

@@ -24,7 +24,7 @@ from analyzers.source.flow import (
     value_of,
     walked,
 )
-from analyzers.source.project import Loop, spelled
+from analyzers.source.project import Loop, pass_of, spelled
 from analyzers.source.signatures import parameters
 from analyzers.source.trees import position
 
@@ -37,7 +37,7 @@ def walk_this_loss(story: Story) -> Iterator[Proposal]:
     if shared is None or call is None or shared.reached is None:
         return
     conditional = story.loop is not None and (
-        shared.module.block_of(shared.reached) is not story.loop.body
+        shared.module.block_of(shared.reached) is not pass_of(story.loop)
     )
     yield from _begin_before_summing(story)
     yield from _reset_total(story, 1 if conditional else SECOND_CHOICE)

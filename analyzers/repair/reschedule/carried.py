@@ -19,7 +19,7 @@ from analyzers.repair.reschedule.schedule import Schedule, released, root_names
 from analyzers.repair.rewrite import head_of
 from analyzers.source.edits import Edit
 from analyzers.source.flow import assigned_parts, bindings, statements_of
-from analyzers.source.project import Loop, spelled
+from analyzers.source.project import Loop, pass_of, spelled
 from analyzers.source.trees import position
 
 
@@ -31,7 +31,7 @@ def detach_carried(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[
         return
     editor = schedule.where.editor
     names = carried_names(loops[0], root_names(evidence.reached, schedule.where))
-    if schedule.block is not loops[0].body:
+    if schedule.block is not pass_of(loops[0]):
         yield from _cut_all(stale, schedule, names, rank)
     for name in names:
         yield from _cut_where_kept(stale, schedule, loops[0], name, rank)

@@ -14,7 +14,7 @@ from analyzers.repair.rewrite import move_behind, with_keyword
 from analyzers.source.calls import calls_named, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import names_read
-from analyzers.source.project import spelled, target_names
+from analyzers.source.project import pass_of, spelled, target_names
 
 
 def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
@@ -27,7 +27,7 @@ def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
         return
     loop = loops[0]
     optimizer = stepped[0].func
-    if schedule.step not in loop.body or not isinstance(schedule.step, ast.Expr):
+    if schedule.step not in pass_of(loop) or not isinstance(schedule.step, ast.Expr):
         return
     if not isinstance(optimizer, ast.Attribute) or not _depends(loop, optimizer):
         return

@@ -13,7 +13,7 @@ from analyzers.repair.rewrite import copy_into, head_of, move_behind, move_into
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within, called_name, names_read, value_of
-from analyzers.source.project import Loop
+from analyzers.source.project import Loop, pass_of
 from analyzers.source.trees import position, walk
 
 _DATA = frozenset(
@@ -125,7 +125,11 @@ def one_step_behind(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator
     """One forward for all passes of the loop: clear before it, step behind it. What names
     something of a single pass stays in it."""
     loops = schedule.where.module.loops_around(schedule.walk)
-    if not loops or not isinstance(schedule.step, ast.Expr) or schedule.step not in loops[0].body:
+    if (
+        not loops
+        or not isinstance(schedule.step, ast.Expr)
+        or schedule.step not in pass_of(loops[0])
+    ):
         return
     loop, editor = loops[0], schedule.where.editor
     own = bound_within(loop)
@@ -133,7 +137,7 @@ def one_step_behind(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator
         return
     cleared = [
         s
-        for s in loop.body
+        for s in pass_of(loop)
         if isinstance(s, ast.Expr) and calls_named(s, "zero_grad") and not names_read(s) & own
     ]
     edits = editor.delete_all([*cleared, schedule.step])
