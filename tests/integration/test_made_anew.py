@@ -147,6 +147,12 @@ async def test_what_an_earlier_loop_made_is_made_anew_and_kept_there(service: Se
     assert set(taken) <= {"loss.backward(retain_graph=True)"}
 
 
+async def test_a_loop_that_learns_is_not_run_again(service: Service) -> None:
+    script = MADE_IN_ANOTHER_LOOP.replace("retain_graph=True", "")
+    taken, put = changed(await first_patch(service, script))
+    assert (taken, put) == ([], ["fake = maker(torch.ones(2, 4))"])
+
+
 async def test_what_has_no_graph_is_not_drawn_again_by_a_closure(service: Service) -> None:
     taken, put = changed(await first_patch(service, NOISY_TARGET))
     assert taken == put == ["residual = curve(values, at) - measured"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from analyzers.source.calls import asks_for_gradient, steps
 from analyzers.source.detached import names_attached
 from analyzers.source.flow import (
+    backward_calls,
     bindings,
     bound_within,
     called_name,
@@ -39,7 +40,7 @@ def chains_of(
     chain: list[ast.stmt] = []
     wanted = set(names)
     held = _held_by_optimizers(module, scope, before)
-    for statement in reversed(list(in_front(module, scope, before))):
+    for statement in reversed(list(_apart(in_front(module, scope, before)))):
         bound = bound_within(statement)
         if bound & held or not (bound & wanted or statement in seen):
             continue
@@ -57,6 +58,16 @@ def chains_of(
         yield longer
     if len(chain) > 1:
         yield chain[-1:]
+
+
+def _apart(statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements, with a block that learns in its parts: to run it again would learn twice."""
+    for statement in statements:
+        if hasattr(statement, "body") and (steps(statement) or backward_calls(statement)):
+            inner = [s for s in walk(statement) if isinstance(s, ast.stmt)]
+            yield from sorted((s for s in inner if not hasattr(s, "body")), key=position)
+        else:
+            yield statement
 
 
 def _with_dependents(
