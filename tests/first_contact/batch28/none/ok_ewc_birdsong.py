@@ -1,7 +1,7 @@
 # expect: pattern = none
 """
 Elastic weight consolidation over three bird-song dialects.
-Fisher diagonals and anchor weights are kept for every finished dialect.
+Online variant: one running Fisher diagonal, the anchor is where the last dialect ended.
 """
 import copy
 
@@ -11,10 +11,15 @@ from torch.utils.data import DataLoader, TensorDataset
 
 
 class EWC:
-    def __init__(self, model, loader, importance=40.0):
-        self.importance = importance
-        self.anchor = {n: p.detach().clone() for n, p in model.named_parameters()}
-        self.fisher = self._diagonal(copy.deepcopy(model), loader)
+    def __init__(self, importance=40.0, gamma=0.9):
+        self.importance, self.gamma = importance, gamma
+        self.anchor, self.fisher = {}, {}
+
+    def consolidate(self, model, loader):
+        new = self._diagonal(copy.deepcopy(model), loader)
+        for n, p in model.named_parameters():
+            self.anchor[n] = p.detach().clone()
+            self.fisher[n] = self.gamma * self.fisher[n] + new[n] if n in self.fisher else new[n]
 
     @staticmethod
     def _diagonal(model, loader):
@@ -32,8 +37,10 @@ class EWC:
         return {n: f / seen for n, f in fisher.items()}
 
     def penalty(self, model):
-        loss = 0
+        loss = torch.zeros(())
         for n, p in model.named_parameters():
+            if n not in self.fisher:
+                continue
             loss += (self.fisher[n] * (p - self.anchor[n]) ** 2).sum()
         return 0.5 * self.importance * loss
 
@@ -49,7 +56,7 @@ def dialect(k, n=48):
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(10, 32), nn.ReLU(), nn.Linear(32, 4))
 loaders = [dialect(k) for k in range(3)]
-consolidated = []
+ewc = EWC()
 
 for k, loader in enumerate(loaders):
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
@@ -58,15 +65,13 @@ for k, loader in enumerate(loaders):
         for x, y in loader:
             optimizer.zero_grad()
             ce = nn.functional.cross_entropy(model(x), y)
-            pen = torch.zeros(())
-            for old in consolidated:
-                pen = pen + old.penalty(model)
+            pen = ewc.penalty(model)
             loss = ce + pen
             loss.backward()
             optimizer.step()
             running_ce += ce.item()
             running_pen += pen.item()
-    consolidated.append(EWC(model, loader))
+    ewc.consolidate(model, loader)
     with torch.no_grad():
         acc = [sum((model(x).argmax(1) == y).sum().item() for x, y in l) / 48 for l in loaders]
     print(f"dialect {k}: ce {running_ce / len(loader):.3f} penalty {running_pen / len(loader):.4f}",
