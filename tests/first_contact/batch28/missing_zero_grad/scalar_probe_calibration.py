@@ -105,11 +105,11 @@ class Net:
 
 
 points = [(random.uniform(-1, 1), random.uniform(-1, 1)) for _ in range(24)]
-labels = [1.0 if x * y > 0 else -1.0 for x, y in points]
+labels = [1.0 if y > x * x - 0.3 else -1.0 for x, y in points]
 
 net = Net(2, 5)
 temp = Scalar(1.0)  # inverse temperature of the logits  # expect: place
-lr, lr_temp = 0.3, 0.05
+lr, lr_temp = 1.0, 0.1
 
 for step in range(40):
     loss = Scalar(0)
