@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.evidence import Visit
+from analyzers.evidence import Place, Visit
 from analyzers.explain.inplace import Stale
 from analyzers.explain.spots import Spot, leading_to, spot
 from analyzers.repair.rewrite import without_retaining
@@ -32,18 +32,28 @@ class Schedule:
 
 
 def schedule_of(stale: Stale) -> Schedule | None:
-    """The innermost block that leads to both; None where the source does not show it."""
+    """The innermost block that leads to both; of a helper that walks and steps, and which took
+    the step in an earlier call, the block of its calls. None where the source does not show it."""
     visit, changed = stale.evidence.reached, stale.change_place
     if visit is None or changed is None:
         return None
-    for place in reversed(visit.stack or (visit.at,)):
-        where = spot(stale.project, place)
-        if where is None:
+    stack = (visit.stack or (visit.at,))[::-1]
+    found = [_schedule_at(stale, place, changed) for place in stack]
+    earlier = [p.function == changed.function and p.frame != changed.frame for p in stack]
+    around = (one for one, before in zip(found, earlier, strict=True) if one and not before)
+    return next(around, None) or next((one for one in found if one is not None), None)
+
+
+def _schedule_at(stale: Stale, place: Place, changed: Place) -> Schedule | None:
+    where = spot(stale.project, place)
+    for statement, block in _blocks_around(where) if where is not None else ():
+        step = leading_to(stale.project, block, changed)
+        if where is None or step is None or step is statement:
             continue
-        for statement, block in _blocks_around(where):
-            step = leading_to(stale.project, block, changed)
-            if step is not None and step is not statement:
-                return Schedule(where, statement, step, block)
+        # of several calls that may have taken the step, the last one in front of the walk
+        before = block[: block.index(statement)]
+        in_front = [s for s in before if leading_to(stale.project, [s], changed) is not None]
+        return Schedule(where, statement, in_front[-1] if step in in_front else step, block)
     return None
 
 
