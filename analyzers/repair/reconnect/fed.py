@@ -15,7 +15,7 @@ from analyzers.repair.reconnect.softening import (
     straight_through,
 )
 from analyzers.repair.reconnect.starving import Cut, samples
-from analyzers.repair.reconnect.uncutting import cuts_in, narrower_cut, without_cut
+from analyzers.repair.reconnect.uncutting import cuts_in, later_cut, narrower_cut, without_cut
 from analyzers.repair.reconnect.withheld import handed_on
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit
@@ -35,7 +35,7 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     if in_torch:
         title = "Say it with torch, which keeps the graph"
         yield Proposal("torch-functions", title, in_torch, "", rank)
-    narrower = list(narrower_cut(cut.where, rank))
+    narrower = [*narrower_cut(cut.where, rank), *later_cut(cut.where, rank)]
     yield from narrower
     for proposal in without_cut(cut.where, rank) if not narrower else ():
         edits = (*proposal.edits, *_with_torch(cut.where))

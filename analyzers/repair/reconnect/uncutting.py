@@ -59,6 +59,41 @@ def narrower_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
                 yield Proposal("narrower-cut", title, (edit,), "", rank)
 
 
+def later_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """`q = x + (q - x).detach()` behind the losses that read `q`: without its cut the statement
+    says nothing, and with it they see `x` alone."""
+    statement, block = where.statement, where.block
+    if not isinstance(statement, ast.Assign) or not _passes_through(statement.value):
+        return
+    names = bindings(statement)
+    behind = block[block.index(statement) + 1 :]
+    readers = [s for s in behind if names_read(s) & {*names}]
+    between = behind[: behind.index(readers[-1])] if readers else []
+    given = {name for s in between for name in bindings(s)}
+    if len(readers) < 2 or given & names_read(statement) or not {*names} <= names_read(statement):
+        return
+    editor = where.editor
+    edits = [
+        editor.delete(statement),
+        editor.insert_before(readers[-1], *editor.lines_of(statement)),
+    ]
+    yield Proposal(
+        "later-cut", f"Cut `{names[0]}` behind what learns from it", joined(edits), "", rank
+    )
+
+
+def _passes_through(value: ast.expr) -> bool:
+    """Whether a value is `x + (q - x).detach()`: the numbers of `q` with the gradient of `x`."""
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
+        return False
+    return any(
+        spelled(taken) == spelled(kept)
+        for kept, other in ((value.left, value.right), (value.right, value.left))
+        if isinstance(other, ast.Call | ast.Attribute) and _cuts_at(other)
+        for taken in _subtracted(cut_from(other))
+    )
+
+
 def _subtracted(node: ast.expr) -> Iterator[ast.expr]:
     """What an expression takes away: `z` of `q - z`."""
     for part in walk(node):

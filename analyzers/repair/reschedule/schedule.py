@@ -50,10 +50,13 @@ def _schedule_at(stale: Stale, place: Place, changed: Place) -> Schedule | None:
         step = leading_to(stale.project, block, changed)
         if where is None or step is None or step is statement:
             continue
-        # of several calls that may have taken the step, the last one in front of the walk
-        before = block[: block.index(statement)]
-        in_front = [s for s in before if leading_to(stale.project, [s], changed) is not None]
-        return Schedule(where, statement, in_front[-1] if step in in_front else step, block)
+        taken = spot(stale.project, changed)
+        if taken is None or not where.module.holds(step, taken.statement):
+            # of several calls that may have taken it, the last one in front of the walk
+            before = block[: block.index(statement)]
+            calls = [s for s in before if leading_to(stale.project, [s], changed) is not None]
+            step = calls[-1] if step in calls else step
+        return Schedule(where, statement, step, block)
     return None
 
 
