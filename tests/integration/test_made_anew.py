@@ -1,5 +1,5 @@
-"""What a run walks twice is made anew where it is walked: only what carries a graph, in the
-function and in the loop that need it."""
+"""Values are made where they are walked: only what carries a graph is made anew, in the function
+and in the loop that need it, and a cut goes behind what learns."""
 
 from __future__ import annotations
 
@@ -108,6 +108,50 @@ fit(Part(), torch.randn(4, 8, 3))
 )
 
 
+STEPPED_BY_A_HELPER = (
+    HEAD
+    + """\
+def update(optimizer, loss):
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+policy, first, second = nn.Linear(4, 2), nn.Linear(2, 1), nn.Linear(2, 1)
+steps = [torch.optim.SGD(part.parameters(), lr=0.1) for part in (policy, first, second)]
+for turn in range(3):
+    states = torch.randn(8, 4)
+    wanted = torch.randn(8, 2)
+    first_loss, second_loss = first(wanted).square().mean(), second(wanted).square().mean()
+    acted = policy(states)
+    policy_loss = -torch.min(first(acted), second(acted)).mean()
+    update(steps[1], first_loss)
+    update(steps[2], second_loss)
+    update(steps[0], policy_loss)
+"""
+)
+PASSED_STRAIGHT_THROUGH = (
+    HEAD
+    + """\
+class Book(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.codes = nn.Embedding(6, 3)
+    def forward(self, x):
+        q = self.codes(torch.cdist(x, self.codes.weight).argmin(1))
+        q = x + (q - x).detach()
+        self.loss = (q - x.detach()).square().mean() + 0.25 * (q.detach() - x).square().mean()
+        return q
+encoder, book, decoder = nn.Linear(5, 3), Book(), nn.Linear(3, 5)
+optimizer = torch.optim.Adam([*encoder.parameters(), *book.parameters(), *decoder.parameters()])
+for step in range(12):
+    x = torch.randn(16, 5)
+    loss = (decoder(book(encoder(x))) - x).square().mean() + book.loss
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+)
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def service() -> AsyncIterator[Service]:
     service = Service()
@@ -162,3 +206,19 @@ async def test_two_functions_that_walk_a_multiple_walk_one_loss(service: Service
     first = await first_patch(service, WALKED_BY_TWO)
     assert changed(first)[1] == []
     assert first.strategy.endswith("-backward")
+
+
+async def test_a_forward_goes_behind_the_steps_that_a_helper_takes(service: Service) -> None:
+    first = await first_patch(service, STEPPED_BY_A_HELPER)
+    made = "policy_loss = -torch.min(first(acted), second(acted)).mean()"
+    assert changed(first) == ([made], [made])
+    lines = [line.strip() for line in first.script.splitlines()]
+    assert lines.index(made) == lines.index("update(steps[2], second_loss)") + 1
+
+
+async def test_a_value_is_passed_straight_through_behind_its_loss(service: Service) -> None:
+    first = await first_patch(service, PASSED_STRAIGHT_THROUGH)
+    taken, put = changed(first)
+    assert taken == put
+    lines = [line.strip() for line in first.script.splitlines()]
+    assert lines[lines.index("return q") - 1] == "q = x + (q - x).detach()"
