@@ -13,7 +13,7 @@ from analyzers.repair.rewrite import copy_into, head_of, move_behind, move_into
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within, called_name, names_read, value_of
-from analyzers.source.project import Loop, pass_of
+from analyzers.source.project import Loop, pass_of, spelled
 from analyzers.source.trees import position, walk
 
 _DATA = frozenset(
@@ -160,7 +160,9 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
     before = [s for node in in_front for s in walk(node) if isinstance(s, ast.stmt)]
     leading = schedule.block[: schedule.block.index(schedule.walk)]
     roots = root_names(stale.evidence.reached, schedule.where)
-    names = _made_of(leading, roots) - bound_within(loop)
+    # gradients that are cleared in front of the loop alone are meant to gather: one step behind it
+    gathers = _cleared_in_front(schedule, loop, in_front)
+    names = (roots if gathers else _made_of(leading, roots)) - bound_within(loop)
     editor = schedule.where.editor
     for chain in chains(before, names):
         put = move_into if set(chain) <= set(in_front) else copy_into
@@ -170,3 +172,15 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
         cost = "The forward runs once in each pass."
         yield Proposal("forward-into-loop", title, whole, cost, rank)
         rank += 1
+
+
+def _cleared_in_front(schedule: Schedule, loop: Loop, in_front: Sequence[ast.stmt]) -> bool:
+    """Whether what steps in each pass is cleared in front of the loop, and not within it."""
+    stepped = _owners(schedule.step, "step") - _owners(loop, "zero_grad")
+    return any(_owners(s, "zero_grad") & stepped for s in in_front)
+
+
+def _owners(node: ast.AST, method: str) -> set[str]:
+    """What a method is called on: `optimizer` for `optimizer.step()`."""
+    calls = calls_named(node, method)
+    return {spelled(c.func.value) for c in calls if isinstance(c.func, ast.Attribute)}
