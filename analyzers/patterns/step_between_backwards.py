@@ -72,6 +72,7 @@ from analyzers.source.project import Loop, Project
 
 NAME = "step-between-backwards"
 FAMILY = "inplace"
+SHOWN_AS = "stepped"
 TITLE = "A step changed weights that a later backward needs"
 
 

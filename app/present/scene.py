@@ -76,6 +76,7 @@ def scene_of(cause: Cause, family: str, sources: Mapping[str, str]) -> Scene | N
     """The scene of a cause; None where too little is known for a true picture."""
     make = {
         "inplace": _changed,
+        "stepped": _stepped,
         "no-grad": _missing,
         "graphs": _accumulated,
         "gradients": _accumulated,
@@ -214,6 +215,24 @@ def _changed(facts: _Facts) -> Scene | None:
         "fails."
     )
     return Scene("A saved value is changed before it is needed", told, lanes, links)
+
+
+def _stepped(facts: _Facts) -> Scene | None:
+    made, change, reached = facts.made, facts.ended, facts.reached
+    if made is None or change is None or reached is None:
+        return None
+    lanes = (
+        Lane("forward", (facts.node("made", "computes with the weights", made, "origin"),)),
+        Lane("meanwhile", (facts.node("freed", "changes the weights", change, "change"),)),
+        Lane("backward", (facts.node("reached", "needs the old weights", reached, "backward"),)),
+    )
+    links = (Link("changes", "freed", "made"), Link("fails", "reached", "made", facts.held))
+    told = (
+        f"The forward pass computed with the weights as they were ({facts.at(made)}). A step "
+        f"changed them at {facts.at(change)}. The backward at {facts.at(reached)} needs the old "
+        "ones and fails."
+    )
+    return Scene("Weights are changed before a backward needs them", told, lanes, links)
 
 
 def _missing(facts: _Facts) -> Scene | None:

@@ -53,6 +53,15 @@ WORDS: dict[str, _Words] = {
         carried=("is the value that was changed", "the changed value"),
         reached=("needs the old value, which is gone: the error", "needs the old value: error"),
     ),
+    "stepped": _Words(
+        made=("computes with weights that its backward will need", "needs these weights later"),
+        freed=("changes these weights in place", "changes the weights"),
+        carried=("holds the graph with the old weights", "holds the old graph"),
+        reached=(
+            "needs the old weights, which are gone: the error",
+            "needs the old weights: error",
+        ),
+    ),
     "no-grad": _Words(
         made=("gives the value", "gives the value"),
         freed=("cuts the value from its graph", "cuts the graph"),

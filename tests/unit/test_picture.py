@@ -146,6 +146,15 @@ def test_parameters_behind_a_cut_are_drawn_with_the_cut() -> None:
     assert "z = encode(x).detach()" in scene.lanes[0].nodes[1].code
 
 
+def test_a_step_changes_weights_and_the_name_is_on_what_still_needs_them() -> None:
+    scene = scene_of(cause(), "stepped", {})
+    assert scene is not None
+    assert "A step changed them" in scene.description
+    named = {link.kind for link in scene.links if link.name}
+    assert named == {"fails"}
+    assert scene_of(cause(freed_by=None), "stepped", {}) is None
+
+
 def test_a_gradient_that_is_kept_is_drawn_with_the_backward_that_changes_it() -> None:
     scene = scene_of(cause(created=None, freed_by=None), "overwritten", {})
     assert scene is not None
