@@ -7,6 +7,7 @@ from collections.abc import Iterator, Set
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.spots import names_held, returns_of, root_of
+from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.flow import bindings, called_name, names_read, statements_of
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled, target_names
 
@@ -14,7 +15,7 @@ MAX_CALLS = 3  # that hand a gradient on
 _OF_EACH = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 _PASSING = frozenset({"print", "zip", "enumerate", "append", "extend", "mul_", "div_"})
 _UNRECORDED = ("no_grad", "inference_mode", "set_grad_enabled")
-_VALUES = frozenset({"data", "detach", "grad", "shape"})  # of a parameter: no graph is made of them
+_NOT_RECORDED = WITHOUT_GRAPH | {"grad"}  # of a parameter: no graph is made of them
 
 Computed = ast.BinOp | ast.AugAssign | ast.Call
 
@@ -197,6 +198,6 @@ def _of_parameters(module: Module, node: ast.expr) -> bool:
     return any(
         isinstance(part, ast.Name)
         and part.id in looped
-        and getattr(module.parents[part], "attr", "") not in _VALUES
+        and getattr(module.parents[part], "attr", "") not in _NOT_RECORDED
         for part in ast.walk(node)
     )
