@@ -3,10 +3,10 @@
     python -m benchmarks.pasted DIR [--no-run]
 
 DIR holds one JSON file an item: a request (`script`, `filename`, `files`, `traceback`) and a
-`label` (`pattern`, `also`, `lines`, `file`, `healthy`) that a completed program proved. An item is
-right where the first cause has the pattern and stands on one of the lines; a fix counts as tested
-where it passed its checks. `blamed` counts healthy items with a cause. Items go through the
-service's own entry, in the order of their names.
+`label` (`pattern`, `also`, `lines`, `file`, `lines_by_file`, `healthy`) that a completed program
+proved. An item is right where the first cause has the pattern and stands on one of the lines, of
+whichever file; a fix counts as tested where it passed its checks. `blamed` counts healthy
+items with a cause. Items go through the service's own entry, in the order of their names.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ def score(item: Item, found: Findings) -> Score:
     label = item.label
     first = found.causes[0] if found.causes else None
     right = first is not None and first.pattern in (label["pattern"], *label.get("also", ()))
-    place = (
-        first is not None
-        and first.location.line in label["lines"]
-        and PurePosixPath(first.location.file).name == PurePosixPath(label["file"]).name
+    place = first is not None and any(
+        first.location.line in lines
+        and PurePosixPath(first.location.file).name == PurePosixPath(file).name
+        for file, lines in (label.get("lines_by_file") or {label["file"]: label["lines"]}).items()
     )
     patch = found.patches[0] if found.patches else None
     told = f"{found.verdict}/{found.basis}: " + (
