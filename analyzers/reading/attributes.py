@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.reading import classes, engines, importing, operators, tensors, walks
+from analyzers.reading import classes, engines, gradients, importing, operators, tensors, walks
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Binding, Lost
 from analyzers.reading.machine import Machine
@@ -146,7 +146,7 @@ def _grad_of(machine: Machine, owner: Tensor, frame: Frame) -> Value:
     """`x.grad`: of a leaf, its gradient; of anything that was walked through, nothing."""
     node = owner.node
     if node is not None and node.leaf:
-        return Gradient(node)
+        return gradients.read(machine, node, frame)
     if node is None or not node.strong or owner.keeps_grad:
         return Unknown(data=True)
     if owner.grad_cut is not None and machine.tape.walks:
@@ -176,7 +176,7 @@ def write(
             return
         if owner.cls.engine:
             engines.attribute_set(owner, name, value)
-    if isinstance(owner, Gradient) or (name == "grad" and isinstance(owner, Tensor)):
+    if isinstance(owner, Gradient) or (name == "grad" and isinstance(owner, Tensor | Unknown)):
         machine.gradient_set(owner)
         return
     if isinstance(owner, Tensor):

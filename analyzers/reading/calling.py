@@ -33,7 +33,9 @@ from analyzers.reading.values import (
     Unknown,
     Value,
 )
+from analyzers.source.flow import walk_scope
 from analyzers.source.project import spelled
+from analyzers.source.trees import remembered
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -107,9 +109,22 @@ def call_at(
         return container_methods.method(machine, grown, "append", args, "", frame)
     callee = suspicion.as_object(machine, node.func, callee, frame)
     line = frame.line
+    machine.consumer = machine.consumers.get(node) if is_generator(callee) else None
     value = machine.call(callee, args, kwargs, frame)
+    machine.consumer = None
     frame.line = line
     return value
+
+
+def is_generator(callee: Value) -> bool:
+    """Whether a call makes a generator of the script's own."""
+    function = callee.function if isinstance(callee, Bound) else callee
+    return isinstance(function, Function) and _yields(function.definition)
+
+
+@remembered
+def _yields(definition: ast.AST) -> bool:
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk_scope(definition))
 
 
 @callable_kind(Function)
@@ -152,6 +167,7 @@ def _enter(
         module=function.frame.module or function.frame,
     )
     inner.owner = function.owner
+    inner.consumer, machine.consumer = machine.consumer, None
     machine.entered.add(id(definition))
     inner.line = definition.lineno
     bind_arguments(machine, function, args, kwargs, inner)

@@ -155,13 +155,23 @@ def _text(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Value:
 @expression(ast.Yield)
 def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Value:
     value = machine.evaluate(node.value, frame) if node.value else Const(None)
+    if frame.consumer is not None:
+        frame.consumer(value)
+        return Unknown()
     frame.yields = [*(frame.yields or ()), value]
     return Unknown()
 
 
 @expression(ast.YieldFrom)
 def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Value:
+    if frame.consumer is not None:
+        machine.consumers[node.value] = frame.consumer
     value = machine.evaluate(node.value, frame)
+    if frame.consumer is not None:
+        del machine.consumers[node.value]
+        for item in containers.listed(machine, value, frame):
+            frame.consumer(item)
+        return Unknown()
     frame.yields = [*(frame.yields or ()), *containers.listed(machine, value, frame)]
     return Unknown()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from analyzers.evidence import Place
@@ -11,7 +12,8 @@ from analyzers.reading.values import Class, Value
 @dataclass(slots=True, eq=False)
 class Frame:
     """One activation. `parent` is the frame closed over, `caller` the one that waits.
-    `captured`: an inner function keeps its names alive."""
+    `captured`: an inner function keeps its names alive. `consumer`: of a generator's, what is done
+    with each value before the generator goes on."""
 
     file: str
     function: str
@@ -25,6 +27,7 @@ class Frame:
     logs: dict[str, list[int]] = field(default_factory=dict)
     elsewhere: dict[str, Frame] = field(default_factory=dict)
     yields: list[Value] | None = None
+    consumer: Callable[[Value], None] | None = None
     returned: Value | None = None
     owner: Class | None = None
     captured: bool = False

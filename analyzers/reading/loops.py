@@ -119,7 +119,17 @@ def _run(
 
 @statement(ast.For, ast.AsyncFor)
 def _for(machine: Machine, node: ast.For, frame: Frame) -> Signal | None:
-    source = machine.evaluate(node.iter, frame)
+    call, numbered = _generator_of(node.iter)
+    taking = _Taking(machine, node, frame, numbered)
+    machine.consumers[call] = taking
+    try:
+        source = machine.evaluate(node.iter, frame)
+    except _Enough:
+        return taking.end()
+    finally:
+        del machine.consumers[call]
+    if taking.taken:
+        return taking.end()
     items = containers.iterate(machine, source, frame)
 
     def advance(forgotten: bool) -> bool:
@@ -130,6 +140,56 @@ def _for(machine: Machine, node: ast.For, frame: Frame) -> Signal | None:
         return True
 
     return _run(machine, node, frame, advance, _least(machine, node, source))
+
+
+class _Enough(Exception):
+    """What takes a generator's values wants no more of them."""
+
+
+class _Taking:
+    """The body of a `for` as what takes each value of a generator at the moment it is made: what
+    stands behind a `yield` runs after the pass over that value."""
+
+    def __init__(self, machine: Machine, node: ast.For, frame: Frame, numbered: bool) -> None:
+        self._machine, self._node, self._frame = machine, node, frame
+        self._numbered = numbered
+        self._passes = _Passes(machine, node, frame)
+        self._cut = False
+        self._signal: Signal | None = None
+        self.taken = False
+
+    def __call__(self, value: Value) -> None:
+        machine, passes = self._machine, self._passes
+        writes, moving = machine.writes, machine.moving
+        self.taken = True
+        self._frame.line = self._node.lineno
+        passes.begin()
+        item = Sequence([Unknown(data=True), value], "tuple") if self._numbered else value
+        assigning.assign(machine, self._node.target, item, self._frame)
+        self._signal = machine.execute(self._node.body, self._frame)
+        ended = self._signal in (Signal.BREAK, Signal.RETURN, Signal.RAISE)
+        self._cut = not ended and not passes.again()
+        writes |= machine.writes
+        machine.writes, machine.moving = writes, moving or machine.moving
+        if ended or self._cut:
+            raise _Enough
+
+    def end(self) -> Signal | None:
+        """The signal of the loop, once the generator has ended."""
+        self._passes.end(self._cut)
+        if self._signal in (Signal.RETURN, Signal.RAISE):
+            return self._signal
+        if self._signal is Signal.BREAK:
+            return None
+        return self._machine.execute(self._node.orelse, self._frame)
+
+
+def _generator_of(node: ast.expr) -> tuple[ast.expr, bool]:
+    """What may be the call of a generator, and whether its values are numbered."""
+    match node:
+        case ast.Call(func=ast.Name(id="enumerate"), args=[call, *_]):
+            return call, True
+    return node, False
 
 
 def _least(machine: Machine, node: ast.For, source: Value) -> int:

@@ -16,9 +16,18 @@ from typing import Any, TypeVar
 from analyzers.evidence import Evidence, Place
 from analyzers.reading.facts import Facts
 from analyzers.reading.frames import Frame
+from analyzers.reading.gradients import Slots
 from analyzers.reading.graph import Binding, Lost, Node, Storage
 from analyzers.reading.tape import Tape
-from analyzers.reading.values import KEEPS_NAMES, Instance, Optimizer, Tensor, Unknown, Value
+from analyzers.reading.values import (
+    KEEPS_NAMES,
+    Gradient,
+    Instance,
+    Optimizer,
+    Tensor,
+    Unknown,
+    Value,
+)
 from analyzers.source.project import Project
 
 STEPS = 20_000
@@ -95,7 +104,10 @@ class Machine:
         self.modules: dict[str, Frame] = {}
         self.captured: list[Frame] = []  # those that functions close over
         self.entered: set[int] = set()
+        self.consumers: dict[ast.expr, Callable[[Value], None]] = {}  # by the generator's call
+        self.consumer: Callable[[Value], None] | None = None  # of the generator called now
         self.zeroings = 0
+        self.gradients = Slots()
         self.optimizers: list[tuple[Optimizer, Frame]] = []
         self.unfollowed: set[Node] = set()  # graphs handed to what is not seen
         self.fed: set[Node] = set()  # leaves that the script changes by hand, or gives gradients
@@ -216,6 +228,11 @@ class Machine:
     def gradient_set(self, owner: Value) -> None:
         """`p.grad = None` and its like."""
         self.zeroings += 1
+        leaf = owner.leaf if isinstance(owner, Gradient) else owner.node
+        if leaf is not None:
+            self.gradients.replaced(leaf)
+        else:
+            self.gradients.zeroed(None)
         if owner.node is not None:
             self.fed.add(owner.node)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from analyzers.reading import shapes
+from analyzers.reading import gradients, shapes
 from analyzers.reading.conditions import key_of, truth, unknown
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost, Node
@@ -118,6 +118,7 @@ def operate(
     shape: Shape | None = None,
 ) -> Value:
     """The result of a named differentiable operation."""
+    gradients.computed(machine, values, frame)
     result = _computed(machine, name, values, frame, scalar)
     if isinstance(result, Tensor):
         known = () if scalar else shape
@@ -201,11 +202,18 @@ def _by_gradient(
         return None
     other = right if isinstance(left, Gradient) else left
     if other.node is None:
-        return left if isinstance(left, Gradient) else right
+        return of_gradients(machine, [left, right], frame)
     result = operate(machine, name_of(operator), [left, right], frame)
     if isinstance(result, Tensor) and result.node is not None:
         result.grad_cut = Lost("rebound", frame.place())
     return result
+
+
+def of_gradients(machine: Machine, values: list[Value], frame: Frame) -> Gradient:
+    """What is computed of values of which one at least is a gradient."""
+    leaf = next(value.leaf for value in values if isinstance(value, Gradient))
+    taken = gradients.computed(machine, values, frame)
+    return Gradient(leaf, taken, len(machine.tape.walks))
 
 
 def _scalar(left: Value, right: Value) -> bool | None:

@@ -53,6 +53,7 @@ def method(
         hooks.register(optimizer, name, args[0])
     if name == "zero_grad":
         machine.zeroings += 1
+        machine.gradients.zeroed(args[0] if args else None)
     return Unknown(data=True)
 
 

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from analyzers.reading import hooks, inplace, operators, optimizers, shapes, unknowns, walks
+from analyzers.reading import (
+    gradients,
+    hooks,
+    inplace,
+    operators,
+    optimizers,
+    shapes,
+    unknowns,
+    walks,
+)
 from analyzers.reading.containers import part_of
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost
@@ -70,7 +79,7 @@ def method(
     if isinstance(receiver, Class):
         return operators.operate(machine, "Function", args, frame)
     if isinstance(receiver, Gradient):
-        return _gradient_method(machine, receiver, name)
+        return _gradient_method(machine, receiver, name, args, frame)
     if isinstance(receiver, Tensor):
         return tensor_method(machine, receiver, name, args, kwargs, frame)
     if isinstance(receiver, Const):
@@ -101,13 +110,18 @@ def _backward(
     return NONE
 
 
-def _gradient_method(machine: Machine, receiver: Gradient, name: str) -> Value:
+def _gradient_method(
+    machine: Machine, receiver: Gradient, name: str, args: list[Value], frame: Frame
+) -> Value:
     if name in ("zero_", "detach_"):
         machine.zeroings += 1
         return receiver
+    if name in gradients.SHARING:
+        return receiver
+    made = operators.of_gradients(machine, [receiver, *args], frame)
     if name in _TO_PYTHON or name in ops.REDUCTIONS:
         return Tensor()
-    return receiver
+    return receiver if name.endswith("_") else made
 
 
 def tensor_method(
@@ -246,6 +260,7 @@ def _of_module(
         return _training(receiver, args)
     if name == "zero_grad":
         machine.zeroings += 1
+        machine.gradients.zeroed(args[0] if args else kwargs.get("set_to_none"))
         return NONE
     if name in hooks.REGISTERED and args:
         hooks.register(receiver, name, args[0])

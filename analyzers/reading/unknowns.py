@@ -9,7 +9,17 @@ from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
-from analyzers.reading.values import Bound, Function, Tensor, Unknown, Value
+from analyzers.reading.values import (
+    Bound,
+    Function,
+    Instance,
+    Layer,
+    Optimizer,
+    Parameters,
+    Tensor,
+    Unknown,
+    Value,
+)
 from analyzers.source import ops
 
 # Methods that take something in and hand back nothing that a gradient flows through.
@@ -36,6 +46,8 @@ def call_unknown(
     Callbacks of the script among the arguments are taken to be called once.
     """
     values = [*args, *kwargs.values()]
+    if any(isinstance(value, Layer | Optimizer | Parameters | Instance) for value in values):
+        machine.gradients.zeroed(None)  # for all we know
     ends = callee.origin in _SINKS | _SAMPLES or bool(_CUTTING.search(callee.origin))
     guessed = guesses.called(machine, callee, values, frame) if machine.suspecting else None
     if guessed is not None and not ends:

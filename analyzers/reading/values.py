@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from analyzers.evidence import Place
 from analyzers.reading.graph import Binding, Lost, Node, Storage
 
 if TYPE_CHECKING:
@@ -290,11 +291,25 @@ class Parameters(Value):
     named: bool = False
 
 
-@dataclass(slots=True)
-class Gradient(Value):
-    """`p.grad` of a leaf, or something computed from it alone."""
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The tensor behind `leaf.grad` as it was read at a line: which of those that it has been,
+    and how many backwards had added to it or to those before."""
 
     leaf: Node
+    tensor: int
+    written: int
+    at: Place
+
+
+@dataclass(slots=True)
+class Gradient(Value):
+    """`p.grad` of a leaf, or something computed from gradients alone. `taken`: the tensors that it
+    is, or was computed from after so many walks as `computed` says."""
+
+    leaf: Node
+    taken: tuple[Taken, ...] = ()
+    computed: int | None = None
     names: list[Binding] = field(default_factory=list)  # type: ignore[misc]
 
 

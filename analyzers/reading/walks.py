@@ -82,6 +82,7 @@ def run(
             key = ("stale", _line(visit.at), _line(stale.node.at))
             machine.report(key, stale)
     machine.tape.free(walk, found)
+    machine.gradients.added(walk)
     silent.after_walk(machine, walk, found)
     return whole
 

@@ -174,6 +174,43 @@ SILENT = {
     "    h.sum().backward(retain_graph=True)\n",
 }
 
+OLD_GRADIENT = "net(x).pow(2).sum().backward()\nold = [p.grad for p in net.parameters()]\n"
+KEPT = {
+    "multiplied with those of now": (
+        "{clear}net(x).sum().backward()\n"
+        "dot = sum((a * p.grad).sum() for a, p in zip(old, net.parameters()))\n"
+    ),
+    "stacked": "{clear}net(x).sum().backward()\ntorch.stack([old[0], net[0].weight.grad])\n",
+    "compared as views": (
+        "{clear}net(x).sum().backward()\nnow = [p.grad.detach() for p in net.parameters()]\n"
+        "F.cosine_similarity(old[0].flatten(), now[0].flatten(), dim=0)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("clear", ["", "opt.zero_grad(set_to_none=False)\n"])
+def test_one_gradient_taken_for_two_is_found(name: str, clear: str) -> None:
+    (fault,) = found(OLD_GRADIENT + KEPT[name].format(clear=clear))
+    assert isinstance(fault, SilentFault)
+    assert fault.kind == "overwritten-gradient"
+    assert "old" in fault.holders[0].path
+
+
+@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize(
+    "clear",
+    [
+        "opt.zero_grad()\n",
+        "for p in net.parameters():\n    p.grad = None\n",
+        "for p in unseen(x):\n    p.grad = None\n",
+        "from elsewhere import begin\nbegin(net)\n",
+        "old = [g.clone() for g in old]\n",
+    ],
+)
+def test_gradients_in_tensors_of_their_own_are_two(name: str, clear: str) -> None:
+    assert found(OLD_GRADIENT + KEPT[name].format(clear=clear)) == ()
+
 
 @pytest.mark.parametrize("kind", SILENT)
 def test_silent_faults_are_found(kind: str) -> None:
@@ -222,6 +259,16 @@ HEALTHY = {
     ),
     "cleared by the model": (
         "for _ in range(3):\n    net.zero_grad()\n    net(x).sum().backward()\n    opt.step()\n"
+    ),
+    "steps in a loop over a generator's losses": (
+        "def losses():\n    for _ in range(4):\n        yield head(net(x)).pow(2).sum()\n"
+        "for i, loss in enumerate(losses()):\n    opt.zero_grad()\n    loss.backward()\n"
+        "    opt.step()\n"
+    ),
+    "a generator that goes on with what its reader has cut": (
+        "state = torch.zeros(2, 4)\ndef states():\n    global state\n    while True:\n"
+        "        state = torch.tanh(net(x) + state)\n        yield state\n"
+        "for y in states():\n    y.sum().backward()\n    state = state.detach()\n"
     ),
     "a total of numbers": (
         "total = 0.0\n" + LOOP + "    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"

@@ -1,0 +1,133 @@
+"""Gradients as tensors: which reads of `p.grad` give one and the same, and when they were taken.
+
+A backward adds into the tensor that `.grad` is already. What was read of it at two times, with a
+backward between them, is one tensor: a script that computes with both takes the older for a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from analyzers.evidence import Place, SilentFault, Visit
+from analyzers.reading.carriers import MAX_HOLDERS, holder_of
+from analyzers.reading.graph import Binding, Node, Walk
+from analyzers.reading.values import Const, Gradient, Mapping, Sequence, Taken, Value
+
+if TYPE_CHECKING:
+    from analyzers.reading.frames import Frame
+    from analyzers.reading.machine import Machine
+
+SHARING = frozenset({"detach", "view", "view_as", "reshape", "flatten", "ravel", "detach_"})
+MAX_PARTS = 64
+
+
+@dataclass(slots=True)
+class Slot:
+    """What is behind the `.grad` of one leaf: `tensor` counts the tensors that it has been,
+    `written` the backwards that added to one, `cleared` the clearings of all that it knows of."""
+
+    tensor: int = 0
+    written: int = 0
+    filled: bool = False
+    cleared: int = 0
+    last: Visit | None = None
+
+
+class Slots:
+    """The gradients of all leaves. What clears one may clear any: it is not told apart."""
+
+    def __init__(self) -> None:
+        self.cleared = 0
+        self.met: dict[object, Taken] = {}
+        self.names: dict[Taken, list[Binding]] = {}
+        self._of: dict[Node, Slot] = {}
+
+    def of(self, leaf: Node) -> Slot:
+        """The slot of a leaf."""
+        slot = self._of.get(leaf)
+        if slot is None:
+            slot = self._of[leaf] = Slot(cleared=self.cleared)
+        if slot.cleared != self.cleared:
+            slot.cleared = self.cleared
+            self._emptied(slot)
+        return slot
+
+    def replaced(self, leaf: Node) -> None:
+        """`p.grad` is None, or another tensor, from now on."""
+        self._emptied(self.of(leaf))
+
+    def added(self, walk: Walk) -> None:
+        """A backward adds to what it reaches; under `create_graph` it makes other tensors."""
+        if walk.visit.kind != "backward":
+            return
+        for leaf in walk.leaves:
+            if walk.visit.create_graph:
+                self.replaced(leaf)
+            slot = self.of(leaf)
+            slot.written += 1
+            slot.filled, slot.last = True, walk.visit
+
+    def zeroed(self, given: Value | None) -> None:
+        """`zero_grad()`: unless it is told to keep the tensors, the next backward makes others."""
+        if not (isinstance(given, Const) and given.value is False):
+            self.cleared += 1
+
+    @staticmethod
+    def _emptied(slot: Slot) -> None:
+        slot.tensor += 1
+        slot.filled = False
+
+
+def read(machine: Machine, leaf: Node, frame: Frame) -> Gradient:
+    """`p.grad`: before anything was added to it there is no tensor that could be kept."""
+    slot = machine.gradients.of(leaf)
+    if not slot.filled:
+        return Gradient(leaf)
+    taken = Taken(leaf, slot.tensor, slot.written, frame.place())
+    return Gradient(leaf, (taken,), names=machine.gradients.names.setdefault(taken, []))
+
+
+def computed(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[Taken, ...]:
+    """The gradients behind a computation with these values. Tells of one that the line computes
+    with as that of two times, while nothing has changed it."""
+    now, place = len(machine.tape.walks), frame.place()
+    found: list[Taken] = []
+    for gradient in _gradients(values):
+        if gradient.computed is not None and gradient.computed != now:
+            continue  # values of their own
+        for taken in gradient.taken:
+            if machine.gradients.of(taken.leaf).tensor != taken.tensor:
+                continue
+            found.append(taken)
+            key = (now, place.file, place.line, taken.leaf)
+            other = machine.gradients.met.setdefault(key, taken)
+            if other.written != taken.written and not machine.suspecting:
+                _tell(machine, min(other, taken, key=lambda one: one.written), place)
+    return tuple(dict.fromkeys(found))[:MAX_PARTS]
+
+
+def _gradients(values: Iterable[Value], depth: int = 2) -> Iterator[Gradient]:
+    for value in values:
+        if isinstance(value, Gradient):
+            yield value
+        elif depth and isinstance(value, Sequence):
+            yield from _gradients(value.items[-MAX_PARTS:], depth - 1)
+        elif depth and isinstance(value, Mapping):
+            yield from _gradients(list(value.items.values())[:MAX_PARTS], depth - 1)
+
+
+def _tell(machine: Machine, taken: Taken, place: Place) -> None:
+    names = [holder_of(name, "now") for name in machine.gradients.names[taken]]
+    machine.report(
+        ("overwritten", taken.at.file, taken.at.line),
+        SilentFault(
+            kind="overwritten-gradient",
+            how="predicted",
+            at=place,
+            holders=tuple(dict.fromkeys(names))[:MAX_HOLDERS],
+            visit=machine.gradients.of(taken.leaf).last,
+            detail="what was kept and what was taken after a later backward are one tensor",
+        ),
+    )
