@@ -45,7 +45,7 @@ from analyzers.repair.combine.totals import (
     begin_behind_walk,
     walk_this_loss,
 )
-from analyzers.repair.cut.truncation import detach_at_boundary
+from analyzers.repair.cut.expected import boundary_cuts
 from analyzers.source.project import Project
 
 NAME = "accumulated-loss"
@@ -87,4 +87,4 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         return
     yield from walk_this_loss(story)
     yield from backward_behind_loop(story)
-    yield from detach_at_boundary(story, rank=SECOND_CHOICE)
+    yield from boundary_cuts(story, rank=SECOND_CHOICE)

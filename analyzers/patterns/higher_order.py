@@ -39,7 +39,7 @@ from analyzers.explain.reuse.story import Story, story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.explain.spots import spot
 from analyzers.repair.combine.combining import one_backward, retain_on_first, sum_behind_loop
-from analyzers.repair.cut.truncation import detach_at_boundary
+from analyzers.repair.cut.expected import boundary_cuts
 from analyzers.repair.remake.gradient_graphs import keep_for_second
 from analyzers.repair.sites.options import option_site
 from analyzers.source.flow import bindings, names_read_by, walk_scope
@@ -158,5 +158,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from one_backward(story)
     yield from keep_for_second(story)
     if not story.same_pass and story.bound_inside:
-        yield from detach_at_boundary(story, rank=SECOND_CHOICE + 1)
+        yield from boundary_cuts(story, rank=SECOND_CHOICE + 1)
     yield from retain_on_first(story)

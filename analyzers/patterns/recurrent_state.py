@@ -47,8 +47,8 @@ from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.cut.carried import at_boundary, cuts
+from analyzers.repair.cut.expected import boundary_cuts
 from analyzers.repair.cut.resetting import reset_of_all_layers
-from analyzers.repair.cut.truncation import detach_at_boundary
 from analyzers.repair.value_only.kept_values import detach_where_stored
 from analyzers.source.project import Project
 
@@ -91,5 +91,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     observed = list(cuts(story.reuse, project))
     yield from observed
     if not at_boundary(observed):
-        yield from detach_at_boundary(story)
+        yield from boundary_cuts(story)
         yield from detach_where_stored(story, rank=3)

@@ -44,7 +44,7 @@ from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, line, matched, story_in
 from analyzers.repair.cut.carried import at_boundary, cuts
-from analyzers.repair.cut.truncation import detach_at_boundary
+from analyzers.repair.cut.expected import boundary_cuts
 from analyzers.repair.cut.windows import emptied, gathered_emptied
 from analyzers.repair.remake.anew import computed_for_next_pass
 from analyzers.repair.remake.caches import without_cache
@@ -94,4 +94,4 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from emptied(story, rank=3)
     if not at_boundary(observed):
         yield from detach_where_stored(story, rank=0)
-        yield from detach_at_boundary(story, rank=SECOND_CHOICE)
+        yield from boundary_cuts(story, rank=SECOND_CHOICE)

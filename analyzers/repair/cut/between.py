@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.evidence import Hop
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.reuse.passing import frames
+from analyzers.explain.reuse.passing import Frame, frames
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.repair.blocks import indentation
 from analyzers.repair.cut.cutting import Cutting
@@ -28,28 +28,31 @@ from analyzers.source.project import Loop, Module, Scope
 from analyzers.source.trees import position
 
 
-def at_boundary(cutting: Cutting, shared: Shared, rank: int) -> Iterator[Proposal]:
+def at_boundary(
+    cutting: Cutting, shared: Shared, loop: Loop | None, rank: int
+) -> Iterator[Proposal]:
     """In the frame that both walks have in common: at the head of the loop around them, and
     behind the first walk; else between the two."""
     if shared.freed is None or shared.reached is None:
         return
     here = [h for h in cutting.outlived() if h.at.frame == shared.frame]
-    loop = shared.loops[0] if shared.loops else None
     block = [*loop.body] if loop is not None else [shared.reached]
     kept = [hop for hop in here if goes_on(hop, block)]
     least = cutting.covering([*kept, *(hop for hop in here if hop not in kept)])
-    yield from _there(cutting, shared, least, rank)
+    yield from _there(cutting, shared, loop, least, rank)
     if len(least) < len(kept):  # a value that goes on under several names
-        yield from _there(cutting, shared, kept, rank)
+        yield from _there(cutting, shared, loop, kept, rank)
 
 
-def _there(cutting: Cutting, shared: Shared, chosen: list[Hop], rank: int) -> Iterator[Proposal]:
+def _there(
+    cutting: Cutting, shared: Shared, loop: Loop | None, chosen: list[Hop], rank: int
+) -> Iterator[Proposal]:
     """These names cut at each place between the two walks; what no pass of the loop gives anew,
     in front of it, so that all passes are treated alike."""
-    loop = shared.loops[0] if shared.loops else None
     assert shared.freed is not None
     assert shared.reached is not None
     after = walked_behind(shared.module, shared.freed)
+    rarely = loop is not None and shared.module.block_of(shared.freed) is not loop.body
     editor, step = Editor(shared.module), indentation(shared.module)
     for made in cutting.written(chosen, shared.module, shared.scope):
         first = head_of_rerun(shared, cutting.project) if loop is None else None
@@ -67,13 +70,15 @@ def _there(cutting: Cutting, shared: Shared, chosen: list[Hop], rank: int) -> It
             yield cutting.proposal("detach-before-loop", made, "in front of the loop", edit, rank)
         if not any(unbound_at(loop, shared.scope, hop.name) for hop in chosen):
             edit = editor.insert_before(head_of(loop), *guarded(made.lines, chosen, step))
-            yield cutting.proposal("detach-at-head", made, "at the head of the loop", edit, rank)
+            where = "at the head of the loop"
+            yield cutting.proposal("detach-at-head", made, where, edit, rank + rarely)
         if cutting.made_once or around:
             continue  # the first pass would learn through it, and no later one
-        behind = _bound_behind(cutting, chosen, after, shared.module, shared.frame)
-        edit = editor.insert_after(behind, *made.lines)
-        where = "behind the backward" if behind is after else "once it has its new value"
-        yield cutting.proposal("detach-behind-backward", made, where, edit, rank + 1)
+        last = _bound_behind(cutting, chosen, after, shared.module, shared.frame)
+        edit = editor.insert_after(last, *made.lines)
+        where = "behind the backward" if last is after else "once it has its new value"
+        late = rank + (not rarely)
+        yield cutting.proposal("detach-behind-backward", made, where, edit, late)
 
 
 def _constant(hops: Sequence[Hop], loop: Loop, scope: Scope) -> bool:
@@ -120,8 +125,13 @@ def behind_walk(cutting: Cutting, shared: Shared | None, rank: int) -> Iterator[
             return
         own = [h for h in cutting.outlived() if h.at.frame == frame.place.frame]
         kept = [h for h in own if not is_local(h, frame.scope) or "." in h.name]
-        for made in cutting.written(cutting.covering(kept), frame.module, frame.scope):
-            after = walked_behind(frame.module, frame.statement)
-            edit = Editor(frame.module).insert_after(after, *made.lines)
-            where = "behind the backward"
-            yield cutting.proposal("detach-behind-backward", made, where, edit, rank)
+        yield from behind(cutting, frame, cutting.covering(kept), rank)
+
+
+def behind(cutting: Cutting, frame: Frame, chosen: Sequence[Hop], rank: int) -> Iterator[Proposal]:
+    """These names cut behind what walks in a function."""
+    for made in cutting.written(chosen, frame.module, frame.scope):
+        after = walked_behind(frame.module, frame.statement)
+        edit = Editor(frame.module).insert_after(after, *made.lines)
+        where = "behind the backward"
+        yield cutting.proposal("detach-behind-backward", made, where, edit, rank)

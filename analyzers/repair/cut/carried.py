@@ -45,7 +45,8 @@ def _cuts(cutting: Cutting, rank: int, stored_first: bool) -> Iterator[Proposal]
         rank += 1
     shared = SharedFrame(cutting.reuse, cutting.project).shared
     if shared is not None:
-        yield from between.at_boundary(cutting, shared, rank)
+        loop = shared.loops[0] if shared.loops else None
+        yield from between.at_boundary(cutting, shared, loop, rank)
     yield from between.behind_yield(cutting, rank + 1)
     yield from between.behind_walk(cutting, shared, rank + 2)
     if not stored_first:

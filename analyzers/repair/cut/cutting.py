@@ -39,6 +39,7 @@ class Cutting:
 
     reuse: GraphReuse
     project: Project
+    template: str = "{0}.detach()"
 
     @property
     def made_once(self) -> bool:
@@ -76,9 +77,9 @@ class Cutting:
         """Statements that cut all of these names: by the script's own means, then written out."""
         if not hops:
             return
-        title = "Detach " + " and ".join(f"`{hop.name}`" for hop in hops)
         writing = self.writing(module)
         names = [writing.path(hop.name) for hop in hops]
+        title = "Detach " + " and ".join(f"`{name}`" for name in names)
         bound = all(rebinds(hop, scope) for hop in hops)
         for helper in functions_cutting(module, self.project)[:2] if bound else ():
             yield Written(
@@ -98,7 +99,7 @@ class Cutting:
         ]
         for name, kind, made in zip(names, kinds, lines, strict=True):
             if made and kind.kind == "tensor" and wants_gradient(scope, name):
-                made[-1] += ".requires_grad_()"
+                made[-1] = made[-1].removesuffix(_LEAF) + _LEAF
         if all(lines):
             step = indentation(module)
             flat = [line.replace("\t", step) for made in lines for line in made or ()]
@@ -107,7 +108,8 @@ class Cutting:
     def writing(self, module: Module) -> Writing:
         """How a module writes things."""
         torch = alias(module, "torch")
-        return Writing(quote_of(module), replace_of(module), deque_of(module), torch)
+        quote, template = quote_of(module), self.template
+        return Writing(quote, replace_of(module), deque_of(module), torch, template)
 
     def replaced(self, module: Module, node: ast.expr, kind: Kind, bound: str = "") -> list[Edit]:
         """The expression cut where it stands; of a structure or record that is written out, the
@@ -120,7 +122,7 @@ class Cutting:
             return []
         if kind.kind == "tensor":
             leaf = bool(bound) and wants_gradient(module.scope_of(node), bound)
-            return [editor.append_to(node, ".detach()" + ".requires_grad_()" * leaf)]
+            return [editor.append_to(node, ".detach()" + _LEAF * leaf)]
         text = writing.expression(editor.text_of(node), kind)
         needs = frozenset(writing.needs)
         return [editor.replace(node, text), *with_imports(module, needs)] if text else []
@@ -170,6 +172,7 @@ def _written_out(node: ast.expr, kind: Kind) -> Iterator[tuple[ast.expr, Kind]]:
                     yield keyword.value, part
 
 
+_LEAF = ".requires_grad_()"
 _WRITTEN = ("namedtuple", "dataclass", "dict")
 
 

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.evidence import Holder
+from analyzers.evidence import Holder, Kind
 from analyzers.explain.reuse.story import Story
+from analyzers.repair.cut.kinds import Writing
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.project import Module, assigned_pairs, spelled
 from analyzers.source.trees import walk
@@ -126,38 +127,39 @@ def _flags(name: str, signature: ast.arguments, module: Module) -> list[str]:
     return []
 
 
-def detached(name: str, holder: Holder | None, idiom: Idiom) -> str:
-    """An expression for the whole structure called `name`, cut from its history.
+def detached(name: str, holder: Holder | None, idiom: Idiom) -> str | None:
+    """An expression for the whole structure called `name`, cut from its history; None where none
+    says it."""
+    return Writing(cut=idiom.template).expression(name, told(name, holder))
 
-    `holder` tells its shape: its container, and in its path how deep the tensors lie.
-    """
-    if holder is None or holder.path == name or not holder.path.startswith(name + "["):
-        return idiom.of(name)
-    kinds = holder.container.replace("]", "").split("[")
+
+def told(name: str, holder: Holder | None) -> Kind:
+    """What a name stands for, as far as a holder of it tells: its container, and in its path how
+    deep the tensors lie."""
+    kind = Kind("tensor", graph=True)
+    if holder is None or not holder.path.startswith(name + "["):
+        return kind
+    names = holder.container.replace("]", "").split("[")
     depth = holder.path[len(name) :].count("[")
-    kinds += ["tuple"] * (depth - len(kinds))
-    kinds = kinds[:depth]
+    names = [*names, *["tuple"] * (depth - len(names))][:depth]
     if not holder.path.endswith("]"):  # a field of the records in the structure
         first = "dict" if "['" in holder.path else "list"
-        kinds = [first if kind == "Tensor" else kind for kind in kinds] + ["record"]
-    return _comprehension(name, kinds, idiom, 0)
+        names = [first if own == "Tensor" else own for own in names] + ["record"]
+    for own in reversed(names):
+        structure = _STRUCTURES.get(own, "record")
+        kind = Kind(structure, own, maxlen=own == "deque", parts=(("", kind),))
+    return kind
 
 
-def _comprehension(name: str, kinds: list[str], idiom: Idiom, level: int) -> str:
-    if not kinds:
-        return idiom.of(name)
-    variable = "t" if len(kinds) == 1 else "s" * (level + 1)
-    inner = _comprehension(variable, kinds[1:], idiom, level + 1)
-    match kinds[0]:
-        case "dict" | "OrderedDict" | "defaultdict":
-            return f"{{key: {inner} for key, {variable} in {name}.items()}}"
-        case "list":
-            return f"[{inner} for {variable} in {name}]"
-        case "tuple" | "Size":
-            return f"tuple({inner} for {variable} in {name})"
-        case "deque":
-            return f"deque(({inner} for {variable} in {name}), maxlen={name}.maxlen)"
-    return f"type({name})(*({inner} for {variable} in {name}))"
+_STRUCTURES = {
+    "dict": "dict",
+    "OrderedDict": "dict",
+    "defaultdict": "dict",
+    "list": "list",
+    "tuple": "tuple",
+    "Size": "tuple",
+    "deque": "deque",
+}
 
 
 def starts_as_none(scope: ast.AST, name: str) -> bool:

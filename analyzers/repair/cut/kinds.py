@@ -55,7 +55,12 @@ def carried(kind: Kind, paths: Sequence[str]) -> Kind:
 
 
 def _below(kind: Kind, key: str, paths: Sequence[str]) -> list[str]:
-    """What is left of the paths that lead through a part; the empty path leads to all of it."""
+    """What is left of the paths that lead through a part; the empty path leads to all of it. A part
+    whose key is not known is what those lead through whose entries no other part is."""
+    if not key:
+        known = {f"[{other}]" for other, _ in kind.parts}
+        first = [(path, path[: path.find("]") + 1]) for path in paths if path.startswith("[")]
+        return [path.removeprefix(step) for path, step in first if step not in known]
     step = f".{field_name(key)}" if kind.kind in _FIELDED else f"[{key}]"
     return [path.removeprefix(step) for path in paths if path.startswith(step)]
 
@@ -86,19 +91,21 @@ def _signature(kind: Kind) -> object:
 class Writing:
     """How one place of a script writes things: its quotes, its names for what has to be imported.
 
-    `needs` collects what an expression used of `dataclasses` and `collections`.
+    `cut` says how a tensor is, with `{0}` for it. `needs` collects what an expression used of
+    `dataclasses` and `collections`.
     """
 
     quote: str = "'"
     replace: str | None = None
     deque: str = "deque"
     torch: str | None = "torch"
+    cut: str = "{0}.detach()"
     needs: set[str] = field(default_factory=set)
 
     def expression(self, text: str, kind: Kind) -> str | None:
         """The value called `text`, without its graph; None where no expression says it."""
         if kind.kind == "tensor":
-            return text if kind.leaf else f"{text}.detach()"
+            return text if kind.leaf else self.cut.format(text)
         if not _holds_tensor(kind):
             return text
         match kind.kind:
@@ -106,6 +113,10 @@ class Writing:
                 return self._sequence(text, kind)
             case "dict":
                 return self._mapping(text, kind)
+            case "record":
+                variable = _variable(text, kind)
+                each = self._each(kind, variable)
+                return f"type({text})(*({each} for {variable} in {text}))" if each else None
             case "namedtuple":
                 fields = self._fields(text, kind)
                 return f"{text}._replace({fields})" if fields and _is_path(text) else None

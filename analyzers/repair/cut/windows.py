@@ -10,7 +10,7 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
 from analyzers.repair.cut.cutting import cut
-from analyzers.repair.cut.truncation import visible
+from analyzers.repair.cut.expected import visible
 from analyzers.repair.sites.scopes import walked_behind
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor

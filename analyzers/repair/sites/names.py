@@ -12,8 +12,10 @@ from analyzers.source.project import Module
 
 
 def quote_of(module: Module) -> str:
-    """The quote that the script writes keys in."""
-    return '"' if module.text.count('"') >= module.text.count("'") else "'"
+    """The quote that the script writes keys in; where it has none, that of its other texts."""
+    text = module.text
+    keyed = text.count('["') - text.count("['")
+    return '"' if (keyed or text.count('"') - text.count("'")) >= 0 else "'"
 
 
 def replace_of(module: Module) -> str | None:

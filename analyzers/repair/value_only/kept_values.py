@@ -118,8 +118,9 @@ def _store_edits(editor: Editor, statement: ast.stmt, story: Story, idiom: Idiom
     ):
         for target in _targets_of(statement, story):
             name = editor.text_of(target)
-            line = f"{name} = {detached(name, _renamed(story, name), idiom)}"
-            yield editor.insert_after(statement, line)
+            constant = detached(name, _renamed(story, name), idiom)
+            if constant is not None:
+                yield editor.insert_after(statement, f"{name} = {constant}")
         return
     yield from _detached_value(editor, value, story, idiom, stored=True)
 
@@ -161,8 +162,8 @@ def _detached_value(
     if structured and not _element_store(editor.module, value):
         assert holder is not None
         text = editor.text_of(value)
-        inner = _renamed(story, text)
-        yield editor.replace(value, detached(text, inner, idiom))
+        constant = detached(text, _renamed(story, text), idiom)
+        yield from [editor.replace(value, constant)] if constant is not None else []
         return
     yield idiom.at(editor, value)
 
