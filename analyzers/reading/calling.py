@@ -25,6 +25,7 @@ from analyzers.reading.values import (
     Context,
     Function,
     Instance,
+    Layer,
     Library,
     Mapping,
     Method,
@@ -242,6 +243,12 @@ def _call_instance(
         if method is not None:
             made = partial(machine.call, method, [instance, *args], kwargs, frame)
             return hooks.around(machine, instance, args, frame, made)
+    if classes.is_chain(instance.cls) and len(args) == 1:
+        value = args[0]
+        for part in instance.attrs.values():
+            if isinstance(part, Layer | Instance):
+                value = machine.call(part, [value], {}, frame)
+        return value
     return unknowns.call_unknown(machine, Unknown(instance.cls.name), args, kwargs, frame)
 
 

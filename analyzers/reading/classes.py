@@ -116,6 +116,11 @@ def is_layer(cls: Class) -> bool:
     )
 
 
+def is_chain(cls: Class) -> bool:
+    """Whether the class derives from `nn.Sequential`."""
+    return any(path.rpartition(".")[2] == "Sequential" for path in cls.library_bases())
+
+
 def is_autograd_function(cls: Class) -> bool:
     """Whether the class derives from `torch.autograd.Function`."""
     return any(

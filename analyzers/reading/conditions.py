@@ -59,10 +59,12 @@ def unknown(*parts: object) -> Unknown:
 
 def decide_if(machine: Machine, node: ast.If, frame: Frame) -> bool:
     """Which way an `if` goes."""
-    machine.compared = None
+    machine.compared = machine.asked = None
     value = machine.evaluate(node.test, frame)
     known = truth(value)
     if known is not None:
+        if machine.asked is not None:
+            machine.measured[machine.asked][1].add(known)
         watch(machine, node)
         return known
     return assume(machine, value, _preferred(machine, node))

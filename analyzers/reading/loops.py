@@ -16,7 +16,16 @@ from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, Signal, statement
 from analyzers.reading.parameters import leaves
 from analyzers.reading.silent import check_growth
-from analyzers.reading.values import Instance, Layer, Parameters, Sequence, Unknown, Value
+from analyzers.reading.values import (
+    Const,
+    Instance,
+    Layer,
+    Optimizer,
+    Parameters,
+    Sequence,
+    Unknown,
+    Value,
+)
 
 EXACT_PASSES = 8
 MAX_PASSES = 20
@@ -38,10 +47,12 @@ class _Passes:
         self.previous: set[object] | None = None
         self.count = 0
         self.forgotten = False
+        self.sizes: dict[int, int] = {}  # as the pass began, of what was asked for its size
 
     def begin(self) -> None:
         self.machine.writes = set()
         self.machine.moving = False
+        self.sizes = {key: len(held.items) for key, (held, _) in self.machine.measured.items()}
 
     def again(self) -> bool:
         """Whether another pass is worth running."""
@@ -65,7 +76,7 @@ class _Passes:
         return not stable
 
     def forget_counters(self) -> None:
-        """Numbers that the loop changes become unknown."""
+        """Numbers that the loop changes become unknown, the sizes of what it fills among them."""
         self.forgotten = True
         self.previous = None
         names = self.frame.names
@@ -75,6 +86,9 @@ class _Passes:
         for (_, attribute), attrs in self.machine.counters.items():
             if attribute in attrs:
                 attrs[attribute] = assigning.forget(attrs[attribute])
+        for key, size in self.sizes.items():
+            held, outcomes = self.machine.measured[key]
+            held.open = held.open or (len(held.items) > size and len(outcomes) == 1)
 
     def end(self, cut: bool) -> None:
         self.machine.writes = self.outer
@@ -203,9 +217,13 @@ def _least(machine: Machine, node: ast.For, source: Value) -> int:
 
 
 def _is_object(item: Value) -> bool:
-    """An object or a layer, or one beside its name."""
+    """An object, or the name of one; alone, or beside others."""
     parts = item.items if isinstance(item, Sequence) and item.kind == "tuple" else [item]
-    return any(isinstance(part, Instance | Layer) for part in parts)
+    return any(isinstance(part, Instance | Layer | Optimizer) or _is_name(part) for part in parts)
+
+
+def _is_name(part: Value) -> bool:
+    return isinstance(part, Const) and isinstance(part.value, str)
 
 
 def _blurred(item: Value) -> Value:

@@ -24,6 +24,7 @@ from analyzers.reading.values import (
     Gradient,
     Instance,
     Optimizer,
+    Sequence,
     Tensor,
     Unknown,
     Value,
@@ -98,6 +99,8 @@ class Machine:
         self.undecided: set[ast.stmt | None] = set()  # where one of two arms had to be assumed
         self.writes: set[object] = set()
         self.moving = False
+        self.measured: dict[int, tuple[Sequence, set[bool]]] = {}  # with what its length decided
+        self.asked: int | None = None  # of which one the length was asked last
         self.decisions: dict[ast.AST, object] = {}
         self.compared: object = None
         self.counters: dict[tuple[int, str], dict[str, Value]] = {}

@@ -93,6 +93,8 @@ def _same(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
 def _length(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     value = args[0] if args else Unknown()
     if isinstance(value, Sequence) and not value.open:
+        machine.measured.setdefault(id(value), (value, set()))
+        machine.asked = id(value)
         return Const(len(value.items))
     if isinstance(value, Mapping) and not value.rest:
         return Const(len(value.items))

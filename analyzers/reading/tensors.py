@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analyzers.reading import (
+    classes,
     gradients,
     hooks,
     inplace,
@@ -25,6 +26,7 @@ from analyzers.reading.values import (
     Gradient,
     Instance,
     Layer,
+    Mapping,
     Optimizer,
     Parameters,
     Sequence,
@@ -268,6 +270,8 @@ def _of_module(
     if name == "manual_backward" and args:
         walks.backward(machine, args[:1], kwargs, frame)
         return NONE
+    if name == "__init__" and isinstance(receiver, Instance) and classes.is_chain(receiver.cls):
+        return _hold(receiver, args)
     if name in ("register_buffer", "register_parameter", "add_module") and len(args) > 1:
         return _register(receiver, args)
     if name == "detach_" and isinstance(receiver, Unknown):
@@ -305,6 +309,13 @@ def _of_unknown(machine: Machine, receiver: Value, name: str, frame: Frame) -> V
     if receiver.node is None:
         return Unknown(data=isinstance(receiver, Unknown) and receiver.data, lost=receiver.lost)
     return operators.operate(machine, name, [receiver], frame)
+
+
+def _hold(chain: Instance, args: list[Value]) -> Value:
+    """What `nn.Sequential` is given, by position or by name."""
+    named = args[0].items if args and isinstance(args[0], Mapping) else dict(enumerate(args))
+    chain.attrs |= {str(name): part for name, part in named.items()}
+    return NONE
 
 
 def _register(receiver: Value, args: list[Value]) -> Value:
