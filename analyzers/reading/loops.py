@@ -26,6 +26,7 @@ from analyzers.reading.values import (
     Unknown,
     Value,
 )
+from analyzers.source.project import target_names
 
 EXACT_PASSES = 8
 MAX_PASSES = 20
@@ -245,7 +246,19 @@ def _while(machine: Machine, node: ast.While, frame: Frame) -> Signal | None:
 def comprehension(
     machine: Machine, generators: list[ast.comprehension], frame: Frame
 ) -> Iterator[None]:
-    """Bind the targets for each pass of (nested) comprehension clauses."""
+    """Bind the targets for each pass of comprehension clauses; what they are called elsewhere is
+    so again behind it."""
+    targets = {name for clause in generators for name in target_names(clause.target)}
+    outside = {name: frame.names.get(name) for name in targets if frame.lookup(name) is not None}
+    yield from _clauses(machine, generators, frame)
+    for name, value in outside.items():
+        if value is not None:
+            frame.names[name] = value
+        else:
+            frame.names.pop(name, None)
+
+
+def _clauses(machine: Machine, generators: list[ast.comprehension], frame: Frame) -> Iterator[None]:
     if not generators:
         yield
         return
@@ -260,4 +273,4 @@ def comprehension(
             return
         assigning.assign(machine, first.target, item, frame)
         if all(truth(machine.evaluate(test, frame)) is not False for test in first.ifs):
-            yield from comprehension(machine, rest, frame)
+            yield from _clauses(machine, rest, frame)

@@ -41,6 +41,25 @@ STALE = {
         "y = net(x).exp()\ny[0] = 0\ny.sum().backward()\n",
         (2, "copy_"),
     ),
+    "a step on the way to the last of three names": (
+        "loss = {'a': head(x).sum(), 'b': head(x).sum(), 'c': net(x).pow(2).sum()}\n"
+        "for name in ('a', 'b', 'c'):\n    opt.zero_grad()\n    loss[name].backward()\n"
+        "    opt.step()\n",
+        (5, "step"),
+    ),
+    "a step once a buffer is full": (
+        "held, loss = [], net(x).pow(2).sum()\nfor i in range(50):\n    held.append(i)\n"
+        "    if len(held) >= 32:\n        opt.step()\nloss.backward()\n",
+        (5, "step"),
+    ),
+    "a step under layers of a class of the script's own": (
+        "class Deep(nn.Sequential):\n    def __init__(self):\n"
+        "        super().__init__(nn.Linear(4, 4), nn.Tanh())\n"
+        "        self.add_module('last', nn.Linear(4, 1))\n"
+        "deep = Deep()\nmine = torch.optim.SGD(deep.parameters(), lr=0.1)\n"
+        "loss = deep(x).sum()\nmine.step()\nloss.backward()\n",
+        (8, "step"),
+    ),
     "a layer that works in place": (
         "act = nn.ReLU(inplace=True)\ny = net(x).tanh()\nz = act(y)\n(y + z).sum().backward()\n",
         (3, "relu_"),
@@ -269,6 +288,12 @@ HEALTHY = {
         "state = torch.zeros(2, 4)\ndef states():\n    global state\n    while True:\n"
         "        state = torch.tanh(net(x) + state)\n        yield state\n"
         "for y in states():\n    y.sum().backward()\n    state = state.detach()\n"
+    ),
+    "a name that a comprehension gives to something else": (
+        "import torch as t\nstate = x, x\nfor _ in range(3):\n"
+        "    state = tuple(t.detach() for t in state)\n"
+        "    state = [t.tanh(net(s) + s) for s in state]\n    state[0].sum().backward()\n"
+        "    state = [t.zeros(2, 4), state[0]]\n"
     ),
     "a total of numbers": (
         "total = 0.0\n" + LOOP + "    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"
