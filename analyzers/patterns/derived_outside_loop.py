@@ -39,7 +39,6 @@ from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.makers import built_by_a_module, of_parameters_alone
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
-from analyzers.repair.remake.loading import network_on_each_batch
 from analyzers.repair.remake.moving import forward_into_loop
 from analyzers.repair.remake.recomputing import recompute_where_used
 from analyzers.source.project import Project
@@ -81,4 +80,3 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     story = story_in(match)
     yield from recompute_where_used(story)
     yield from forward_into_loop(story, rank=1)
-    yield from network_on_each_batch(story)

@@ -41,7 +41,6 @@ from analyzers.explain.reuse.makers import built_by_a_module
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.cut.constants import detach_at_definition
-from analyzers.repair.remake.loading import network_on_each_batch
 from analyzers.repair.remake.moving import forward_into_loop
 from analyzers.source.project import Project
 
@@ -79,5 +78,4 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Move the forward into the loop; or make its output a constant, if nothing learns from it."""
     yield from forward_into_loop(story_in(match), rank=0)
-    yield from network_on_each_batch(story_in(match))
     yield from detach_at_definition(story_in(match), rank=SECOND_CHOICE + 1)

@@ -46,7 +46,6 @@ from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.sentences import changed
 from analyzers.repair.copy.overwriting import (
     clone_first,
-    clone_given,
     clone_saved,
     not_in_place,
     without_flag,
@@ -72,11 +71,9 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Out of place; the module's flag; a copy before the write, or for who writes; a copy for
-    who saves it."""
+    """Out of place; the module's flag; a copy before the write; a copy for who saves it."""
     stale = stale_in(match)
     yield from not_in_place(stale)
     yield from without_flag(stale)
     yield from clone_first(stale, rank=2)
-    yield from clone_given(stale)
     yield from clone_saved(stale)

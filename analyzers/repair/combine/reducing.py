@@ -7,21 +7,19 @@ from collections.abc import Iterator
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
-from analyzers.repair.blocks import alias
-from analyzers.repair.rewrite import with_keyword
 from analyzers.source.edits import Edit
 from analyzers.source.flow import WALKS, called_name, definitions, value_of, walked
 from analyzers.source.trees import position, walk
 
 
 def reduced(where: Spot) -> Iterator[Proposal]:
-    """For a loss: its mean, its sum. For a derivative: the sum, which is exact, or ones."""
+    """For a loss: its mean, its sum. For a derivative: the sum, which is exact."""
     call = where.call(*WALKS)
     tensor = walked(call) if call is not None else None
     if call is None or tensor is None:
         return
     if called_name(call) == "grad":
-        yield from _derivative(where, call, tensor)
+        yield from _derivative(where, tensor)
         return
     for rank, method in enumerate(_conventions(where)):
         title = f"Call backward on the {method} of the loss"
@@ -32,15 +30,10 @@ def reduced(where: Spot) -> Iterator[Proposal]:
         yield Proposal(f"reduce-{method}", title, (edit,), tradeoff, rank)
 
 
-def _derivative(where: Spot, call: ast.Call, tensor: ast.expr) -> Iterator[Proposal]:
-    editor, text = where.editor, where.editor.text_of(tensor)
-    ones = f"{alias(where.module, 'torch')}.ones_like({text})"
-    title = f"Ask for the derivative of `{text}.sum()`"
-    edit = editor.append_to(tensor, ".sum()")
+def _derivative(where: Spot, tensor: ast.expr) -> Iterator[Proposal]:
+    title = f"Ask for the derivative of `{where.editor.text_of(tensor)}.sum()`"
+    edit = where.editor.append_to(tensor, ".sum()")
     yield Proposal("reduce-sum", title, (edit,), "", 0)
-    if isinstance(tensor, ast.Name | ast.Attribute):
-        given = with_keyword(editor, call, "grad_outputs", ones)
-        yield Proposal("grad-outputs", "Pass ones as the direction", (given,), "", 1)
 
 
 def _conventions(where: Spot) -> list[str]:

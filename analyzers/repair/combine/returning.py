@@ -12,12 +12,11 @@ from analyzers.explain.reuse.story import Story
 from analyzers.repair.combine.combining import is_schedule, rescheduled
 from analyzers.repair.rewrite import top_level_in, unused_name
 from analyzers.source.calls import calls_to, steps
+from analyzers.source.detached import VALUES
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, names_read, statements_of, walk_scope, walked
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.trees import position, walk
-
-_NUMBERS = ("item", "float", "detach", "data")
 
 
 @dataclass(frozen=True)
@@ -135,9 +134,9 @@ def _is_loss(returned: ast.Return, loss: ast.expr) -> bool:
         if spelled(value) == spelled(loss):
             return True
         match value:
-            case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in _NUMBERS:
+            case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in VALUES:
                 value = inner
-            case ast.Call(func=ast.Name(id=function), args=[inner]) if function in _NUMBERS:
+            case ast.Call(func=ast.Name(id="float"), args=[inner]):
                 value = inner
             case _:
                 return False

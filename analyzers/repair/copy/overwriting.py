@@ -152,22 +152,6 @@ def without_flag(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("no-inplace-flag", title, tuple(edits), "", rank)
 
 
-def clone_given(stale: Stale, rank: int = 2) -> Iterator[Proposal]:
-    """A copy for the module that writes into what it is given."""
-    for _, where in stale.changes:
-        if list(writes(where.statement)):
-            continue
-        for call in ast.walk(where.statement):
-            if not isinstance(call, ast.Call) or len(call.args) != 1:
-                continue
-            given = call.args[0]
-            if isinstance(given, ast.Name | ast.Attribute) and stale.concerns(spelled(given)):
-                edit = where.editor.append_to(given, ".clone()")
-                title = f"Give `{spelled(call.func)}` a copy of `{spelled(given)}`"
-                yield Proposal("clone-argument", title, (edit,), "One copy more.", rank)
-                return
-
-
 def _flags_passed_on(stale: Stale) -> Iterator[Edit]:
     """Edits that turn the flag off where it is handed on: in a table of arguments, in a call of
     a function that builds modules, as the default of a parameter."""

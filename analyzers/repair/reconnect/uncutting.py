@@ -12,12 +12,13 @@ from analyzers.explain.spots import Spot, names_held, returns_of
 from analyzers.repair.blocks import alias, joined, text_with
 from analyzers.repair.reconnect.stacked import Rows, restacked
 from analyzers.repair.value_only.arrays import torch_edits
+from analyzers.source.detached import VALUES
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import bindings, called_name, definitions, names_read, own_expressions
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
 
-_ENDING_METHODS = frozenset({"item", "detach", "numpy", "tolist", "cpu"})
+_ENDING_METHODS = VALUES | {"cpu"}
 _TENSOR_MAKERS = frozenset(
     {"tensor", "as_tensor", "Tensor", "FloatTensor", "from_numpy", "Variable"}
 )

@@ -9,6 +9,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.rewrite import with_keyword
+from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.edits import Edit
 from analyzers.source.flow import called_name, walk_scope
 from analyzers.source.project import Project, spelled
@@ -19,7 +20,7 @@ _SHARED = frozenset(
     {"abs", "exp", "log", "sqrt", "square", "mean", "sum", "where", "sin", "cos", "tanh", "sign"}
     | {"maximum", "minimum", "clip", "log1p", "expm1", "prod", "std", "var", "stack", "dot"}
 )
-_NUMBERS = frozenset({"item", "float", "int", "len", "detach", "tolist", "numpy"})
+_NUMBERS = WITHOUT_GRAPH | {"float", "int", "len"}
 _LEAVING = frozenset({"numpy", "detach", "cpu"})
 
 
