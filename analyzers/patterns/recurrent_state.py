@@ -48,7 +48,7 @@ from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.cut.carried import at_boundary, cuts
 from analyzers.repair.cut.expected import boundary_cuts
-from analyzers.repair.cut.resetting import reset_of_all_layers
+from analyzers.repair.cut.resetting import reset_in_each_pass, reset_of_all_layers
 from analyzers.repair.value_only.kept_values import detach_where_stored
 from analyzers.source.project import Project
 
@@ -85,7 +85,7 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The script's own reset made whole; or detach at the head of the loop, behind the backward, or
-    where the state is stored."""
+    where the state is stored; or begin anew where passes go through the same data."""
     story = story_in(match)
     yield from reset_of_all_layers(story)
     observed = list(cuts(story.reuse, project))
@@ -93,3 +93,4 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if not at_boundary(observed):
         yield from boundary_cuts(story)
         yield from detach_where_stored(story, rank=3)
+    yield from reset_in_each_pass(story, rank=3)

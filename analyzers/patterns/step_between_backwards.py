@@ -57,7 +57,7 @@ from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import changed
 from analyzers.explain.spots import Spot, spot
 from analyzers.repair.cut.carrying import carried_names
-from analyzers.repair.remake.members import anew_where_read
+from analyzers.repair.remake.members import anew_where_read, called_again
 from analyzers.repair.reschedule.carried import detach_attributes, detach_carried
 from analyzers.repair.reschedule.schedule import Schedule, root_names, schedule_of
 from analyzers.repair.reschedule.splitting import all_steps_last, steps_behind_walks
@@ -154,6 +154,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from detach_attributes(stale)
     elif schedule.straight:
         yield from fresh_forward(stale, schedule)
+        yield from called_again(stale, schedule, rank=1)
         yield from steps_last(schedule)
         yield from all_steps_last(stale, schedule)
     else:

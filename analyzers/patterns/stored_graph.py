@@ -41,6 +41,7 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
+from analyzers.explain.reuse.measures import keeps_losses
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, line, matched, story_in
 from analyzers.repair.cut.carried import at_boundary, cuts
@@ -88,10 +89,11 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from gathered_emptied(story)
     if not story.reuse.remade:
         yield from without_cache(story)
-    observed = list(cuts(story.reuse, project, stored_first=True))
+    stored = -SECOND_CHOICE if keeps_losses(story) else 0
+    observed = list(cuts(story.reuse, project, stored_first=True, stored=stored))
     yield from observed
     yield from computed_for_next_pass(story)
     yield from emptied(story, rank=3)
     if not at_boundary(observed):
-        yield from detach_where_stored(story, rank=0)
+        yield from detach_where_stored(story, rank=stored)
         yield from boundary_cuts(story, rank=SECOND_CHOICE)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from analyzers.source.flow import called_name, names_read
-from analyzers.source.project import Module, Project, spelled
+from analyzers.source.project import Module, Project, assigned_pairs, spelled
 from analyzers.source.trees import remembered, walk
 from analyzers.source.writes import unsliced, writes_in_place
 
@@ -43,6 +43,24 @@ def calls_to(project: Project, name: str) -> list[tuple[Module, ast.Call]]:
         for module in project.modules.values()
         for call in calls_in(module.tree).get(name, ())
     ]
+
+
+def calls_a_class(module: Module, call: ast.Call) -> bool:
+    """Whether a call makes an object, as the capital of what it calls says: unless that is itself
+    what a call has made (`G = Generator()`)."""
+    capital = called_name(call)[:1].isupper()
+    return capital and spelled(call.func) not in _made_by_calls(module.tree)
+
+
+@remembered
+def _made_by_calls(tree: ast.Module) -> set[str]:
+    """What a file gives the result of a call, but for classes that a call makes."""
+    return {
+        spelled(target)
+        for statement in walk(tree)
+        for target, value in assigned_pairs(statement)
+        if isinstance(value, ast.Call) and "tuple" not in called_name(value).lower()
+    }
 
 
 def argument_for(call: ast.Call, parameters: Sequence[str], name: str) -> ast.expr | None:

@@ -22,6 +22,10 @@ MENDED = [
     "batch5/stored_graph/loss_scales_callback",
     "batch5/stored_graph/pupil_concept_slots",
     "batch5/undetached_target/sensor_domain_confusion",
+    "batch22/stored_graph/kite_curriculum_sampler",
+    "batch24/step_between_backwards/lichen_record",
+    "batch28/recurrent_state/evolving_weights",
+    "batch30/forward_outside_loop/colour_transport",
 ]
 
 

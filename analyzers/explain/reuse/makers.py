@@ -6,7 +6,7 @@ import ast
 import builtins
 
 from analyzers.explain.reuse.story import Story
-from analyzers.source.calls import asks_for_gradient
+from analyzers.source.calls import asks_for_gradient, calls_a_class
 from analyzers.source.flow import bindings, called_name, mentions, names_read, value_of
 from analyzers.source.project import Project, spelled
 from analyzers.source.trees import walk
@@ -57,7 +57,9 @@ def _calls_an_object(project: Project, call: ast.Call) -> bool:
     """`model(x)` or `self.encoder(x)`, not `torch.exp(x)`, `F.relu(x)`, `x.pow(2)` or a plain
     function of the script."""
     text = spelled(call.func)
-    if project.is_package(text) or called_name(call)[:1].isupper() or hasattr(builtins, text):
+    if project.is_package(text) or hasattr(builtins, text):
+        return False
+    if all(calls_a_class(module, call) for module in project.modules.values()):
         return False
     if any(True for _ in project.functions_by_name(text)):
         return False

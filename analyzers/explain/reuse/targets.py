@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import hops_at
-from analyzers.source.calls import steps
+from analyzers.source.calls import calls_a_class, steps
 from analyzers.source.flow import (
     bindings,
     called_name,
@@ -222,7 +222,8 @@ def _is_model_call(project: Project, call: ast.Call) -> bool:
     """A call with arguments of something that is neither a library's, nor Python's, nor a class."""
     text = spelled(call.func)
     library = project.is_package(text) or text in _BUILTINS
-    return bool(call.args) and not library and not called_name(call)[:1].isupper()
+    makes = all(calls_a_class(module, call) for module in project.modules.values())
+    return bool(call.args) and not library and not makes
 
 
 def is_loss(call: ast.Call) -> bool:

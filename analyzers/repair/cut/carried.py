@@ -27,21 +27,26 @@ _BETWEEN = (
 
 
 def cuts(
-    reuse: GraphReuse, project: Project, rank: int = 0, *, stored_first: bool = False
+    reuse: GraphReuse,
+    project: Project,
+    rank: int = 0,
+    *,
+    stored_first: bool = False,
+    stored: int = 0,
 ) -> Iterator[Proposal]:
     """Every cut along the path that a run has seen, the most idiomatic first, each with its rank;
-    none where no run has."""
+    none where no run has. `stored` ranks a cut where the value is stored, if that comes first."""
     if reuse.path and reuse.engine == "torch":
         try:
-            yield from _cuts(Cutting(reuse, project), rank, stored_first)
+            yield from _cuts(Cutting(reuse, project), rank, stored_first, stored)
         except EditConflict:
             return
 
 
-def _cuts(cutting: Cutting, rank: int, stored_first: bool) -> Iterator[Proposal]:
+def _cuts(cutting: Cutting, rank: int, stored_first: bool, stored: int) -> Iterator[Proposal]:
     yield from within.where_asked(cutting, rank)
     if stored_first:
-        yield from within.where_stored(cutting, rank)
+        yield from within.where_stored(cutting, rank + stored)
         rank += 1
     shared = SharedFrame(cutting.reuse, cutting.project).shared
     if shared is not None:

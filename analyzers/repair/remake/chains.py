@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from analyzers.source.calls import asks_for_gradient, steps
+from analyzers.source.calls import asks_for_gradient, calls_a_class, steps
 from analyzers.source.detached import names_attached
 from analyzers.source.flow import (
     backward_calls,
@@ -158,7 +158,9 @@ def _makes_graph(module: Module, scope: Scope, statement: ast.stmt) -> bool:
         if not isinstance(node, ast.Call):
             continue
         name = called_name(node)
-        if name[:1].isupper() or name in _DATA or name in ("to", "cuda", "manual_seed", "load"):
+        if name in _DATA or name in ("to", "cuda", "manual_seed", "load"):
+            return False
+        if calls_a_class(module, node):
             return False
     if not any(isinstance(node, ast.Call | ast.BinOp | ast.Tuple) for node in walk(value)):
         return False

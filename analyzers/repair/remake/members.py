@@ -1,19 +1,31 @@
-"""The fix for a value that an object holds from before a step: made anew where it is read."""
+"""Fixes for a value that an object holds from before a step: made anew where it is read."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, spot
+from analyzers.explain.spots import Spot, assignments_to, functions_calling, spot
 from analyzers.repair.blocks import joined
 from analyzers.repair.remake.anew import in_names_of
+from analyzers.repair.reschedule.schedule import Schedule
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
-from analyzers.source.flow import assigned_parts, definitions, value_of, walk_scope
-from analyzers.source.project import Project, spelled
+from analyzers.source.flow import (
+    assigned_parts,
+    called_name,
+    definitions,
+    names_read,
+    value_of,
+    walk_scope,
+)
+from analyzers.source.project import Project, assigned_pairs, spelled
 from analyzers.source.reads import attributes_loaded
+from analyzers.source.trees import walk
+
+_FRESH = "The loss is computed from the weights as the step has left them."
 
 
 def anew_where_read(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
@@ -41,9 +53,49 @@ def anew_where_read(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
             if len(attributes_loaded(everywhere, target.attr)) == len(reads):
                 edits.append(Editor(made.module).delete(made.statement))
             title = f"Compute `{spelled(reads[0])}` anew where it is read"
-            told = "The loss is computed from the weights as the step has left them."
-            yield Proposal("compute-where-read", title, joined(edits), told, rank)
+            yield Proposal("compute-where-read", title, joined(edits), _FRESH, rank)
         return
+
+
+def called_again(stale: Stale, schedule: Schedule, rank: int) -> Iterator[Proposal]:
+    """`net.look(shot)` in front of the step fills `shot.feature`, which is read behind it: called
+    there once more, it fills it with the weights as the step has left them."""
+    at, walk_at = schedule.block.index(schedule.step), schedule.block.index(schedule.walk)
+    editor, project = schedule.where.editor, stale.project
+    for name in _members_read(project, schedule.block[at + 1 : walk_at + 1]):
+        makers = _makers(project, name)
+        calls = [call for s in schedule.block[:at] for call in calls_named(s, *makers)]
+        if calls:
+            edit = editor.insert_after(schedule.step, editor.text_of(calls[-1]))
+            title = f"Call `{spelled(calls[-1].func)}` again behind the step, for `{name}`"
+            yield Proposal("fresh-forward", title, (edit,), _FRESH, rank)
+            return
+
+
+def _members_read(project: Project, statements: Sequence[ast.stmt]) -> Iterator[str]:
+    """The members of objects that statements read, or the functions that they call."""
+    called = {called_name(n) for s in statements for n in walk(s) if isinstance(n, ast.Call)}
+    functions = [f for name in called - {""} for _, f in project.functions_named(name)]
+    names = [name for node in (*statements, *functions) for name in sorted(names_read(node))]
+    yield from dict.fromkeys(name for name in names if "." in name)
+
+
+def _makers(project: Project, name: str) -> set[str]:
+    """What is called to give a member its value: methods, what calls them, and modules, by name."""
+    found: set[str] = set()
+    for module, statement in assignments_to(project, name):
+        scope, kind = module.scope_of(statement), module.class_of(statement)
+        own = getattr(scope, "name", "__init__")
+        if own == "forward" and kind is not None:
+            found |= {
+                spelled(target).rpartition(".")[2]
+                for _, node in project.each(ast.Assign)
+                for target, value in assigned_pairs(node)
+                if isinstance(value, ast.Call) and called_name(value) == kind.name
+            }
+        elif own != "__init__":
+            found.add(own)
+    return {caller for maker in found for caller in functions_calling(project, maker)}
 
 
 def _reads(reader: Spot, attribute: str) -> list[ast.Attribute]:

@@ -1,0 +1,50 @@
+"""Whether what is kept from pass to pass is a measure of the training: losses, as they came."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.explain.reuse.feeding import made_of, put_in
+from analyzers.explain.reuse.story import Story
+from analyzers.explain.reuse.targets import is_loss
+from analyzers.source.calls import argument_for, calls_to
+from analyzers.source.flow import bindings, called_name, definitions, value_of
+from analyzers.source.project import Project, Scope
+from analyzers.source.signatures import positional
+from analyzers.source.trees import walk
+
+
+def keeps_losses(story: Story) -> bool:
+    """Whether the carrier gets its values from losses. A record of how well a sample, a task or a
+    level was learnt is read as a number, also in the pass that wrote it."""
+    return any(
+        _of_losses(story.project, scope, value)
+        for module, scope, statement in story.binders
+        if story.binds_inside(module, scope, statement)
+        and len(bindings(statement)) < 2  # `loss, state = ...` has the loss beside what it keeps
+        and (value := value_of(statement) or put_in(statement)) is not None
+    )
+
+
+def _of_losses(project: Project, scope: Scope, value: ast.expr, depth: int = 3) -> bool:
+    """Whether a value is made of what a loss function gave, here or in what calls the function."""
+    names = made_of(scope, value)
+    single = [s for name in names for s in definitions(scope, name) if len(bindings(s)) == 1]
+    given = [v for s in single if (v := value_of(s)) is not None]
+    if any(isinstance(n, ast.Call) and _measures(n) for v in (value, *given) for n in walk(v)):
+        return True
+    if not depth or not isinstance(scope, ast.FunctionDef):
+        return False
+    parameters = positional(scope)
+    own = parameters[1:] if parameters[:1] == ["self"] else parameters
+    return any(
+        argument is not None and _of_losses(project, module.scope_of(call), argument, depth - 1)
+        for module, call in calls_to(project, scope.name)
+        for name in own
+        if name in names
+        for argument in (argument_for(call, own, name),)
+    )
+
+
+def _measures(call: ast.Call) -> bool:
+    return is_loss(call) or called_name(call).endswith("cross_entropy")
