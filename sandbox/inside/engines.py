@@ -20,7 +20,7 @@ from . import frames
 from .emitter import Emitter
 from .frames import Json
 from .holders import Search
-from .instances import LIMIT, Instances
+from .instances import LIMIT, Instances, makes_from
 from .leaf_steps import LeafSteps
 from .names import Name
 from .parameters import Parameters
@@ -28,8 +28,17 @@ from .received import Received
 from .rewinding import Rewind, cut_off
 from .sampling import sampled
 from .stamps import Clock
-from .walked import Walk, joins_of, reuse_record
-from .walkers import Walker, computes, functions_in, is_foreign, walkers_of
+from .walked import Walk, edges_into_past, joins_of, reuse_record
+from .walkers import (
+    Walker,
+    computes,
+    functions_in,
+    is_alone,
+    is_foreign,
+    is_operation,
+    tapes_of,
+    walkers_of,
+)
 
 _builtins: Any = builtins
 KEPT = 512
@@ -72,20 +81,24 @@ class EngineWatch:
         def building(function: Any, name: str, *bases: Any, **more: Any) -> Any:
             made = build(function, name, *bases, **more)
             if isinstance(made, type) and is_foreign(made):
-                self._observe(made)
+                self._observe(made, alone=is_alone(function.__globals__))
             return made
 
         _builtins.__build_class__ = building
 
-    def _observe(self, kind: type) -> None:
-        walkers = walkers_of(kind)
-        if not walkers and not computes(kind):
+    def _observe(self, kind: type, *, alone: bool) -> None:
+        walkers = walkers_of(kind, alone=alone)
+        known = any(walker.known for walker in walkers.values())
+        if known or computes(kind):
+            self._instances.kinds = (*self._instances.kinds, kind)
+            methods = [f.__code__ for f in vars(kind).values() if isinstance(f, FunctionType)]
+            self._codes |= {id(code): code for code in methods}
+        elif alone:  # its instances may turn out to be made from each other
+            self._instances.possible.add(kind)
+        else:
             return
         self._armed |= bool(walkers)
-        self._settled |= any(walker.known for walker in walkers.values())
-        self._instances.kinds = (*self._instances.kinds, kind)
-        methods = [f.__code__ for f in vars(kind).values() if isinstance(f, FunctionType)]
-        self._codes |= {id(code): code for code in methods}
+        self._settled |= known
         owner: Any = kind
         if "__init__" in vars(kind):
             owner.__init__ = self._making(owner.__init__)
@@ -132,8 +145,11 @@ class EngineWatch:
             self._adopt(frame)
         if not self._armed or self._instances.of(instance) is not None:
             return
-        outside = self._outside(frame)
         maker = frames.user_frame(frame)
+        given = makes_from(maker, self._instances) if maker is not None else False
+        outside = self._outside(maker.f_back if maker is not None and given else frame)
+        while outside is not None and is_operation(outside):
+            outside = frames.user_frame(outside.f_back)
         at = frames.place(outside) if outside is not None else None
         op = maker.f_code.co_name if maker is not None and maker is not outside else ""
         self._instances.add(instance, at, op)
@@ -166,7 +182,7 @@ class EngineWatch:
                 raise
             finally:
                 self._walk = None
-            if walker.judge(walk.received):
+            if walker.judge(walk.received, result if walk.recorded else None):
                 self._settled = True
                 self._done(walk)
             return result
@@ -175,9 +191,15 @@ class EngineWatch:
 
     def _given(self, walker: Walker, values: Sequence[Any]) -> Sequence[Any]:
         """What a call is given to walk: a method's own object first, or the newest instance."""
+        of, is_node = self._instances.of, self._instances.is_node
+        if walker.known and walker.method and isinstance(values[0], self._instances.kinds):
+            return values
+        if any(of(value) is not None for value in values):
+            for tape in tapes_of(walker, values[0]):
+                self._instances.learn(tape)
+        nodes = [value for value in values if is_node(value)]
         if walker.method:
-            return values if walker.known or self._instances.of(values[0]) is not None else ()
-        nodes = [value for value in values if self._instances.of(value) is not None]
+            return values if walker.known or (nodes and of(values[0]) is not None) else ()
         return sorted(nodes, key=self._instances.number, reverse=True)
 
     def _gives_way(self, walk: Walk, instance: Any) -> bool:
@@ -205,7 +227,7 @@ class EngineWatch:
 
     def _root(self, instance: Any, given: Sequence[Any]) -> Any:
         """What is walked: the instance; or, where that only drives, a node that it is given."""
-        nodes = [value for value in given if self._instances.of(value) is not None]
+        nodes = [value for value in given if self._instances.is_node(value)]
         if not nodes or type(nodes[0]) is type(instance) or computes(type(instance)):
             return instance
         self._instances.kinds = tuple(k for k in self._instances.kinds if k is not type(instance))
@@ -215,7 +237,8 @@ class EngineWatch:
         outside = self._outside(frame)
         stack = frames.stack(outside)
         at: Json = stack[-1] if stack else {"file": "", "line": 0}
-        nodes = list(self._instances.below(root))
+        below = list(self._instances.below(root))
+        nodes = [node for node, _ in below]
         names: dict[int, list[Name]] = {}
         if len(nodes) > 1:
             line = (str(at["file"]), int(at["line"]))
@@ -229,15 +252,19 @@ class EngineWatch:
             "stack": stack,
             "iteration": self._per_line.get((str(at["file"]), int(at["line"])), 1),
             "kind": "backward",
-            "root": [name.path for name in names.get(id(root), [])][:8],
+            "root": sorted((name.path for name in names.get(id(root), [])), key=len)[:8],
         }
         received = None
-        leaves = [node for node in nodes if self._instances.is_leaf(node)]
+        leaves = [node for node, parents in below if not parents]
         if len(nodes) > 1:
             numbered = {self._instances.number(leaf): leaf for leaf in leaves}
             received = Received(self._parameters, self._instances.kinds, numbered, self._ids)
         leaf_ids, begun = frozenset(map(id, leaves)), self._instances.newest
-        return Walk(walker, begun, root, visit, nodes, leaf_ids, names, root, received)
+        walk = Walk(walker, begun, root, visit, nodes, leaf_ids, names, root, received)
+        made = self._instances.of(root)
+        walk.recorded = made is not None and bool(made.recorded)
+        walk.edges = edges_into_past(below, self._instances)
+        return walk
 
     def _done(self, walk: Walk) -> None:
         """Mark what was walked. A call over a lone instance is no walk over a graph."""
@@ -257,6 +284,7 @@ class EngineWatch:
         self._tell(walk, "ok", n - 1 - oldest)
         Clock.visits += 1
         count, walk.nodes, walk.root, walk.received = len(walk.nodes), [], None, None
+        walk.edges = []
         self._freeing[n] = walk
         if len(self._freeing) > KEPT or count >= LIMIT:
             del self._freeing[next(iter(self._freeing))]

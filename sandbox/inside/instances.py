@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any
 
 from .frames import Json, is_user_class
 from .parts import LIGHT, attributes
 from .stamps import Clock
+from .walkers import computes
 
 LIMIT = 100_000
 DEPTH = 3  # an object for the operation, its list, a pair
@@ -31,22 +33,26 @@ class Made:
     op: str
     visited_by: int = 0
     root_of: int = 0
+    result: bool = False  # whether one is known of what stands for an operation
+    recorded: tuple[weakref.ref[Any], ...] = ()
     reference: Any = None  # keeps its end noticed; strong where it cannot be weak
 
 
 class Instances:
-    """Every instance alive of the `kinds` that are observed."""
+    """Every instance alive of the `kinds` that are observed, and of those `possible`."""
 
     def __init__(self) -> None:
         self.kinds: tuple[type, ...] = ()
+        self.possible: set[type] = set()
         self._made: dict[int, Made] = {}
         self.newest = 0
 
     def add(self, instance: Any, at: Json | None, op: str) -> None:
         """Note one that is being made at a line, by a method of the user's or none (`""`)."""
-        if not isinstance(instance, self.kinds):  # a decorator made the class anew
+        known = isinstance(instance, self.kinds) or type(instance) in self.possible
+        if not known:  # a decorator made the class anew
             self.kinds = (*self.kinds, type(instance))
-        self.newest += 1
+        self.newest += 2  # room for an operation before each
         made = Made(self.newest, Clock.visits, at, op)
         key = id(instance)
         try:
@@ -71,8 +77,34 @@ class Instances:
 
     def parents(self, instance: Any) -> Iterator[Any]:
         """Instances of its kind that are older than it, and that it holds: itself, in pairs, in an
-        object that stands for the operation, or as variables of a function it keeps."""
-        return self._older(instance, [value for _, value in attributes(instance)])
+        object that stands for the operation, or as variables of a function it keeps; or with which
+        a tape has recorded it."""
+        made = self.of(instance)
+        if made is not None and made.recorded:
+            yield from (one for ref in made.recorded if (one := ref()) is not None)
+        else:
+            yield from self._older(instance, [value for _, value in attributes(instance)])
+
+    def is_node(self, value: Any) -> bool:
+        """Whether it is of a kind, or found to be of one: made from another of its class."""
+        if self.of(value) is None or isinstance(value, self.kinds):
+            return self.of(value) is not None
+        before = self.kinds
+        self.kinds = (*before, type(value))
+        if any(type(parent) is type(value) for parent in self.parents(value)):
+            return True
+        self.kinds = before
+        return False
+
+    def learn(self, tape: Iterable[Any]) -> None:
+        """Read what was recorded in a list: in each entry the newest instance was made from the
+        others."""
+        for entry in tape:
+            found = sorted(_instances(entry, self.of), key=self.number)
+            made = self.of(found[-1]) if len(found) > 1 else None
+            if made is not None and not made.recorded:
+                with suppress(TypeError):  # no weak references to it
+                    made.recorded = tuple(weakref.ref(one) for one in found[:-1])
 
     def leads_on(self, instance: Any, value: Any) -> bool:
         """Whether what one of its attributes holds leads to a parent."""
@@ -89,21 +121,32 @@ class Instances:
             seen.add(id(value))
             if isinstance(value, self.kinds):
                 if 0 < self.number(value) < own:
+                    self._place(value, instance)
                     yield value
             elif depth:
                 pending += [(part, depth - 1) for part in _parts(value, instance)]
+
+    def _place(self, value: Any, holder: Any) -> None:
+        """An object for an operation (`Tanh()(x @ w)`) may be older than what it was then given:
+        its place is just before its oldest result."""
+        made, above = self.of(value), self.of(holder)
+        if made is None or above is None or made.result:
+            return
+        if computes(type(holder)) and not computes(type(value)):
+            made.number, made.result = above.number - 1, True
 
     def is_leaf(self, instance: Any) -> bool:
         """Whether it was made from no other."""
         return not any(True for _ in self.parents(instance))
 
-    def below(self, root: Any) -> Iterator[Any]:
-        """The instance and everything it was made from, each once."""
+    def below(self, root: Any) -> Iterator[tuple[Any, list[Any]]]:
+        """The instance and everything it was made from, each once, with its parents."""
         seen, pending = {id(root)}, [root]
         while pending and len(seen) < LIMIT:
             instance = pending.pop()
-            yield instance
-            for parent in self.parents(instance):
+            parents = list(self.parents(instance))
+            yield instance, parents
+            for parent in parents:
                 if id(parent) not in seen:
                     seen.add(id(parent))
                     pending.append(parent)
@@ -123,19 +166,57 @@ class Instances:
 
 
 def _parts(value: Any, instance: Any) -> list[Any]:
-    """What a value holds. Of what holds the instance itself, a tape of all there are, nothing;
-    but a function that the instance keeps may name it too."""
+    """What a value holds. Of what holds the instance among others, a tape of all there are,
+    nothing; but a function that the instance keeps, or the operation that it came from, may name
+    it too."""
     if isinstance(value, FunctionType):
-        return list(inspect.getclosurevars(value).nonlocals.values())
+        return list(_variables(value))
     held: list[Any] = []
     if isinstance(value, dict):
         held = list(value.values())
     elif isinstance(value, list | tuple | set | frozenset):
         held = list(value)
     elif is_user_class(type(value)):
-        held = [part for _, part in attributes(value)]
+        own = [part for _, part in attributes(value) if part is not instance]
+        lists = [part for part in own if isinstance(part, list | set | dict)]
+        return [] if any(_has(part, instance) for part in lists) else own
     lists = [part for part in held if isinstance(part, list | set | dict)]
     return [] if any(_has(part, instance) for part in [held, *lists]) else held
+
+
+def makes_from(frame: FrameType, instances: Instances) -> bool:
+    """Whether a function makes something from the instances that it was given."""
+    code = frame.f_code
+    if code.co_name == "<module>":
+        return False
+    given = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
+    return any(
+        instances.of(part) is not None
+        for name in code.co_varnames[:given]
+        for value in [frame.f_locals.get(name)]
+        for part in (value[:8] if isinstance(value, tuple | list) else [value])
+    )
+
+
+def _instances(entry: Any, known: Callable[[Any], Made | None]) -> list[Any]:
+    """The known instances in an entry of a tape: in pairs, lists, or variables of functions."""
+    found: dict[int, Any] = {}
+    pending = [(entry, DEPTH)]
+    while pending:
+        value, depth = pending.pop()
+        if type(value) in LIGHT:
+            continue
+        if known(value) is not None and value is not entry:
+            found[id(value)] = value
+        elif depth:
+            pending += [(part, depth - 1) for part in _parts(value, None)]
+    return list(found.values())
+
+
+def _variables(function: FunctionType) -> Iterator[Any]:
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # not bound yet
+            yield cell.cell_contents
 
 
 def _has(items: Any, instance: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,18 +29,29 @@ class Walk:
     received: Received | None = None
     rewind: Rewind | None = None
     stale: list[Json] = field(default_factory=list)
+    recorded: bool = False  # on a tape: its nodes do not hold each other
+    edges: list[tuple[Any, Any]] = field(default_factory=list)  # to what was walked before
+
+
+def edges_into_past(
+    below: Sequence[tuple[Any, Sequence[Any]]], instances: Instances
+) -> list[tuple[Any, Any]]:
+    """What was walked before and what is new above it. They are noted ahead of a walk, which may
+    cut the graph on its way."""
+    visited = instances.visited_by
+    return [
+        (parent, node)
+        for node, parents in below
+        if not visited(node)
+        for parent in parents
+        if visited(parent)
+    ]
 
 
 def joins_of(walk: Walk, freeing: Mapping[int, Walk], instances: Instances) -> list[Json]:
     """The edges from what is new to what an earlier call walked; `freeing`: those calls."""
     visited, node = instances.visited_by, instances.node
-    found = [
-        (parent, consumer)
-        for consumer in walk.nodes
-        if not visited(consumer)
-        for parent in instances.parents(consumer)
-        if visited(parent) in freeing
-    ]
+    found: list[tuple[Any, Any]] = [edge for edge in walk.edges if visited(edge[0]) in freeing]
     if visited(walk.root) in freeing:
         found.append((walk.root, None))
     told: dict[tuple[int, int], Json] = {}

@@ -8,15 +8,16 @@ a walk is, whatever it is called, and it is seen when it is called for the first
 from __future__ import annotations
 
 import dis
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import cache
-from types import CodeType, FunctionType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import torch
 
 from . import frames
+from .parts import attributes
 from .received import Received
 
 TRIES = 3  # calls that gave nothing to anybody, after which a function is let alone
@@ -49,9 +50,10 @@ class Walker:
             put_back()
         self.undo.clear()
 
-    def judge(self, received: Received | None) -> bool:
-        """Whether the call that has ended was a walk."""
-        self.known = self.known or (received is not None and received.any_given())
+    def judge(self, received: Received | None, returned: Any) -> bool:
+        """Whether the call that has ended was a walk; `returned`: by what was recorded."""
+        given = received is not None and (received.any_given() or gives(returned))
+        self.known = self.known or given
         if not self.known and received is not None:
             self.tries -= 1
             if self.dismissed:
@@ -59,18 +61,55 @@ class Walker:
         return self.known
 
 
-def walkers_of(kind: type) -> dict[str, Walker]:
-    """The methods of a class that walk, or may."""
+def walkers_of(kind: type, *, alone: bool) -> dict[str, Walker]:
+    """The methods of a class that walk, or may; `alone`: in a module without torch."""
     methods = {name: f for name, f in vars(kind).items() if isinstance(f, FunctionType)}
     if "backward" in methods:
         return {"backward": Walker(methods["backward"], method=True, known=True)}
-    if hasattr(kind, "backward") or not computes(kind):
+    if hasattr(kind, "backward") or not (alone or computes(kind)):
         return {}
     return {
         name: Walker(function, method=True)
         for name, function in methods.items()
         if name[:2] != "__" and goes_round(function.__code__)
     }
+
+
+def is_alone(namespace: Mapping[str, Any]) -> bool:
+    """Whether a module has nothing of torch in it: whatever is differentiated there, it does
+    itself."""
+    for value in list(namespace.values()):
+        home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
+        if isinstance(home, str) and home.partition(".")[0] == "torch":
+            return False
+    return True
+
+
+def gives(returned: Any) -> bool:
+    """Whether a function has given numbers for each of some things: the gradients of a tape."""
+    if isinstance(returned, dict):
+        returned = list(returned.values())
+    many = returned if isinstance(returned, list | tuple) else [returned]
+    return any(isinstance(one, float) or hasattr(one, "__array_interface__") for one in many)
+
+
+def is_operation(frame: FrameType) -> bool:
+    """Whether the function that a frame runs is an operation, which makes one instance from
+    others and says, by a function within it, how to go back."""
+    inner = [part for part in frame.f_code.co_consts if isinstance(part, CodeType)]
+    return frame.f_code.co_name != "<module>" and any(
+        part.co_name == "<lambda>" or part.co_name[:1] != "<" for part in inner
+    )
+
+
+def tapes_of(walker: Walker, driver: Any) -> Iterator[list[Any]]:
+    """The lists in which a walker may read what was recorded: of its object, or of its module."""
+    if walker.method:
+        held = [value for _, value in attributes(driver)]
+    else:
+        code, names = walker.function.__code__, walker.function.__globals__
+        held = [names.get(name) for name in code.co_names]
+    yield from (value for value in held if isinstance(value, list))
 
 
 def functions_in(namespace: MutableMapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -85,8 +124,8 @@ def functions_in(namespace: MutableMapping[str, Any]) -> Iterator[tuple[str, Any
 
 
 def computes(kind: type) -> bool:
-    """Whether the class has arithmetic of its own."""
-    return any(isinstance(vars(kind).get(name), FunctionType) for name in _ARITHMETIC)
+    """Whether the class, or one of the user's that it derives from, has arithmetic of its own."""
+    return any(isinstance(getattr(kind, name, None), FunctionType) for name in _ARITHMETIC)
 
 
 def is_foreign(kind: type) -> bool:
