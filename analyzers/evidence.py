@@ -188,7 +188,8 @@ class MissingGraph:
 class SilentFault:
     """Nothing was raised, and training is wrong all the same. `kind` says what
     was seen: growing-graph, reaching-back, overwritten-gradient, uncleared-gradients,
-    unfed-parameters. `doubtful`: only reading can tell whether it is a fault."""
+    unfed-parameters. `doubtful`: only reading can tell whether it is a fault. `gradient`: the
+    attribute in which leaves of a hand-written engine hold gradients."""
 
     kind: str
     how: How
@@ -198,7 +199,13 @@ class SilentFault:
     figures: tuple[float, ...] = ()
     visit: Visit | None = None
     detail: str = ""
+    gradient: str = ""
     doubtful: bool = False
+
+    @property
+    def engine(self) -> Engine:
+        """Whose graphs were walked."""
+        return "custom" if self.gradient else "torch"
 
     @property
     def seen_at(self) -> Place | None:

@@ -55,6 +55,7 @@ from analyzers.repair.reschedule.clearing import (
     cleared_already,
     optimizer_stepped,
 )
+from analyzers.repair.reschedule.clearing_leaves import clear_engine_leaves
 from analyzers.source.project import Project
 
 NAME = "missing-zero-grad"
@@ -110,7 +111,10 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Cleared before the backward."""
     where = spot(project, match.location)
-    if where is not None and _by_hand(match):
+    fault = match.evidence
+    if where is not None and isinstance(fault, SilentFault) and fault.gradient:
+        yield from clear_engine_leaves(where, fault.params, fault.gradient, project)
+    elif where is not None and _by_hand(match):
         yield from clear_leaves(where, _params(match))
     elif where is not None:
         yield from clear_before_walk(where)

@@ -57,7 +57,7 @@ def _explained(match: Match, turn: int, project: Project) -> Explained:
         certainty=match.certainty,
         basis="read" if evidence.how == "predicted" else "seen",
         how=evidence.how,
-        engine=evidence.engine if isinstance(evidence, GraphReuse) else "torch",
+        engine=evidence.engine if isinstance(evidence, GraphReuse | SilentFault) else "torch",
         location=match.location,
         code=project.code(match.location.file, match.location.line),
         carrier=match.carrier,
@@ -81,7 +81,9 @@ def _recalled(match: Match, pattern: Pattern, project: Project) -> Explained:
         certainty=Certainty.USUAL if is_vague(match) else match.certainty,
         basis="told",
         how=match.evidence.how,
-        engine=match.evidence.engine if isinstance(match.evidence, GraphReuse) else "torch",
+        engine=match.evidence.engine
+        if isinstance(match.evidence, GraphReuse | SilentFault)
+        else "torch",
         location=match.location,
         code=code,
         carrier=match.carrier,

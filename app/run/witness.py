@@ -177,5 +177,6 @@ def _silent(record: rec.Silent) -> ev.SilentFault:
         figures=tuple(record.figures),
         visit=_visit(record.visit) if record.visit is not None else None,
         detail=record.detail,
+        gradient=record.gradient,
         doubtful=record.doubtful,
     )

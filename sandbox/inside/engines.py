@@ -28,6 +28,7 @@ from .received import Received
 from .rewinding import Rewind, cut_off
 from .sampling import sampled
 from .stamps import Clock
+from .uncleared_leaves import UnclearedLeaves
 from .walked import Walk, edges_into_past, joins_of, reuse_record
 from .walkers import (
     Walker,
@@ -57,8 +58,10 @@ class EngineWatch:
         parameters: Parameters,
         steps: LeafSteps | None = None,
         reference: str = "",
+        judges: bool = False,
     ) -> None:
         self.steps = steps
+        self._uncleared = UnclearedLeaves(emitter, parameters) if judges else None
         self._reference = reference
         self._emitter = emitter
         self._parameters = parameters
@@ -182,6 +185,8 @@ class EngineWatch:
                 raise
             finally:
                 self._walk = None
+                if self._uncleared is not None and not walker.known:
+                    self._uncleared.release()
             if walker.judge(walk.received, result if walk.recorded else None):
                 self._settled = True
                 self._done(walk)
@@ -217,6 +222,8 @@ class EngineWatch:
         if self.steps is not None:
             self.steps.before()
             walk.stale = self.steps.stale(walk.nodes, self._instances, self._ids)
+        if self._uncleared is not None:
+            self._uncleared.before(walk.received)
         if self._reference:
             others = [] if any(node is driver for node in walk.nodes) else [driver]
             walk.rewind = Rewind([*others, *walk.nodes], self._instances.kinds)
@@ -295,6 +302,8 @@ class EngineWatch:
             if outcome == "ok" and walk.received is not None:
                 fed = walk.received.named(self._outside(sys._getframe(1)))
                 received = sorted(fed)
+                if self._uncleared is not None:
+                    self._uncleared.after(walk.visit, walk.received, fed)
                 if self.steps is not None:
                     newest = self._instances.newest
                     self.steps.after(walk.visit["at"], walk.visit["n"], walk.received, fed, newest)

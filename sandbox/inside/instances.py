@@ -34,7 +34,7 @@ class Made:
     visited_by: int = 0
     root_of: int = 0
     result: bool = False  # whether one is known of what stands for an operation
-    recorded: tuple[weakref.ref[Any], ...] = ()
+    recorded: tuple[Any, ...] = ()  # what a tape names beside it; the tape may forget
     reference: Any = None  # keeps its end noticed; strong where it cannot be weak
 
 
@@ -81,7 +81,7 @@ class Instances:
         a tape has recorded it."""
         made = self.of(instance)
         if made is not None and made.recorded:
-            yield from (one for ref in made.recorded if (one := ref()) is not None)
+            yield from made.recorded
         else:
             yield from self._older(instance, [value for _, value in attributes(instance)])
 
@@ -103,8 +103,7 @@ class Instances:
             found = sorted(_instances(entry, self.of), key=self.number)
             made = self.of(found[-1]) if len(found) > 1 else None
             if made is not None and not made.recorded:
-                with suppress(TypeError):  # no weak references to it
-                    made.recorded = tuple(weakref.ref(one) for one in found[:-1])
+                made.recorded = tuple(found[:-1])
 
     def leads_on(self, instance: Any, value: Any) -> bool:
         """Whether what one of its attributes holds leads to a parent."""

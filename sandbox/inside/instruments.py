@@ -92,11 +92,18 @@ class Instruments:
     def _watch_errors(self) -> None:
         emitter, stamps, parameters = self.emitter, self.stamps, self.parameters
         self.leaves = LeafSteps(self.steps, parameters) if self.steps.gradients else None
-        EngineWatch(emitter, parameters, self.leaves, self._reference).install()
+        judges = not self._unlike()
+        EngineWatch(emitter, parameters, self.leaves, self._reference, judges=judges).install()
         changes, losses = self._logs()
         self.inplace = InplaceWatch(emitter, stamps, parameters, changes)
         self.missing = MissingWatch(emitter, stamps, losses)
         self.missing.install()
+
+    def _unlike(self) -> bool:
+        """Whether the run is unlike the script's own, so that its silence says nothing."""
+        job = self.job
+        changed = self._reference or job.get("keep_graphs") or job.get("frozen_steps")
+        return bool(changed) or not job.get("silent", True)
 
     def _logs(self) -> tuple[ChangeLog | None, LossLog | None]:
         """The two logs of the slower run, switched on for good."""
@@ -117,8 +124,7 @@ class Instruments:
         yield self.missing
         yield VisitWatch(emitter, stamps, parameters, values=self.steps.gradients)
         yield self.hidden
-        unlike = reference or job.get("keep_graphs") or job.get("frozen_steps")
-        if not unlike and job.get("silent", True):
+        if not self._unlike():
             self.silent = SilentWatch(emitter, stamps, parameters)
             self.steps.on_step.append(self.silent.stepped)
             yield self.silent

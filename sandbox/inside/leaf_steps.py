@@ -57,7 +57,7 @@ class LeafSteps:
         told = [
             {
                 "param": n,
-                **fingerprint(_flat([known.then[name] for name in sorted(known.gradients)])),
+                **fingerprint(flat([known.then[name] for name in sorted(known.gradients)])),
             }
             for n, known in sorted(self._leaves.items())
             if n in self._written
@@ -106,7 +106,7 @@ class LeafSteps:
         return any(now.get(n) != known.then[n] for n in known.then.keys() - known.gradients)
 
 
-def _flat(values: list[Any]) -> torch.Tensor:
+def flat(values: list[Any]) -> torch.Tensor:
     """The numbers in what `Received` reads, in a row."""
     row: list[torch.Tensor] = []
     pending = values[::-1]

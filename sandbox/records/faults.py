@@ -96,4 +96,5 @@ class Silent(Record):
     figures: list[Number] = Field([], max_length=64)
     visit: Visit | None = None
     detail: Text = ""
+    gradient: Text = Field("", description="where leaves of a hand-written engine hold gradients")
     doubtful: bool = Field(False, description="only reading can tell whether it is a fault")

@@ -326,3 +326,139 @@ print(spread.__code__.co_filename == norm.__code__.co_filename if (norm := Vecto
     assert result.code == 0, result.stderr
     assert result.trace.backwards == []
     assert result.stdout.splitlines()[-1] == "True"
+
+
+TAPE = """\
+class Var:
+    def __init__(self, value):
+        self.value = value
+
+tape = []
+
+def record(value, *inputs):
+    out = Var(value)
+    tape.append((out, inputs))
+    return out
+
+class Tape:
+    def __init__(self, entries):
+        self.entries, self.asked = entries, False
+
+    def gradient(self, target, sources):
+        if self.asked:
+            raise RuntimeError("asked before")
+        self.asked, flow = True, {id(target): 1.0}
+        for out, inputs in reversed(self.entries):
+            for one in inputs:
+                flow[id(one)] = flow.get(id(one), 0.0) + flow.get(id(out), 0.0)
+        return [flow[id(source)] for source in sources]
+
+weight = Var(0.5)
+shared = record(weight.value, weight)
+one = record(shared.value, shared)
+two = record(shared.value, shared)
+asked = Tape(tape)
+asked.gradient(one, [weight])
+asked.gradient(two, [weight])
+"""
+
+
+def test_a_tape_tells_what_was_made_from_what(traced: Tracing) -> None:
+    reuse = traced(TAPE).trace.reuse
+    assert reuse is not None
+    assert [visit.at.line for visit in (reuse.freed, reuse.reached)] == [30, 31]
+    assert reuse.reached.root[0] == "two"
+    assert [join.holders[0].path for join in reuse.joins] == ["shared"]
+
+
+CREATED = """\
+class Variable:
+    def __init__(self, data):
+        self.data, self.grad, self.creator = data, 0.0, None
+
+    def __mul__(self, other):
+        return Times()(self, other)
+
+    def backward(self):
+        self.grad, todo = 1.0, [self.creator]
+        while todo:
+            step = todo.pop()
+            if step.inputs is None:
+                raise RuntimeError("released")
+            for one in step.inputs:
+                one.grad += step.output.grad
+                if one.creator is not None:
+                    todo.append(one.creator)
+            step.inputs = None
+
+class Times:
+    def __call__(self, *inputs):
+        self.inputs = inputs
+        self.output = Variable(inputs[0].data * inputs[1].data)
+        self.output.creator = self
+        return self.output
+
+    def backward(self, slope):
+        return slope
+
+weight, state = Variable(0.5), Variable(1.0)
+for turn in range(3):
+    state = Times()(state * weight, Variable(2.0))
+    state.backward()
+"""
+
+
+def test_an_operation_may_be_older_than_its_inputs(traced: Tracing) -> None:
+    """`Times()` is made before what it is given; and the failing walk lets go of its way."""
+    trace = traced(CREATED).trace
+    assert trace.reuse is not None
+    assert trace.backwards[0].nodes > 5
+    assert trace.reuse.joins[0].old.at is not None
+    assert trace.reuse.joins[0].old.at.line == 32
+
+
+GATHERING = """\
+KIND
+class Node:
+    def __init__(self, value, parents=()):
+        self.value, self.parents, self.grad = value, parents, ZERO
+
+    def __mul__(self, other):
+        return Node(self.value * other.value, ((self, other.value), (other, self.value)))
+
+    def backward(self):
+        CLEARS
+        for node, factor in self.parents:
+            node.grad = node.grad + factor
+            for below, inner in node.parents:
+                below.grad += inner * factor
+
+weight = Node(START)
+for turn in range(12):
+    (weight * Node(START)).backward()
+    UPDATE
+"""
+NUMPY = ("import numpy as np", "np.zeros(2)", "np.ones(2)")
+
+
+@pytest.mark.parametrize("kind", [("", "0.0", "1.0"), NUMPY])
+@pytest.mark.parametrize(
+    ("clears", "update", "told"),
+    [
+        ("pass", "weight.value = weight.value - 0.01 * weight.grad", True),
+        ("weight.grad = ZERO", "weight.value = weight.value - 0.01 * weight.grad", False),
+        ("weight.grad = weight.grad * 0", "weight.value = weight.value - weight.grad", False),
+        ("pass", "weight.value = weight.value + (-1) ** turn", False),
+        ("pass", "weight.value, weight.grad = weight.value - weight.grad, ZERO", False),
+        ("pass", "pass", False),
+    ],
+)
+def test_leaves_that_nothing_clears(
+    traced: Tracing, kind: tuple[str, str, str], clears: str, update: str, told: bool
+) -> None:
+    """An engine may clear in its backward; what a script writes need not be an update."""
+    script = GATHERING.replace("CLEARS", clears).replace("UPDATE", update)
+    for name, text in zip(("KIND", "ZERO", "START"), kind, strict=True):
+        script = script.replace(name, text)
+    found = [(s.kind, s.params, s.gradient) for s in traced(script).trace.silent]
+    assert found == ([("uncleared-gradients", ["weight"], "grad")] if told else [])

@@ -1,0 +1,121 @@
+"""Finds leaves of hand-written engines that the script updates, again and again, by gradients that
+nothing clears."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from .adding import Watched
+from .emitter import Emitter
+from .frames import Json
+from .leaf_steps import flat
+from .parameters import Parameters
+from .received import Received
+
+_Numbers = Mapping[str, Hashable]
+CALLS = 64  # within which updates are looked at
+ROW = 6  # updates in a row that used what was there before the last walk
+DOWNHILL = -0.5  # cosine of what an update changed, and the gradient: others are no updates by it
+
+
+@dataclass
+class Leaf:
+    """A leaf as a walk left it, the `gradient` being the attribute to which walks add; `norms` of
+    what updates in a row have used and nothing cleared."""
+
+    leaf: Any
+    gradient: str = ""
+    then: _Numbers = field(default_factory=dict)
+    norms: list[float] = field(default_factory=list)
+    watched: Watched | None = None
+
+
+class UnclearedLeaves:
+    """Follows leaves from one walk to the next.
+
+    One counts when it was moved against its gradient, that was left as it was, and the next walk
+    has added to it: seen, for an engine may as well clear what it is about to walk.
+    """
+
+    def __init__(self, emitter: Emitter, parameters: Parameters) -> None:
+        self._emitter = emitter
+        self._parameters = parameters
+        self._leaves: dict[int, Leaf] = {}
+        self._ended = False
+
+    def before(self, received: Received) -> None:
+        """A walk is about to begin: which leaves' gradients have served an update?"""
+        for known in [] if self._ended else self._leaves.values():
+            now = received.numbers(known.leaf)
+            kept = known.gradient and now.get(known.gradient) == known.then[known.gradient]
+            if kept and _went_down(known.then, now, known.gradient):
+                with suppress(AttributeError, TypeError):  # it cannot be exchanged
+                    known.watched = Watched(known.leaf, known.gradient)
+            elif not kept:
+                known.norms.clear()
+
+    def after(self, visit: Json, received: Received, fed: Mapping[int, Any]) -> None:
+        """What the walk has done to them; `fed`: the leaves it gave something, by their ids. Those
+        that stand out are told once."""
+        if self._ended:
+            return
+        for number, leaf in fed.items():
+            known = self._leaves.get(number)
+            if known is None or known.leaf is not leaf:
+                known = self._leaves[number] = Leaf(leaf)
+            names = received.gradients(leaf)
+            if known.watched is not None and known.watched.end():
+                known.norms.append(_norm(known.then[known.gradient]))
+            elif known.watched is not None:
+                known.norms.clear()
+            known.watched = None
+            known.gradient = min(names) if len(names) == 1 else ""
+            known.then = received.numbers(leaf)
+        found = [number for number, leaf in self._leaves.items() if len(leaf.norms) >= ROW]
+        if found:
+            self._tell(visit, found)
+        self._ended = bool(found) or visit["n"] >= CALLS
+
+    def release(self) -> None:
+        """The walk has failed: what was exchanged is put back."""
+        for known in self._leaves.values():
+            if known.watched is not None:
+                known.watched.end()
+                known.watched = None
+
+    def _tell(self, visit: Json, found: list[int]) -> None:
+        first = self._leaves[found[0]]
+        names = [self._parameters.known[number].name for number in found]
+        self._emitter.emit(
+            {
+                "t": "silent",
+                "kind": "uncleared-gradients",
+                "at": visit["at"],
+                "visit": visit,
+                "params": [name for name in names if name][:64],
+                "figures": first.norms[:64],
+                "gradient": first.gradient,
+            }
+        )
+
+
+def _went_down(then: _Numbers, now: _Numbers, gradient: str) -> bool:
+    """Whether another attribute was moved against the gradient."""
+    slope = flat([then[gradient]])
+    for name in then.keys() - {gradient}:
+        if now.get(name) != then[name]:
+            moved = flat([now.get(name)]), flat([then[name]])
+            if moved[0].shape == moved[1].shape == slope.shape and slope.any():
+                change = moved[0] - moved[1]
+                if float(torch.cosine_similarity(change, slope, dim=0)) <= DOWNHILL:
+                    return True
+    return False
+
+
+def _norm(value: Hashable) -> float:
+    return float(torch.linalg.vector_norm(flat([value])))
