@@ -199,7 +199,7 @@ class EngineWatch:
         of, is_node = self._instances.of, self._instances.is_node
         if walker.known and walker.method and isinstance(values[0], self._instances.kinds):
             return values
-        if any(of(value) is not None for value in values):
+        if any(of(value) is not None for value in values[walker.method :]):
             for tape in tapes_of(walker, values[0]):
                 self._instances.learn(tape)
         nodes = [value for value in values if is_node(value)]

@@ -100,9 +100,12 @@ class Instances:
         """Read what was recorded in a list: in each entry the newest instance was made from the
         others."""
         for entry in tape:
+            if isinstance(entry, self.kinds):
+                continue
             found = sorted(_instances(entry, self.of), key=self.number)
             made = self.of(found[-1]) if len(found) > 1 else None
-            if made is not None and not made.recorded:
+            whole = self.number(entry)  # a record is made of what there is, and no model is
+            if made is not None and not made.recorded and (not whole or whole > made.number):
                 made.recorded = tuple(found[:-1])
 
     def leads_on(self, instance: Any, value: Any) -> bool:
