@@ -328,7 +328,7 @@ print(spread.__code__.co_filename == norm.__code__.co_filename if (norm := Vecto
     assert result.stdout.splitlines()[-1] == "True"
 
 
-TAPE = """\
+SHARED = """\
 class Var:
     def __init__(self, value):
         self.value = value
@@ -364,7 +364,7 @@ asked.gradient(two, [weight])
 
 
 def test_a_tape_tells_what_was_made_from_what(traced: Tracing) -> None:
-    reuse = traced(TAPE).trace.reuse
+    reuse = traced(SHARED).trace.reuse
     assert reuse is not None
     assert [visit.at.line for visit in (reuse.freed, reuse.reached)] == [30, 31]
     assert reuse.reached.root[0] == "two"
