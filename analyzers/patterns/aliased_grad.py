@@ -41,6 +41,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, SilentFault
+from analyzers.explain.gathered import gathered
 from analyzers.explain.old_gradients import taken_as_old
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
@@ -61,9 +62,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     fault = silent(evidence, SEEN_AS)
     if fault is None:
         return None
-    if fault.figures and not taken_as_old(fault, project):
-        return None
     kept = kept_at(fault, project)
+    if fault.figures and not (taken_as_old(fault, project) or gathered(kept, fault.visit)):
+        return None
     place = kept[0].place if kept else None
     names = names_held(fault.holders)
     at = place or fault.at

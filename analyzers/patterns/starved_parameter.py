@@ -42,7 +42,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.pattern import Carrier, Match, Proposal
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
 from analyzers.repair.reconnect.fed import all_fed_again, fed_again
@@ -63,7 +63,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     cuts = list(cuts_behind(fault, project))
     if not cuts:
-        return matched(NAME, fault)
+        walked = fault.visit.root if fault.visit is not None else ()
+        at = fault.seen_at
+        return matched(NAME, fault, at, Carrier(walked[0], at) if walked and at else None)
     found = matched(NAME, fault, cuts[0].place, cuts[0].carrier)
     if found is not None:
         found.facts["cuts"] = cuts

@@ -28,9 +28,17 @@ def merged(
     """What the run observed, marked `confirmed` where reading had predicted it. The run wins:
     what only reading predicted is dropped."""
     return tuple(
-        replace(piece, how="confirmed") if any(_agree(piece, p) for p in predicted) else piece
+        _confirmed(piece, next((p for p in predicted if _agree(piece, p)), None))
         for piece in observed
     )
+
+
+def _confirmed(piece: ev.Evidence, predicted: ev.Evidence | None) -> ev.Evidence:
+    """What both say; what a run saw on no line and under no name has those that reading gives."""
+    if isinstance(piece, ev.SilentFault) and isinstance(predicted, ev.SilentFault):
+        at, holders = piece.at or predicted.at, piece.holders or predicted.holders
+        return replace(piece, how="confirmed", at=at, holders=holders)
+    return replace(piece, how="confirmed") if predicted is not None else piece
 
 
 def _agree(one: ev.Evidence, other: ev.Evidence) -> bool:

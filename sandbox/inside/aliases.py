@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections import defaultdict
 from collections.abc import Mapping
@@ -27,6 +28,7 @@ SETTLED = 3  # calls by which what follows the gradients for good is set up
 
 Values = tuple[int, int]  # where values lie, and how many
 NOWHERE = (0, 0)
+MANY = sys.maxsize
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,10 @@ class Aliases:
         self._written: dict[int, int] = {}
         self._used: set[int] = set()  # lists that were there as a step used their gradients
         self._local: list[tuple[Name, list[torch.Tensor], list[int]]] = []
+        self._gathered: list[
+            tuple[Name, Values]
+        ] = []  # entries that lie within a collection's collection
+        self._ended: dict[Values, int] = {}  # how often each was written as the last call ended
         self._steps = 0
         self._lasting = False  # whether an object keeps gradients
         self._doubts: dict[tuple[str, str], Json] = {}
@@ -69,6 +75,7 @@ class Aliases:
         if not self._owners or call.n > (LASTING if self._lasting else CALLS):
             return None
         told = self._twice_in_one(call.frame) or self._two_lists(call)
+        self._gathered = self._nested(call.frame) if call.n <= CALLS else []
         self._outlived(call)
         return told
 
@@ -93,6 +100,24 @@ class Aliases:
             if all(t._version > v for t, v in zip(gradients, versions, strict=True)):
                 known = self._values[_values(gradients[0])][1]
                 self._doubt(call, name, known, 1, early=True)
+        gathered, self._gathered = self._gathered, []
+        for name, values in gathered:
+            owner, known = self._values[values]
+            gradient = owner()
+            if gradient is not None and gradient._version > self._ended.get(values, MANY):
+                self._doubt(call, name, known, 1, early=True)
+        if call.n <= CALLS:
+            alive = [(values, gradient()) for values, (gradient, _) in self._values.items()]
+            self._ended = {values: g._version for values, g in alive if g is not None}
+
+    def _nested(self, frame: FrameType | None) -> list[tuple[Name, Values]]:
+        """The first gradient that each collection of collections holds: `rows[0][0]` of `rows`."""
+        found: dict[tuple[str, str], tuple[Name, Values]] = {}
+        for name, held in Search(lambda t: self._gradient(t) is not None).around(frame):
+            if name.kind == "item" and len(name.containers) > 1:
+                base = name.path.partition("[")[0]
+                found.setdefault((name.scope, base), (name, _values(self._gradient(held))))
+        return list(found.values())
 
     def _outlived(self, call: Call) -> None:
         """Doubt what an object took, and later calls wrote to again and again: the less where it

@@ -25,6 +25,7 @@ from .visit import Visit
 
 GROWTH = 4  # how often in a row something must grow
 GATHERED = "each backward has added to it"
+IDLE = "no backward call reaches any parameter that an optimizer holds"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
 UPDATES = 64  # calls within which updates by hand are looked at
 
@@ -51,6 +52,7 @@ class SilentWatch(Observer):
         self._unzeroed: dict[int, list[float]] = defaultdict(list)
         self._steps: dict[int, int] = defaultdict(int)
         self._last: Visit | None = None  # that may have added to what nothing clears
+        self._idle: Visit | None = None  # the latest that gave no optimizer's parameter anything
 
     def before(self, call: Call) -> None:
         """Note which parameters still hold, untouched, a gradient that a step has used."""
@@ -83,6 +85,8 @@ class SilentWatch(Observer):
             if call.n <= UPDATES:
                 self._foreign.after(call)
                 self._tell_uncleared(call)
+                if not any(known.optimizer is not None for known in call.received):
+                    self._idle = call.alone()
                 if any(known.optimizer is None for known in call.received):
                     self._last = call.alone()
         self._aliases.crossed(call)
@@ -134,8 +138,10 @@ class SilentWatch(Observer):
         if starved := self._starving.found():
             names = [known.name for known in starved if known.name]
             at = next((known.withheld for known in starved if known.withheld), None)
-            figures = [float(len(starved))]
-            self._tell("unfed-parameters", at=at, params=names[:64], figures=figures)
+            told: Json = {"at": at, "params": names[:64], "figures": [float(len(starved))]}
+            if self._idle is not None and not self._learns():
+                told |= {"visit": self._idle.record(), "detail": IDLE}
+            self._tell("unfed-parameters", **told)
         if not self._told and (growing := self._growth.doubted()) is not None:
             self._tell("growing-graph", detail=UNUSED, doubtful=True, **growing)
         if not self._told:
@@ -144,7 +150,7 @@ class SilentWatch(Observer):
     def _tell_gathering(self) -> None:
         """Tell leaves that every walk has added to, where no optimizer trains any. Only reading can
         tell whether the script takes what they gathered for that of the last walk."""
-        if any(known.optimizer is not None and known.receipts for known in self._parameters.known):
+        if self._learns():
             return
         leaves = [leaf for leaf in self._uncleared.gathering() if len(leaf.sums) > GROWTH]
         names = list(dict.fromkeys(leaf.name for leaf in leaves if leaf.name))
@@ -153,6 +159,9 @@ class SilentWatch(Observer):
             visit = self._last.record()
             told = {"at": visit["at"], "visit": visit, "params": names[:64], "figures": figures}
             self._tell("uncleared-gradients", detail=GATHERED, doubtful=True, **told)
+
+    def _learns(self) -> bool:
+        return any(k.optimizer is not None and k.receipts for k in self._parameters.known)
 
     def _doubt_aliases(self, *, ended: bool) -> None:
         """Tell names of gradients that were rewritten, where none was told for sure."""

@@ -495,3 +495,40 @@ def test_what_shares_its_values_with_gradients_is_rewritten(
 def test_fresh_gradients_leave_what_is_kept_alone(traced: Tracing) -> None:
     script = ROUNDS.replace("TAKEN", "p.grad").replace("ROUNDS", "3")
     assert kinds(traced, script.replace("zero_grad(set_to_none=False)", "zero_grad()")) == []
+
+
+def test_a_loss_that_reaches_no_parameter_is_told_with_its_backward(traced: Tracing) -> None:
+    result = traced("""\
+        import torch
+        net = torch.nn.Linear(3, 1)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = torch.tensor([net(torch.ones(3)).item()]).mean()
+            loss.requires_grad = True
+            loss.backward()
+            optimizer.step()
+        """)
+    (fault,) = result.trace.silent
+    assert fault.kind == "unfed-parameters"
+    assert fault.at is None
+    assert fault.visit is not None
+    assert fault.visit.at.line == 7
+
+
+def test_gradients_in_lists_of_a_list_are_doubted_where_a_later_call_writes_to_them(
+    traced: Tracing,
+) -> None:
+    result = traced("""\
+        import torch
+        net = torch.nn.Linear(3, 1)
+        net(torch.ones(3)).sum().backward()
+        rows = []
+        for _ in range(2):
+            net.zero_grad(set_to_none=False)
+            net(torch.ones(3)).sum().backward()
+            rows.append([p.grad for p in net.parameters()])
+        """)
+    (fault,) = result.trace.silent
+    assert fault.kind == "overwritten-gradient"
+    assert fault.doubtful
+    assert fault.holders[0].path == "rows[0][0]"

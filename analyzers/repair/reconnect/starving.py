@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 from analyzers.evidence import Place, SilentFault
 from analyzers.explain.pattern import Carrier
+from analyzers.explain.reuse.feeding import put_in
 from analyzers.explain.reuse.targets import is_loss
-from analyzers.explain.spots import Spot
+from analyzers.explain.spots import Spot, names_held
 from analyzers.repair.reconnect.recording import switched_off_at
-from analyzers.repair.reconnect.softening import (
-    softened,
-)
+from analyzers.repair.reconnect.softening import softened
 from analyzers.repair.reconnect.uncutting import cut_from, cuts_in
 from analyzers.repair.reconnect.withheld import Withheld, withheld
 from analyzers.source.calls import calls_named, calls_to
@@ -26,6 +25,7 @@ from analyzers.source.flow import (
     names_read_by,
     own_expressions,
     statements_of,
+    stored_into,
     value_of,
 )
 from analyzers.source.project import Module, Project, Scope
@@ -54,7 +54,7 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
     Function of the script's own hands None. Where nothing is cut, steps on the way (`round`, a
     comparison) whose gradient is zero."""
     parts = {part for path in fault.params for part in path.split(".")[1:] if not part.isdigit()}
-    models = {path.partition(".")[0] for path in fault.params}
+    models = {path.partition(".")[0] for path in (*fault.params, *names_held(fault.holders))}
     for look in (_withheld_at, _cut_at, _step_at):
         found: dict[int, Cut] = {}
         for wanted, locals_too in ((parts, False), (models, True)):
@@ -140,7 +140,8 @@ def _flow(way: _Way, wanted: set[str]) -> Iterator[tuple[ast.stmt, dict[str, str
     if getattr(way.scope, "name", "") == "__init__":
         return
     for node in statements_of(way.scope):
-        if not isinstance(node, _PASSING_ON) or (isinstance(node, ast.For) and not cuts_in(node)):
+        passing = isinstance(node, _PASSING_ON) or _put_in(node) is not None
+        if not passing or (isinstance(node, ast.For) and not cuts_in(node)):
             continue
         source = _source(node, wanted, derived)
         if source is not None:
@@ -150,11 +151,17 @@ def _flow(way: _Way, wanted: set[str]) -> Iterator[tuple[ast.stmt, dict[str, str
 
 def _source(node: ast.stmt, wanted: set[str], derived: Mapping[str, str]) -> str | None:
     """The name by which the statement's value comes from the wanted."""
-    value = node.value if isinstance(node, ast.Return) else value_of(node)
+    value = node.value if isinstance(node, ast.Return) else value_of(node) or _put_in(node)
     value = node.iter if isinstance(node, ast.For) else value
     read = _in_order(value) if value is not None else ()
     found = next((n for n in read if _is_wanted(n, wanted) or n in derived), None)
     return derived.get(found, found) if found is not None else None
+
+
+def _put_in(node: ast.stmt) -> ast.expr | None:
+    """What a statement puts into a container of plain name: `y` of `xs.append(y)`."""
+    stored = stored_into(node.value) if isinstance(node, ast.Expr) else None
+    return put_in(node) if stored is not None and "." not in stored else None
 
 
 @remembered

@@ -1,0 +1,89 @@
+"""Whether a collection gathers one gradient again and again, pass by pass of a loop that walks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from analyzers.evidence import Visit
+from analyzers.explain.spots import Spot, root_of
+from analyzers.source.flow import (
+    bindings,
+    own_expressions,
+    statements_of,
+    stored_into,
+)
+from analyzers.source.project import Loop, Module, target_names
+
+
+def gathered(kept: Sequence[Spot], visit: Visit | None) -> bool:
+    """Whether one of these stores puts gradients beside those of earlier passes, of a loop that
+    walks in each, and the script then reads more than the latest: all are the same tensors."""
+    for store in kept:
+        name, loop = _container(store.statement), _walking(store, visit)
+        if name is None or loop is None or not _made_before(store, name, loop):
+            continue
+        if isinstance(store.statement, ast.Assign) and not _by_pass(store.statement, loop):
+            continue
+        if any(_reads_all(store.module, node, name) for node in _behind(store, loop)):
+            return True
+    return False
+
+
+def _container(statement: ast.stmt) -> str | None:
+    """`rows` of `rows.append(...)` and of `rows[task] = ...`."""
+    match statement:
+        case ast.Expr(value=value):
+            return stored_into(value)
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))]):
+            return name
+    return None
+
+
+def _by_pass(statement: ast.Assign, loop: Loop) -> bool:
+    """Whether the key of an entry changes with the loop's passes."""
+    key = statement.targets[0]
+    passing = set(target_names(loop.target)) if isinstance(loop, ast.For) else set()
+    read = {node.id for node in ast.walk(key) if isinstance(node, ast.Name)}
+    return bool(read & passing)
+
+
+def _walking(store: Spot, visit: Visit | None) -> Loop | None:
+    """The innermost loop around the store that the walk was asked for in."""
+    lines = [p.line for p in visit.stack if p.file == store.place.file] if visit is not None else []
+    for loop in store.module.loops_around(store.statement):
+        if any(loop.lineno <= line <= (loop.end_lineno or line) for line in lines):
+            return loop
+    return None
+
+
+def _made_before(store: Spot, name: str, loop: Loop) -> bool:
+    """Whether the collection is made outside the loop: each pass finds what earlier ones put in."""
+    made = [
+        s
+        for s in statements_of(store.scope)
+        if s is not store.statement and not isinstance(s, ast.Expr) and name in bindings(s)
+    ]
+    return bool(made) and not any(store.module.holds(loop, s) for s in made)
+
+
+def _behind(store: Spot, loop: Loop) -> list[ast.stmt]:
+    end = loop.end_lineno or loop.lineno
+    return [s for s in statements_of(store.scope) if s.lineno > end]
+
+
+def _reads_all(module: Module, statement: ast.stmt, name: str) -> bool:
+    """Whether the statement takes the collection, not just its last entry or its length."""
+    for node in own_expressions(statement):
+        if isinstance(node, ast.Name) and node.id == root_of(name):
+            if not isinstance(node.ctx, ast.Load):
+                continue
+            match module.parents.get(node):
+                case ast.Subscript(slice=ast.UnaryOp(op=ast.USub())):
+                    continue
+                case ast.Call(func=ast.Name(id="len")):
+                    continue
+                case ast.Attribute(attr="clear" | "append"):
+                    continue
+            return True
+    return False
