@@ -89,12 +89,11 @@ def _near_inner_update(story: Story, place: Place) -> bool:
             for k in node.keywords
         )
     ]
-    if "grad" not in (story.reuse.freed.kind, story.reuse.reached.kind):
-        inner = [
-            call
-            for call in inner
-            if not _handed_back(module.statement_at(call.lineno, call.col_offset))
-        ]
+    inner = [
+        call
+        for call in inner
+        if not _handed_back(module.statement_at(call.lineno, call.col_offset))
+    ]
     return any(
         call.lineno <= place.line
         and _leads_on(scope, module.statement_at(call.lineno, call.col_offset), statement)

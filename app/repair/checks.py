@@ -97,14 +97,16 @@ def hoards(trace: Trace) -> str:
 
 
 def _growth(trace: Trace) -> float:
-    """By how many nodes what is kept alive grows from pass to pass, if in every one."""
-    lines: dict[tuple[str, int], list[int]] = defaultdict(list)
+    """By how many nodes what is kept alive grows from pass to pass, if in every one. A helper's
+    callers are told apart: one pass may call it for a derivative, for that one's, and so on."""
+    paths: dict[tuple[tuple[str, int], ...], list[int]] = defaultdict(list)
     for record in trace.backwards:
         if record.kept is not None:
-            lines[record.visit.at.file, record.visit.at.line].append(record.kept)
+            path = tuple((place.file, place.line) for place in record.visit.stack)
+            paths[path or ((record.visit.at.file, record.visit.at.line),)].append(record.kept)
     rates = [
         (kept[-1] - kept[0]) / (len(kept) - 1)
-        for kept in lines.values()
+        for kept in paths.values()
         if len(kept) >= MIN_CALLS_TO_SEE_GROWTH and all(a < b for a, b in pairwise(kept))
     ]
     return max(rates, default=0.0)

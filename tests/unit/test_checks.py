@@ -92,6 +92,16 @@ def test_what_is_kept_alive_may_not_grow_faster_than_in_the_original() -> None:
     assert checks.hoards(fast) == "every pass keeps 5 more nodes of graphs alive"
 
 
+def test_a_helper_that_one_pass_calls_time_and_again_hoards_nothing() -> None:
+    found = keeping(*range(9, 39, 5))
+    for n, record in enumerate(found.backwards):
+        line = record.visit.at
+        caller = line.model_copy(update={"line": 100 + n % 3})
+        visit = record.visit.model_copy(update={"stack": [caller, line]})
+        found.backwards[n] = record.model_copy(update={"visit": visit})
+    assert checks.hoards(found) == ""
+
+
 def test_changed_lines_are_counted() -> None:
     check, lines = checks.minimal({"a.py": "a\nb\nc\n"}, {"a.py": "a\nB\nx\nc\n"})
     assert (check.status, lines) == ("passed", 2)

@@ -32,10 +32,8 @@ def fresh_forward(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[P
     editor = schedule.where.editor
     following = schedule.block[schedule.block.index(schedule.step) + 1]
     for chain in chains(before, names):
-        between = [s for s in [*before, schedule.step] if s not in chain]
-        made = {name for statement in chain for name in bindings(statement)}
-        needed = any(made & names_read(s) for s in between if position(s) > position(chain[0]))
-        edits = (copy_into if needed else move_into)(editor, chain, following)
+        along = _with_readers(chain, [*before, schedule.step])
+        edits = (move_into if along else copy_into)(editor, along or chain, following)
         told = ", ".join(f"`{bindings(s)[0]}`" for s in chain)
         title = f"Compute {told} behind the step"
         yield Proposal("fresh-forward", title, joined(edits), f"{_FRESH}.", rank)
@@ -46,6 +44,24 @@ def fresh_forward(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[P
             edit = editor.insert_before(following, *cut, *editor.lines_of(*chain[1:]))
             yield Proposal("fresh-forward", title, (edit,), cost, rank)
             rank += 1
+
+
+def _with_readers(
+    chain: Sequence[ast.stmt], until: Sequence[ast.stmt]
+) -> Sequence[ast.stmt] | None:
+    """The statements, with what only gives names to what it makes of theirs: all of them can go
+    behind the step. None where anything else reads them before: they have to stay, too."""
+    made = {name for statement in chain for name in bindings(statement)}
+    taken = list(chain)
+    for statement in until:
+        if position(statement) < position(chain[0]) or statement in chain:
+            continue
+        if made & names_read(statement):
+            if statement is until[-1] or value_of(statement) is None:
+                return None
+            taken.append(statement)
+            made |= set(bindings(statement))
+    return sorted(taken, key=position)
 
 
 def _of_constants(editor: Editor, statement: ast.stmt, before: Sequence[ast.stmt]) -> list[str]:
