@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analyzers.tracebacks.cleaning import MAX_CHARACTERS, clean_lines
-from analyzers.tracebacks.messages import classify, told_in
+from analyzers.tracebacks.messages import classify, told_in, warned_of_grad
 from analyzers.tracebacks.model import Frame, ParsedTraceback, Part
 from analyzers.tracebacks.scanning import Scanned, scan, spoken_frame
 
@@ -29,6 +29,8 @@ def parse(text: str) -> ParsedTraceback:
     known = [entry for entry in classified if entry[1] != "other"]
     chosen = (known or classified or [(Part(), "other", None)])[-1]
     part, family, kind = chosen
+    if family == "other" and warned_of_grad(part, lines):
+        family, kind = "no-grad", "nonleaf"
     return ParsedTraceback(
         exception=part.exception,
         message=part.message,

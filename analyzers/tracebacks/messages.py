@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from analyzers.tracebacks.model import Family, Part
 
+_OF_NO_LEAF = ".grad attribute of a tensor that is not a leaf"
 # Family, kind, and fragments that must all occur; the first row that fits wins. Lower case.
 _KNOWN: tuple[tuple[Family, str | None, tuple[str, ...]], ...] = (
     ("graph-reuse", None, ("backward through the graph", "second time")),
@@ -37,7 +39,7 @@ _KNOWN: tuple[tuple[Family, str | None, tuple[str, ...]], ...] = (
     ("no-grad", "unused", ("expected to have finished reduction in the prior",)),
     ("no-grad", "numpy", ("can't call numpy() on", "requires grad")),
     ("no-grad", "deepcopy", ("created explicitly by the user", "deepcopy")),
-    ("no-grad", "nonleaf", (".grad attribute of a tensor that is not a leaf",)),
+    ("no-grad", "nonleaf", (_OF_NO_LEAF,)),
     ("no-grad", "nonleaf", ("can't optimize a non-leaf tensor",)),
     ("no-grad", None, ("element 0 of tensors does not require grad",)),
     ("no-grad", None, ("element 0 of variables does not require grad",)),
@@ -73,6 +75,14 @@ def classify(part: Part) -> tuple[Family, str | None]:
     if _is_engine(part, message):
         return "engine", None
     return "other", None
+
+
+def warned_of_grad(part: Part, lines: Sequence[str]) -> bool:
+    """Whether an error speaks of None where torch has warned that a gradient was asked of a tensor
+    that is no leaf: with no frame that shows the line, the warning tells what was None."""
+    message = part.message.lower()
+    warned = (" ".join(lines[at : at + 2]).lower() for at in range(len(lines)))
+    return "nonetype" in message and any(_OF_NO_LEAF in text for text in warned)
 
 
 def told_in(line: str) -> Part | None:

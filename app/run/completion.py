@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from analyzers.tracebacks import ParsedTraceback
 from app.request.case import Case
 from app.run.outcome import len_backwards
 from app.run.witness import observed
@@ -37,11 +38,16 @@ def is_partial(case: Case, run: RunResult) -> bool:
     if case.notebook is not None or len_backwards(run):
         return False
     if case.traceback is not None and case.traceback.family == "other":
-        if case.traceback.exception:
+        if case.traceback.exception and not _of_memory(case.traceback):
             return False
     if run.status == "raised":
         return run.raised is not None and (run.raised.type in _INCOMPLETE or _made_up(run))
     return run.status == "finished" and not run.tampered and (_defines(case) or _lacks(run))
+
+
+def _of_memory(given: ParsedTraceback) -> bool:
+    """Whether the error says that memory ran out: what keeps graphs may do so."""
+    return "out of memory" in given.message.lower() or given.exception == "OutOfMemoryError"
 
 
 def _lacks(run: RunResult) -> bool:

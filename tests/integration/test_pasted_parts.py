@@ -26,6 +26,7 @@ AGAIN = "RuntimeError: Trying to backward through the graph a second time"
 IN_PLACE = """\
 RuntimeError: one of the variables needed for gradient computation has been modified by an \
 inplace operation: [torch.FloatTensor [8, 16]] is at version 1; expected version 0 instead."""
+SCALAR = "RuntimeError: grad can be implicitly created only for scalar outputs"
 DOTS = """\
 my own activation, and where I use it:
 
@@ -151,6 +152,72 @@ for at, row in enumerate(rows, 1):
         waiting.backward()
         descent.step()
 """
+HELPER = """\
+It sailed well with torch 1.4. With 2.x:
+
+    def learn(self, memory):
+        sky, sail, gain = (torch.as_tensor(x).float() for x in memory.draw(self.count))
+        worth = self.critic(sky, sail)
+        wish = -self.critic(sky, self.pilot(sky)).mean()
+        self._walk(self.opt_critic, F.mse_loss(worth, gain))
+        self._walk(self.opt_pilot, wish)
+
+    @staticmethod
+    def _walk(optim, loss):
+        optim.zero_grad()
+        loss.backward()
+        optim.step()
+"""
+PATCHES = """\
+for epoch in range(opt.first_epoch, opt.n_epochs):
+    for i, sheet in enumerate(sheets):
+        line, ink = sheet["line"].to(where), sheet["ink"].to(where)
+        valid = torch.ones(line.size(0), *patch, device=where)
+
+        opt_G.zero_grad()
+        drawn = generator(line)
+        loss_G = adversarial_loss(discriminator(drawn), valid)
+        loss_G.backward()
+        opt_G.step()
+
+        opt_D.zero_grad()
+        loss_D = adversarial_loss(discriminator(ink), valid)
+        loss_D = loss_D - adversarial_loss(discriminator(drawn), valid)
+        loss_D.backward()
+        opt_D.step()
+"""
+SCALED = """\
+ctc = nn.CTCLoss(reduction="none", zero_infinity=True)
+
+def step(batch):
+    sound, lengths, words, word_lengths, trust = batch
+    scores = listener(sound)
+    loss = trust * ctc(scores.transpose(0, 1), words, lengths, word_lengths)
+    opt.zero_grad()
+    scaler.scale(loss).backward()
+    scaler.step(opt)
+    scaler.update()
+"""
+BLEND = """\
+    def blend(self, asks, songs, echoes):
+        match = torch.einsum("bd,btd->bt", asks, songs)
+        share = torch.softmax(match, -1)
+        share *= echoes
+        return torch.einsum("bt,btd->bd", share, songs)
+"""
+WARNED = """\
+Which of the inputs matters? A notebook:
+
+model.eval()
+for seqs, kinds in loader:
+    x = seqs.float().requires_grad_(True)
+    x = x - x.mean(dim=1, keepdim=True)
+    model(x)[:, kind].sum().backward()
+    print((x.grad * x).sum(dim=1))
+
+UserWarning: The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad
+TypeError: unsupported operand type(s) for *: 'NoneType' and 'Tensor'
+"""
 PARTS = {
     "a method behind dots": Part(DOTS, "inplace-activation", 18, error=IN_PLACE),
     "a method without its class": Part(METHOD, "recurrent-state", 5, error=AGAIN),
@@ -166,6 +233,11 @@ PARTS = {
     ),
     "an environment of the user's own": Part(CRANE, "recurrent-state", 14),
     "a table of words and numbers": Part(TABBED, "accumulated-loss", 12),
+    "a helper without self": Part(HELPER, "step-between-backwards", 14, error=IN_PLACE),
+    "ranges, sizes and a device": Part(PATCHES, "undetached-target", 7, error=AGAIN),
+    "lengths for a loss, scaled": Part(SCALED, "non-scalar-backward", 8, error=SCALAR),
+    "letters that say the sizes": Part(BLEND, "inplace-activation", 4, error=IN_PLACE),
+    "a warning, and None": Part(WARNED, "nonleaf-grad", 5),
 }
 
 

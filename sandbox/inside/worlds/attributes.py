@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from .. import frames
-from .entries import is_method
+from .entries import is_method, is_static
 from .models import Function
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class Attributes:
         """An attribute of an invented value."""
         if "." not in path and (method := self._method(name)) is not None:
             return method
+        if name == "scale" and "backward" in self._world.use(f"{path}.scale()").methods:
+            return _as_it_is
         if name in ("backward", "manual_backward"):
             return lambda loss, *args, **kwargs: loss.backward(*args, **kwargs)
         use = self._world.use(f"{path}.step")
@@ -50,6 +52,8 @@ class Attributes:
     def _method(self, name: str) -> Any:
         """A method that the text shows without its class."""
         node = self._world.uses.functions.get(name)
+        if node is not None and is_static(node):
+            return vars(sys.modules["__main__"])[name]
         if node is None or not is_method(node):
             return None
         return MethodType(vars(sys.modules["__main__"])[name], self._world.load("self", None))
@@ -93,6 +97,11 @@ class Attributes:
 def _step(optimizer: Any = None, *args: Any, **kwargs: Any) -> Any:
     """A step that is asked of another (a scaler, an accelerator)."""
     return optimizer.step() if isinstance(optimizer, torch.optim.Optimizer) else None
+
+
+def _as_it_is(loss: Any) -> Any:
+    """What a scaler of losses gives here."""
+    return loss
 
 
 def _listed(value: Any) -> list[Any]:

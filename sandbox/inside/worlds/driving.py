@@ -12,7 +12,16 @@ from typing import Any
 
 import torch
 
-from .entries import Definition, definition, entries, filled_in, fillers, is_method, walks
+from .entries import (
+    Definition,
+    definition,
+    entries,
+    filled_in,
+    fillers,
+    is_method,
+    is_static,
+    walks,
+)
 from .models import Optimizer
 from .uses import FUNCTIONS
 from .world import World
@@ -195,7 +204,7 @@ class Driver:
         if forward is None:
             return
         args = self._building.arguments(f"{node.name}.forward", forward)
-        if forward.args.args and forward.args.args[0].arg != "ctx" and _is_static(forward):
+        if forward.args.args and forward.args.args[0].arg != "ctx" and is_static(forward):
             args = args[1:]
         leaves = [
             a.requires_grad_() if isinstance(a, torch.Tensor) and a.is_floating_point() else a
@@ -238,10 +247,6 @@ def _walked(nodes: Sequence[Definition], thing: Any) -> bool:
     automatic = getattr(thing, "automatic_optimization", False) is True
     behind = automatic and nodes[-1].name == "training_step"
     return any(map(walks, nodes)) and not behind
-
-
-def _is_static(node: Definition) -> bool:
-    return any(getattr(d, "id", "") == "staticmethod" for d in node.decorator_list)
 
 
 def _takes_turns(node: Definition) -> bool:

@@ -60,6 +60,10 @@ def is_method(node: ast.stmt) -> bool:
     return isinstance(node, FUNCTIONS) and [a.arg for a in node.args.args[:1]] == ["self"]
 
 
+def is_static(node: Definition) -> bool:
+    return any(getattr(d, "id", "") == "staticmethod" for d in node.decorator_list)
+
+
 def unmade(tree: ast.Module) -> list[ast.ClassDef]:
     """The classes of which a text makes no object, as far as it goes."""
     loaded = set[str]()

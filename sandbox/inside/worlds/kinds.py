@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from . import roles
+from .names import usual
 from .plan import Plan
 from .reading import Uses
 
@@ -33,6 +34,8 @@ _COMPLAINTS: tuple[
     (r"can only concatenate list \(not \"(\w+)\"\) to list", "batches"),
     (r"'(\w+)' object is not callable", "function"),
     (r"must be Tensor, not (\w+)", "tensor"),
+    (r"expected Tensor as element \d+ in argument \d+, but got (\w+)", "tensor"),
+    (r"invalid combination of arguments - got \((Model|Function|Maker|Criterion|list)\b", "tensor"),
     (r"'(\w+)' object is not subscriptable", "tensor"),
     (r"'(\w+)' object cannot be interpreted as an integer", "count"),
     (r"not supported between instances of '(list|Batches|Model|Function|Maker|Thing)'", "number"),
@@ -85,6 +88,8 @@ def _with_items(paths: Sequence[str], uses: Uses, plan: Plan) -> Iterator[str]:
     """The paths, and those of the items of batches among them: what is handed to another file is
     taken apart there."""
     for path in paths:
+        if usual(path.partition(".")[0]):
+            continue  # what torch gives is no guess
         yield path
         if roles.role(path, uses, plan) == "batches":
             yield f"{path}[]"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 
+from .entries import is_static
 from .uses import BUILTIN, NUMERIC, SAME, WRAPPERS, Use, bound, item, last_name, names_of, root
 
 
@@ -27,6 +28,7 @@ class Uses(ast.NodeVisitor):
         self.at: dict[int, list[str]] = defaultdict(list)
         self._scopes: list[dict[str, str | None]] = [{}]
         self._home = [""]
+        self._sizes = False  # within a call that is told sizes
         self._known = bound(tree.body)
         self.visit(tree)
 
@@ -158,6 +160,19 @@ class Uses(ast.NodeVisitor):
                     self._bind(one, self.path(value))
             else:
                 self._bind(target, self.path(node.value), self._items(node.value))
+                self._taken_apart(target, node.value)
+
+    def _taken_apart(self, target: ast.expr, value: ast.expr) -> None:
+        """`a, b = (f(x) for x in y)` says how many there are in `y`, which is no loader then."""
+        match target, value:
+            case ast.Tuple(elts=targets), (
+                ast.GeneratorExp(generators=[along]) | ast.ListComp(generators=[along])
+            ):
+                path = self.path(along.iter)
+                if path is not None and not along.ifs:
+                    use = self.of[path]
+                    use.parts, use.iterated = max(use.parts, len(targets)), False
+                    self.of.update((f"{path}[{n}]", self.of[f"{path}[]"]) for n in range(use.parts))
 
     def visit_For(self, node: ast.For) -> None:
         self.visit(node.iter)
@@ -214,7 +229,9 @@ class Uses(ast.NodeVisitor):
                 for one, inner in zip(target.elts, args, strict=False):
                     self._bind_item(one, inner)
                 return
-            case ast.Call(func=ast.Name(id="range") | ast.Attribute(attr="items")):
+            case ast.Call(func=ast.Name(id="range") | ast.Attribute(attr="items"), args=args):
+                if len(args) > 1 and (begin := self.use(args[0])) is not None:
+                    begin.begins = True
                 self._bind(target, None)
                 return
             case ast.Call(func=ast.Name(id="reversed" | "sorted" | "iter"), args=[inner, *_]):
@@ -259,7 +276,9 @@ class Uses(ast.NodeVisitor):
     # ---- uses
 
     def visit_Call(self, node: ast.Call) -> None:
+        outside, self._sizes = self._sizes, last_name(node.func) in NUMERIC
         self.generic_visit(node)
+        self._sizes = outside
         given = [*node.args, *(keyword.value for keyword in node.keywords)]
         if (use := self.use(node.func)) is not None:
             use.called.append(node)
@@ -281,6 +300,10 @@ class Uses(ast.NodeVisitor):
         for keyword in node.keywords:
             if keyword.arg in ("lr", "dim", "size") and (told := self.use(keyword.value)):
                 told.number = True
+            if keyword.arg == "device" and (told := self.use(keyword.value)):
+                told.device = True
+        if name == "to" and len(given) == 1 and (told := self.use(given[0])):
+            told.device = True
 
     def _hand_over(self, node: ast.Call) -> None:
         """What one of the text's functions is given goes by another name within it."""
@@ -294,11 +317,17 @@ class Uses(ast.NodeVisitor):
                 return
         if called not in self.functions:
             return
+        skipped *= not is_static(self.functions[called])
         arguments = self.functions[called].args.args[skipped:]
         for argument, given in zip(arguments, node.args, strict=False):
             path, own = self.path(given), f"{called}.{argument.arg}"
             if path is not None and path != own:
                 self._aliases.setdefault(own, path)
+
+    def visit_Starred(self, node: ast.Starred) -> None:
+        self.generic_visit(node)
+        if self._sizes and (use := self.use(node.value)) is not None:
+            use.sizes = True
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         self.generic_visit(node)

@@ -92,6 +92,10 @@ def is_tensor_like(use: Use) -> bool:
     return bool(use.asked & _TENSOR)
 
 
+def is_used_as_data(use: Use) -> bool:
+    return use.factor or use.indexed or bool(use.called) or is_tensor_like(use)
+
+
 def is_no_tensor(use: Use) -> bool:
     return bool(use.asked - _TENSOR)
 
@@ -102,8 +106,10 @@ def role(path: str, uses: Uses, plan: Plan) -> str:
         return plan.kinds[path]
     use = uses.of.get(path) or Use()
     name = (_bound_name(path, use) or plain_name(path)).lower()
-    if name == "device":
+    if name == "device" or (use.device and not is_used_as_data(use) and "type" not in name):
         return "device"
+    if use.sizes:
+        return "sizes"
     if name in ("self", "cls", "ctx") or use.base:
         return "holder"
     return _by_methods(use, name) or _by_calls(path, use, name, uses) or _by_rest(path, use, name)

@@ -6,6 +6,7 @@ import linecache
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import cycle
 from types import TracebackType
 from typing import Any
 
@@ -66,11 +67,12 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     yield from _of_modules(failure)
     yield from _of_functions(failure, message)
     if re.search(
-        r"dtype Long|dtype int|type Long|Long, Int|torch\.LongTensor|must be.*int(?:eger|64)"
+        r"dtype Long|dtype int|type Long|Long, Int|torch\.LongTensor|must be.*int(?:eger|64|egral)"
         r"|indices must be|used as indices",
         message,
     ):
-        for tensor in reversed(list(flat(failure.args))):
+        indexed = failure.function == "__getitem__"
+        for tensor in reversed(list(flat(failure.args[indexed:]))):
             if (path := origin(tensor) or came_of(tensor)) and tensor.is_floating_point():
                 yield path, 2
     if re.search(r"not implemented for '(?:Long|Int)'|floating point|dtype.*Long", message):
@@ -101,6 +103,10 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
             if tensor.dim():
                 yield path, []
         yield from _of_one(failure)
+    if "integer tensors of a single element" in message:
+        for bound in _bounds(failure.args):
+            if (path := came_of(bound)) and bound.dim():
+                yield path, shape_of(path)[: -bound.dim()]
     if "square" in message:
         for path, tensor in made:
             yield path, [*map(int, tensor.shape[:-1]), int(tensor.shape[-2])]
@@ -182,6 +188,10 @@ def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]
         )
         if path := origin(indices):
             yield path, int(weight.shape[0])
+    if name == "ctc_loss":
+        yield from _of_ctc(*flat(args[:4]))
+    if name == "einsum" and isinstance(first, str):
+        yield from _of_subscripts(first, list(flat(args[1:])))
     if name.endswith("_cell") and isinstance(first, torch.Tensor):
         state = second[0] if isinstance(second, tuple | list) else second
         if _rank(state) == 2 == first.dim() and state.shape[0] != first.shape[0]:
@@ -235,6 +245,33 @@ def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]
             yield path, [rows, *shape[1:]]  # each of its rows was taken by itself
 
 
+def _of_ctc(scores: torch.Tensor, *others: torch.Tensor) -> Iterator[tuple[str, Wished]]:
+    """Scores of time, batch and class; labels and two lengths for each of the batch."""
+    if scores.dim() != 3:
+        if path := origin(scores) or came_of(scores):
+            yield path, [SIDE, BATCH, BATCH]
+        return
+    size = int(scores.shape[1])
+    for tensor, wanted in zip(others, ([size, 1], [size], [size]), strict=False):
+        if (path := made_for(tensor)) and list(tensor.shape) != wanted:
+            yield path, wanted
+
+
+def _of_subscripts(equation: str, given: list[torch.Tensor]) -> Iterator[tuple[str, Wished]]:
+    """One size a letter: that of a tensor which the text makes, where one has it."""
+    terms = equation.replace(" ", "").partition("->")[0].split(",")
+    if "." in equation or len(terms) != len(given):
+        return
+    own = [(t, g) for t, g in zip(terms, given, strict=True) if len(t) == g.dim()]
+    sizes = dict(zip(sorted(set("".join(terms))), cycle((4, 5, 6, 3)), strict=False))
+    for term, tensor in sorted(own, key=lambda one: not made_for(one[1])):
+        sizes |= dict(zip(term, map(int, tensor.shape), strict=True))
+    for term, tensor in zip(terms, given, strict=True):
+        wanted = [sizes[letter] for letter in term]
+        if (path := made_for(tensor)) and list(tensor.shape) != wanted:
+            yield path, wanted
+
+
 def _of_ranks(
     failure: Failure, message: str, made: list[tuple[str, torch.Tensor]]
 ) -> Iterator[tuple[str, Wished]]:
@@ -242,7 +279,8 @@ def _of_ranks(
     more = 0
     if found := re.search(r"range of \[-\d+, (-?\d+)\], but got (-?\d+)", message):
         high, got = int(found[1]), int(found[2])
-        more = got - high if got >= 0 else -got - high - 1
+        several = [n for one in failure.args if isinstance(one, tuple | list) for n in _ints(one)]
+        more = max([got, *several]) - high if got >= 0 else -got - high - 1
     elif found := re.search(_FEWER, message):
         wanted, got = [int(number) for number in found.groups() if number]
         more = wanted - got
@@ -252,8 +290,18 @@ def _of_ranks(
         return
     candidates = made or list(_held(failure.error.__traceback__))
     for path, tensor in candidates:
-        longer = [*map(int, tensor.shape), *[8] * more]
-        yield traced(tensor, longer) or (path, longer)
+        own = list(map(int, tensor.shape))
+        yield traced(tensor, [*own, *[8] * more]) or (path, [*own, *[8] * more])
+        yield path, [*own[:1] * more, *own]  # what goes with the shorter one, too
+
+
+def _bounds(given: Any) -> Iterator[torch.Tensor]:
+    """The tensors between which an index slices."""
+    if isinstance(given, slice):
+        yield from flat((given.start, given.stop))
+    elif isinstance(given, list | tuple):
+        for one in given:
+            yield from _bounds(one)
 
 
 def _of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tuple[str, Wished]]:

@@ -24,6 +24,7 @@ _WORDS = {
     "batches": "eight batches were put in its place",
     "number": "{value} was taken",
     "count": "{value} was taken",
+    "sizes": "{value} was taken",
     "list": "an empty list was taken",
     "zero": "0 was taken",
     "flag": "{value} was taken",
@@ -65,7 +66,7 @@ class Telling:
         self._told.add(path)
         has_graph = isinstance(made, torch.Tensor) and made.grad_fn is not None
         words = _WORDS["result" if kind == "tensor" and has_graph else kind]
-        if isinstance(made, tuple):
+        if isinstance(made, tuple) and kind != "sizes":
             words = f"{len(made)} values were put in its place"
         shape = list(made.shape) if isinstance(made, torch.Tensor) else ""
         said = words.format(

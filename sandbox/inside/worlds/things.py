@@ -104,9 +104,9 @@ class Thing:
     def _path_of(self, key: Any) -> str:
         return f"{self._path}[{key!r}]" if isinstance(key, str | int) else f"{self._path}[]"
 
-    def get(self, key: Any, default: Any = None) -> Any:
-        """As of a dictionary."""
-        return self[key]
+    def get(self, *key: Any) -> Any:
+        """As of a dictionary; without a key, as of a queue."""
+        return self[key[0]] if key else Here.world.make(f"{self._path}.get()")
 
     def items(self) -> list[tuple[Any, Any]]:
         return list(self._items.items())

@@ -28,7 +28,8 @@ class Use:
     `asked` are the attributes read from it, `methods` those that are called; `parts` are how many
     values a call or an unpacking wants of it, and `places` the numbers of items that it reads;
     `axes` are the dimensions that an index speaks of (`x[:, t]` leaves one more); `multiplied`:
-    it is the matrix of a product. `names` are those that the text binds to it.
+    it is the matrix of a product; `device`: something is moved to it; `begins`: a range does;
+    `sizes`: `*x` stands among those of a new tensor. `names` are those that the text binds to it.
     """
 
     called: list[ast.Call] = field(default_factory=list)
@@ -38,6 +39,9 @@ class Use:
     parts: int = 0
     places: set[int] = field(default_factory=set)
     axes: int = 0
+    device: bool = False
+    begins: bool = False
+    sizes: bool = False
     multiplied: bool = False
     iterated: bool = False
     indexed: bool = False

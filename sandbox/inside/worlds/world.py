@@ -145,10 +145,13 @@ class World:
         return Batches(path, [self.make(f"{path}[]") for _ in range(PASSES)])
 
     def _number(self, path: str) -> float | int:
-        return roles.number(path)
+        return 0 if self.use(path).begins else roles.number(path)
 
     def _count(self, path: str) -> int:
         return max(int(roles.number(path)), 1) * (LONGER if self.plan.longer else 1)
+
+    def _sizes(self, path: str) -> tuple[int, int]:
+        return 2, 2
 
     def _list(self, path: str) -> list[Any]:
         return []
