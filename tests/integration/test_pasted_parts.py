@@ -237,7 +237,7 @@ PARTS = {
     "ranges, sizes and a device": Part(PATCHES, "undetached-target", 7, error=AGAIN),
     "lengths for a loss, scaled": Part(SCALED, "non-scalar-backward", 8, error=SCALAR),
     "letters that say the sizes": Part(BLEND, "inplace-activation", 4, error=IN_PLACE),
-    "a warning, and None": Part(WARNED, "nonleaf-grad", 5),
+    "a warning, and None": Part(WARNED, "nonleaf-grad", 6),
 }
 
 
