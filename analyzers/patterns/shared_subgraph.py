@@ -59,8 +59,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if story.same_pass:
         return matched(story, NAME, Certainty.LIKELY, story.reuse.reached.at)
-    if story.each_of_many and not story.sliced and not story.steps_inside:
-        return matched(story, NAME, Certainty.CERTAIN, story.reuse.reached.at)
+    if story.each_of_many and not story.sliced:
+        sure = Certainty.LIKELY if story.steps_inside else Certainty.CERTAIN
+        return matched(story, NAME, sure, story.reuse.reached.at)
     if story.bound_inside or story.reuse.remade or story.steps_inside or story.sliced:
         return None
     return matched(story, NAME, Certainty.LIKELY, story.reuse.reached.at)

@@ -42,6 +42,8 @@ def backward(
         library=tuple(machine.library),
     )
     found = run(machine, roots, visit, _goals(kwargs))
+    if kind == "backward" and machine.suspecting == "no-grad":
+        _check_copies(machine, values, found, frame)
     if kind == "grad" and not _flag(kwargs, "allow_unused"):
         _check_inputs(machine, kwargs, found, frame)
 
@@ -150,6 +152,15 @@ def _check_scalar(machine: Machine, values: list[Value], kind: str, frame: Frame
     if isinstance(value, Tensor) and value.scalar is False:
         made = value.node.at if value.node else frame.place()
         _report(machine, "non-scalar", values, Lost("non_scalar", made), frame, op=kind)
+
+
+def _check_copies(machine: Machine, values: list[Value], found: Found, frame: Frame) -> None:
+    """Evidence for a walk that ends at copies of values which had graphs, and nowhere else: the
+    flag that made them leaves only silenced the error."""
+    ended = [lost for leaf in found.leaves for lost in leaf.ended if lost.op == "tensor"]
+    sure = found.complete and not any(n.lazy or ops.op(n.op) is ops.UNKNOWN for n in found.live)
+    if ended and sure and len(ended) == len(found.leaves) and all(lost.cut for lost in ended):
+        _report(machine, "missing", values, ended[0], frame, op="backward")
 
 
 def _check_inputs(machine: Machine, options: dict[str, Value], found: Found, frame: Frame) -> None:

@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.advice import Hint
+from analyzers.evidence import GraphReuse
+from analyzers.request.binding import failing_place
 from app.present import local_run
 from app.request.case import Case
 from app.run.reproduce import Observation
 from app.schemas import NextStep, Patch, Verdict
 
 MAX_STEPS = 8
+_OPEN: tuple[Verdict, ...] = ("inconclusive", "unreproduced")  # no cause was found
 
 
 def next_steps(
     decided: Verdict, case: Case, seen: Observation, patches: list[Patch]
 ) -> list[NextStep]:
-    """Empty where nothing is open: a script that runs clean, or a patch that has passed."""
+    """Empty where nothing is open: a script that runs clean, or a patch that has passed. Where no
+    cause was found there is always one."""
     passed = bool(patches) and patches[0].verification.status == "passed"
     if decided == "healthy" or passed:
         return []
-    return [*_steps(decided, case, seen)][:MAX_STEPS]
+    return [*_steps(decided, case, seen)][:MAX_STEPS] or [*_whole(decided)]
 
 
 def _steps(decided: Verdict, case: Case, seen: Observation) -> Iterator[NextStep]:
@@ -30,13 +34,35 @@ def _steps(decided: Verdict, case: Case, seen: Observation) -> Iterator[NextStep
     elif case.notebook is None and not seen.from_run:
         yield NextStep(kind="run_local", text=local_run.HOW, value=local_run.command(case))
     yield from _needed(seen)
-    if not seen.from_run:
-        for hint in case.hints:
+    if not seen.from_run or decided in _OPEN:
+        for hint in (*_shown(decided, case, seen), *case.hints):
             yield NextStep(kind=hint.kind, text=told(hint, case), value=hint.code or None)
     if case.others:
         more = "another program stands" if case.others == 1 else f"{case.others} others stand"
         text = f"One program of the text was read; {more} in it. Send one alone to have it read."
         yield NextStep(kind="lines", text=text, field="script")
+
+
+def _shown(decided: Verdict, case: Case, seen: Observation) -> Iterator[Hint]:
+    """The lines that a run showed to have part in an error which no pattern explains."""
+    for piece in seen.evidence if seen.from_run and decided in _OPEN else ():
+        at, text = failing_place(piece), "the error comes up here: look at what this line reads."
+        if isinstance(piece, GraphReuse):
+            at = next((join.old.at for join in piece.joins if join.old.at is not None), at)
+            freed, again = piece.freed.at, piece.reached.at
+            text = (
+                f"what is made here is freed by the backward at line {freed.line} of "
+                f"`{freed.file}`, and walked again at line {again.line} of `{again.file}`. Make it "
+                "anew between the two, or walk the sum of the losses once."
+            )
+        if at is not None and at.line:
+            yield Hint("lines", text, at, case.project.code(at.file, at.line))
+
+
+def _whole(decided: Verdict) -> Iterator[NextStep]:
+    if decided in _OPEN:
+        text = "Send all that runs, with the error's whole traceback: this much shows no cause."
+        yield NextStep(kind="file", text=text, field="script")
 
 
 def _needed(seen: Observation) -> Iterator[NextStep]:

@@ -29,6 +29,7 @@ def descend(optim, loss):
     optim.step()
 """
 ERROR = "RuntimeError: Trying to backward through the graph a second time"
+SILENCED = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
 TOTAL = """\
 total = 0
 for x, y in loader:
@@ -60,6 +61,31 @@ class Agent:
 """
 
 
+BY_NAME = """\
+class Trainer:
+    def losses(self, x):
+        z = self.trunk(x)
+        return {"size": F.l1_loss(self.size(z), x), "kind": F.mse_loss(self.kind(z), x)}
+
+    def step(self, x):
+        losses = self.losses(x)
+        for name, loss in losses.items():
+            self.optims[name].zero_grad()
+            loss.backward()
+            self.optims[name].step()
+"""
+COPIED = """\
+for tray in trays:
+    terms = []
+    for seed, size in tray:
+        terms.append(criterion(net(seed), size))
+    loss = torch.tensor(terms, requires_grad=True).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
 def explained(script: str, error: str = ERROR) -> list[Explained]:
     examined = examine(script, "train.py", {}, error)
     assert examined.problem is None
@@ -73,6 +99,7 @@ def explained(script: str, error: str = ERROR) -> list[Explained]:
         (TOTAL, "accumulated-loss", 3, "total"),
         (METHOD, "recurrent-state", 2, "self.memory"),
         (AGENT, "stored-graph", 5, "self.log_probs"),
+        (BY_NAME, "shared-subgraph", 10, "z"),
     ],
 )
 def test_a_known_error_is_explained(script: str, pattern: str, line: int, carrier: str) -> None:
@@ -222,3 +249,32 @@ def test_a_cell_that_an_error_counts_anew_ran_again(count: int) -> None:
     assert found.project.rerun == ({"In[5]"} if again else set())
     causes = [(c.pattern, c.location.line) for c in classify(found.project, found.reading.evidence)]
     assert causes[:1] == ([("notebook-rerun", 8)] if again else [])
+
+
+def test_losses_by_name_are_walked_once_and_stepped_behind() -> None:
+    first = explained(BY_NAME)[0].candidates[0]
+    assert first.strategy == "sum-then-step"
+    body = first.files["train.py"].split("for name, loss in losses.items():", 1)[1]
+    assert body.index("zero_grad()") < body.index("total_loss.backward()") < body.index(".step()")
+
+
+def test_a_copy_that_was_made_a_leaf_is_where_the_gradient_ends() -> None:
+    first = explained(COPIED, SILENCED)[0]
+    assert (first.pattern, first.location.line) == ("detached-loss", 5)
+    assert "torch.stack(terms).mean()" in first.candidates[0].files["train.py"]
+
+
+@pytest.mark.parametrize(
+    "leaf",
+    [
+        "torch.tensor(measured, requires_grad=True)",  # numbers: a leaf that is meant
+        "torch.tensor(terms, requires_grad=True) + criterion(net(tray), 1)",  # another way is left
+    ],
+)
+def test_a_leaf_is_not_blamed_where_a_gradient_gets_through(leaf: str) -> None:
+    script = COPIED.replace("torch.tensor(terms, requires_grad=True)", f"({leaf})")
+    examined = examine(script, "train.py", {}, SILENCED)
+    assert not any(
+        cause.location.line == 5
+        for cause in classify(Project(examined.files), examined.reading.suspected)
+    )

@@ -11,6 +11,7 @@ from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.reuse.taking import taken_from
 from analyzers.repair.blocks import joined
+from analyzers.repair.reschedule.splitting import in_second_loop
 from analyzers.repair.rewrite import copy_into, sum_in_loop, top_level_in, unused_name
 from analyzers.repair.sites.options import option_site
 from analyzers.source.calls import call_in, calls_named, steps
@@ -152,6 +153,7 @@ def sum_behind_loop(story: Story) -> Iterator[Proposal]:
         return
     if steps(loop):
         yield from _one_step_behind(story, loop, statement, call)
+        yield from _every_step_behind(story, loop, statement, call)
         return
     alone = len(loop.body) == 1 and loop.body[0] is statement and not isinstance(loop, ast.While)
     loss = walked(call)
@@ -183,6 +185,24 @@ def _one_step_behind(
     title = "Add the losses up, then one backward and one step"
     told = "One step for all samples, not one for each."
     yield Proposal("sum-then-step", title, joined([*edits, *put]), told, 3)
+
+
+def _every_step_behind(
+    story: Story, loop: Loop, statement: ast.stmt, call: ast.Call
+) -> Iterator[Proposal]:
+    """Sum in the loop; one walk behind it, then the step of each pass, in a second loop."""
+    stepping = [s for s in loop.body if isinstance(s, ast.Expr) and steps(s)]
+    alone = len(stepping) == 1 == len(steps(loop))
+    if not story.each_of_many or not alone or not isinstance(loop, ast.For):
+        return
+    editor = Editor(story.frame.module)
+    total = unused_name(story.frame.module, "total_loss")
+    edits = sum_in_loop(editor, loop, statement, call, total)
+    if edits is not None and statement in loop.body:
+        moved = in_second_loop(editor, loop, stepping[0])
+        title = "Add the losses up, then one backward, then the steps"
+        told = "Weights that several optimizers step get the gradients of all the losses."
+        yield Proposal("sum-then-step", title, joined([*edits, *moved]), told, 1)
 
 
 def _collection(editor: Editor, loop: ast.For, loss: str) -> str | None:

@@ -31,7 +31,7 @@ def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
         return
     if not isinstance(optimizer, ast.Attribute) or not _depends(loop, optimizer):
         return
-    moved = _in_second_loop(editor, loop, schedule.step)
+    moved = in_second_loop(editor, loop, schedule.step)
     walk = schedule.where.call("backward")
     title = "All backward calls first, then the steps"
     if walk is not None:
@@ -94,7 +94,8 @@ def _depends(loop: ast.For, optimizer: ast.Attribute) -> bool:
     return bool(set(target_names(loop.target)) & names_read(optimizer))
 
 
-def _in_second_loop(editor: Editor, loop: ast.For, step: ast.Expr) -> list[Edit]:
+def in_second_loop(editor: Editor, loop: ast.For, step: ast.Expr) -> list[Edit]:
+    """The step out of the loop, and into one of its own behind it."""
     target, iterated = _narrowed(loop, names_read(step))
     lines = editor.lines_of(step)
     inner = indentation(editor.module)

@@ -1,0 +1,51 @@
+"""What is said to do next: something, wherever no cause was found."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+from analyzers.evidence import GraphReuse, Join, Node, Place, Visit
+from analyzers.source.project import Project
+from app.present.next_steps import next_steps
+from app.request.case import Case
+from app.run.reproduce import Observation
+
+SCRIPT = "h = net(x)\na, b = head(h), tail(h)\na.backward()\nb.backward()\n"
+
+
+def seen_reuse() -> GraphReuse:
+    freed, reached = (
+        Visit(at=Place("train.py", line, "<module>"), n=line, kind="backward") for line in (3, 4)
+    )
+    made = Join(old=Node(op="Relu", at=Place("train.py", 1, "<module>")), new=None, raising=None)
+    return GraphReuse(freed=freed, reached=reached, how="confirmed", joins=(made,))
+
+
+def case_of(script: str) -> Case:
+    case = SimpleNamespace(
+        project=Project({"train.py": script}, "train.py"),
+        notebook=None,
+        traceback=None,
+        hints=(),
+        others=0,
+        cell_of=lambda place: None,
+    )
+    return cast(Case, case)
+
+
+def test_an_error_that_no_pattern_explains_is_told_by_its_lines() -> None:
+    seen = Observation(None, None, (seen_reuse(),))
+    (step,) = next_steps("inconclusive", case_of(SCRIPT), seen, [])
+    assert step.kind == "lines"
+    assert step.value == "h = net(x)"
+    assert step.text.startswith("Line 1: what is made here is freed by the backward at line 3")
+    assert next_steps("confirmed", case_of(SCRIPT), seen, []) == []
+
+
+def test_there_is_a_step_where_nothing_else_is_known() -> None:
+    at_nothing = GraphReuse(
+        freed=Visit(at=Place("", 0, "")), reached=Visit(at=Place("", 0, "")), how="observed"
+    )
+    (step,) = next_steps("inconclusive", case_of(""), Observation(None, None, (at_nothing,)), [])
+    assert "Send all that runs" in step.text
