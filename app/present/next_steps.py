@@ -24,7 +24,7 @@ def next_steps(
     passed = bool(patches) and patches[0].verification.status == "passed"
     if decided == "healthy" or passed:
         return []
-    return [*_steps(decided, case, seen)][:MAX_STEPS] or [*_whole(decided)]
+    return [*_steps(decided, case, seen)][:MAX_STEPS] or [*_more(decided, case)]
 
 
 def _steps(decided: Verdict, case: Case, seen: Observation) -> Iterator[NextStep]:
@@ -51,16 +51,19 @@ def _shown(decided: Verdict, case: Case, seen: Observation) -> Iterator[Hint]:
             at = next((join.old.at for join in piece.joins if join.old.at is not None), at)
             freed, again = piece.freed.at, piece.reached.at
             text = (
-                f"what is made here is freed by the backward at line {freed.line} of "
-                f"`{freed.file}`, and walked again at line {again.line} of `{again.file}`. Make it "
-                "anew between the two, or walk the sum of the losses once."
+                f"the backward at line {freed.line} of `{freed.file}` freed what is made here, and "
+                f"the one at line {again.line} of `{again.file}` needs it again. Make it anew "
+                "between the two, or call backward once, on the sum of the losses."
             )
         if at is not None and at.line:
             yield Hint("lines", text, at, case.project.code(at.file, at.line))
 
 
-def _whole(decided: Verdict) -> Iterator[NextStep]:
-    if decided in _OPEN:
+def _more(decided: Verdict, case: Case) -> Iterator[NextStep]:
+    if decided in _OPEN and case.traceback is None:
+        text = "If it fails where you run it, send the error's whole traceback along."
+        yield NextStep(kind="file", text=text, field="traceback")
+    elif decided in _OPEN:
         text = "Send all that runs, with the error's whole traceback: this much shows no cause."
         yield NextStep(kind="file", text=text, field="script")
 
