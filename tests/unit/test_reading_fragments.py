@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from textwrap import dedent, indent
 
 import pytest
 
+from analyzers.evidence import GraphReuse, Place
 from analyzers.paste import legible
 from analyzers.reading import read
 from analyzers.request.causes import Explained, classify
@@ -73,6 +75,19 @@ class Trainer:
             self.optims[name].zero_grad()
             loss.backward()
             self.optims[name].step()
+"""
+POWERS = """\
+class Powers(nn.Module):
+    def __init__(self, nodes):
+        super().__init__()
+        self.near = nn.Parameter(torch.randn(nodes, nodes))
+        hop = torch.softmax(self.near, 1)
+        self.hops = [hop]
+        for _ in range(2):
+            self.hops.append(self.hops[-1] @ hop)
+
+    def forward(self, x):
+        return sum(hop @ x for hop in self.hops)
 """
 COPIED = """\
 for tray in trays:
@@ -249,6 +264,18 @@ def test_a_cell_that_an_error_counts_anew_ran_again(count: int) -> None:
     assert found.project.rerun == ({"In[5]"} if again else set())
     causes = [(c.pattern, c.location.line) for c in classify(found.project, found.reading.evidence)]
     assert causes[:1] == ([("notebook-rerun", 8)] if again else [])
+
+
+def test_what_a_constructor_made_is_no_state_of_a_loop_that_was_not_sent() -> None:
+    examined = examine(POWERS, "train.py", {}, ERROR)
+    (piece,) = examined.reading.suspected
+    assert isinstance(piece, GraphReuse)
+    loop = Place("loop.py", 4, "<module>")
+    freed, reached = (replace(v, at=loop, stack=(loop,)) for v in (piece.freed, piece.reached))
+    causes = classify(
+        Project(examined.files), (replace(piece, freed=freed, reached=reached, how="confirmed"),)
+    )
+    assert causes[0].pattern == "derived-outside-loop"
 
 
 def test_losses_by_name_are_walked_once_and_stepped_behind() -> None:

@@ -24,7 +24,12 @@ from analyzers.explain.reuse.keeping import (
     sums,
 )
 from analyzers.explain.reuse.lifetimes import base
-from analyzers.explain.reuse.occasions import binds_nothing, cache_of, only_when_missing
+from analyzers.explain.reuse.occasions import (
+    binds_nothing,
+    cache_of,
+    constructs,
+    only_when_missing,
+)
 from analyzers.explain.reuse.walks import SUMMING, Walks
 from analyzers.explain.spots import assignments_to, spot
 from analyzers.source.flow import bindings, called_name, statements_of, value_of, walk_scope, walked
@@ -57,9 +62,10 @@ class Story(Walks):
     @cached_property
     def bound_inside(self) -> bool:
         """Whether the carrier gets a new value in the passes between the two calls."""
-        if self.shared is None:
-            return True
         giving = [binder for binder in self.binders if not binds_nothing(binder[2])]
+        if self.shared is None:  # only what made the object is sure to have run before
+            before = all(constructs(self.project, scope) for _, scope, _ in giving)
+            return self.reuse.remade or not giving or not before
         return not self.binders or any(self.binds_inside(*binder) for binder in giving)
 
     def binds_inside(self, module: Module, scope: Scope, statement: ast.stmt) -> bool:
