@@ -17,6 +17,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from . import frames
+from .deepening import Deepening
 from .emitter import Emitter
 from .frames import Json
 from .holders import Search
@@ -62,6 +63,7 @@ class EngineWatch:
     ) -> None:
         self.steps = steps
         self._uncleared = UnclearedLeaves(emitter, parameters) if judges else None
+        self._deepening = Deepening() if judges else None
         self._reference = reference
         self._emitter = emitter
         self._parameters = parameters
@@ -289,6 +291,7 @@ class EngineWatch:
         if (root := self._instances.of(walk.root)) is not None:
             root.root_of = n
         self._tell(walk, "ok", n - 1 - oldest)
+        self._measure(walk, n - 1 - oldest)
         Clock.visits += 1
         count, walk.nodes, walk.root, walk.received = len(walk.nodes), [], None, None
         walk.edges = []
@@ -319,6 +322,28 @@ class EngineWatch:
                     "stale": walk.stale,
                 }
             )
+
+    def _measure(self, walk: Walk, reach: int) -> None:
+        """Tell, once, walks of a line that go through ever more of what earlier ones walked."""
+        at = walk.visit["at"]
+        line = (at["file"], at["line"])
+        if self._deepening is None or walk.received is None:
+            return
+        if figures := self._deepening.after(line, len(walk.nodes), reach):
+            joins = joins_of(walk, self._freeing, self._instances)
+            leaves = [node for node in walk.nodes if id(node) in walk.leaves]
+            given = {name for leaf in leaves for name in walk.received.gradients(leaf)}
+            self._emitter.emit(
+                {
+                    "t": "silent",
+                    "kind": "growing-graph",
+                    "visit": walk.visit,
+                    "holders": [holder for join in joins for holder in join["holders"]][:32],
+                    "figures": figures,
+                    "gradient": min(given, default=""),
+                }
+            )
+            self._deepening = None
 
     def _failed(self, walk: Walk, error: Exception) -> None:
         found = joins_of(walk, self._freeing, self._instances)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from itertools import pairwise
 from typing import Any
 
 import torch
 
 from . import frames
 from .aliases import Aliases
+from .deepening import GROWTH, Deepening
 from .emitter import Emitter
 from .engine import Call, Observer
 from .foreign import Foreign
@@ -23,7 +23,6 @@ from .starving import Starving
 from .uncleared import Uncleared
 from .visit import Visit
 
-GROWTH = 4  # how often in a row something must grow
 GATHERED = "each backward has added to it"
 IDLE = "no backward call reaches any parameter that an optimizer holds"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
@@ -40,7 +39,7 @@ class SilentWatch(Observer):
         self._parameters = parameters
         self._told: set[str] = set()
         self._growth = Growth(stamps, self._is_walked)
-        self._walked: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        self._deepening = Deepening()
         self._aliases = Aliases(parameters)
         self._starving = Starving(parameters)
         self._uncleared = Uncleared()
@@ -171,8 +170,7 @@ class SilentWatch(Observer):
 
     def _is_walked(self, call: Call) -> bool:
         """Whether the calls at this line walk ever more themselves: another fault."""
-        walked = self._walked[call.line()]
-        return len(walked) > 2 and walked[-1][0] > walked[0][0]
+        return self._deepening.walks_more(call.line())
 
     def _measure_walk(self, call: Call) -> None:
         """Retained graphs that grow from call to call at one line."""
@@ -180,12 +178,8 @@ class SilentWatch(Observer):
             return
         begun = call.n - 1
         oldest = self._stamps.oldest(call.walk.nodes)
-        series = self._walked[call.line()]
-        series.append((len(call.walk.nodes), begun - oldest if oldest is not None else 0))
-        del series[: -GROWTH - 1]
-        grown = all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(series))
-        if len(series) == GROWTH + 1 and grown:
-            figures = [float(nodes) for nodes, _ in series]
+        reach = begun - oldest if oldest is not None else 0
+        if figures := self._deepening.after(call.line(), len(call.walk.nodes), reach):
             self._tell("reaching-back", call=call, holders=self._old(call), figures=figures)
 
     def _old(self, call: Call) -> list[Json]:

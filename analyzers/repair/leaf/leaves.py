@@ -26,7 +26,7 @@ from analyzers.source.flow import (
 from analyzers.source.project import Loop, Module, assigned_pairs, spelled, target_names
 from analyzers.source.reads import read_behind
 from analyzers.source.trees import position, walk
-from analyzers.source.writes import Write, writes
+from analyzers.source.writes import Write, unsliced, writes
 
 
 def no_grad_header(module: Module) -> str:
@@ -41,7 +41,12 @@ def written_alike(where: Spot) -> list[ast.stmt]:
 
 
 def is_update(statement: ast.stmt) -> bool:
-    """Whether a simple statement does nothing but write into tensors, by its form."""
+    """Whether a statement does nothing but write into tensors, by its form; of a loop, nothing
+    but that and choosing by plain names what to write."""
+    if isinstance(statement, ast.For):
+        updates = [s for s in statement.body if is_update(s)]
+        others = [s for s in statement.body if s not in updates]
+        return bool(updates) and all(isinstance(s, ast.Assign) for s in others)
     if isinstance(statement, ast.AugAssign):
         return not isinstance(statement.value, ast.Constant)
     if isinstance(statement, ast.Expr):
@@ -110,8 +115,13 @@ def leaf_out_of_place(where: Spot, names: Sequence[str], rank: int = 1) -> Itera
 
 def _under_local_name(where: Spot, write: Write) -> tuple[Edit, ...]:
     """The new tensor under a name of the function's own, which is read from there on: a module
-    keeps its parameter under the attribute. Empty where it is no whole statement."""
+    keeps its parameter under the attribute. Empty where it is no whole statement, or where nothing
+    behind it takes the value: then the write is meant for whoever has the module."""
     editor, statement = where.editor, where.statement
+    later = read_behind(where.scope, statement, write.name)
+    filled = {unsliced(w.target) for s in statements_of(where.scope) for w in writes(s)}
+    if filled.issuperset(later):
+        return ()
     edits = out_of_place(where.module, statement, {write.name}.__contains__)
     local = unused_name(where.module, write.name.rpartition(".")[2])
     lines = [
@@ -120,7 +130,6 @@ def _under_local_name(where: Spot, write: Write) -> tuple[Edit, ...]:
     ]
     if not any(line.startswith(local) for line in lines):
         return ()
-    later = read_behind(where.scope, statement, write.name)
     edits = (rewritten(editor, [statement], lines),)
     return (*edits, *(editor.replace(node, local) for node in later))
 

@@ -1,0 +1,31 @@
+"""Whether the walks of one line go through ever more, and reach ever further back."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise
+from typing import Any
+
+GROWTH = 4  # how often in a row something must grow
+
+
+class Deepening:
+    """The last walks of each line: how many nodes each went through, and how many calls back the
+    oldest of them was made."""
+
+    def __init__(self) -> None:
+        self._rows: dict[Any, list[tuple[int, int]]] = defaultdict(list)
+
+    def after(self, line: Any, nodes: int, reach: int) -> list[float]:
+        """The numbers of nodes of the last walks where each had more than the one before, and
+        reached further back; else nothing."""
+        row = self._rows[line]
+        row.append((nodes, reach))
+        del row[: -GROWTH - 1]
+        grown = all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(row))
+        return [float(n) for n, _ in row] if len(row) > GROWTH and grown else []
+
+    def walks_more(self, line: Any) -> bool:
+        """Whether the walks of this line go through ever more."""
+        row = self._rows[line]
+        return len(row) > 2 and row[-1][0] > row[0][0]
