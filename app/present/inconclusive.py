@@ -136,6 +136,11 @@ def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
             "What was sent is a part of a program, and what it leaves out could not be made up so "
             f"that it runs ({ending(run)}): send the part that is missing."
         )
+    if not calls and not given:
+        return (
+            "No backward call was seen in what was sent, as it is or completed (see what was "
+            "assumed): send the part that trains."
+        )
     walked = f"{calls} backward calls ran clean" if calls else "nothing in it calls backward"
     if given:
         return (
