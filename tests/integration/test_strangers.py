@@ -28,6 +28,7 @@ MENDED = [
     "batch30/forward_outside_loop/colour_transport",
     "batch32/grad_then_backward/beam_deflection_pinn",
     "batch32/step_between_backwards/greenhouse_sac",
+    "batch34/inplace_leaf/wider_marathon_model",
 ]
 
 

@@ -462,3 +462,46 @@ def test_leaves_that_nothing_clears(
         script = script.replace(name, text)
     found = [(s.kind, s.params, s.gradient) for s in traced(script).trace.silent]
     assert found == ([("uncleared-gradients", ["weight"], "grad")] if told else [])
+
+
+KEEPING = """\
+class Node:
+    def __init__(self, value, parents=()):
+        self.value, self.parents, self.grad = value, parents, 0.0
+
+    def __mul__(self, other):
+        return Node(self.value * other.value, ((self, other.value), (other, self.value)))
+
+    def backward(self, slope=1.0):
+        self.grad += slope
+        for node, factor in self.parents:
+            node.backward(slope * factor)
+
+weight, state = Node(0.5), Node(1.0)
+for turn in range(12):
+    state = state * weight
+    loss = state * Node(2.0)
+    weight.grad = 0.0
+    loss.backward()
+    weight.value -= 0.01 * weight.grad
+    CUTS
+"""
+
+
+@pytest.mark.parametrize(
+    ("cuts", "told"),
+    [
+        ("pass", True),
+        ("state = Node(state.value)", False),
+        ("state = state if turn % 4 else Node(state.value)", False),
+    ],
+)
+def test_walks_that_go_ever_further_back(traced: Tracing, cuts: str, told: bool) -> None:
+    """An engine that frees nothing walks the whole past of a state that nothing cuts."""
+    found = traced(KEEPING.replace("CUTS", cuts)).trace.silent
+    grown = [s for s in found if s.kind == "growing-graph"]
+    assert bool(grown) is told
+    for fault in grown:
+        assert {holder.path for holder in fault.holders} == {"state"}
+        assert fault.gradient == "grad"
+        assert fault.figures == sorted(set(fault.figures))
