@@ -1,4 +1,4 @@
-"""`copy.deepcopy`: new objects all the way down, which tensors with a history refuse."""
+"""Copies: `copy.deepcopy`, which tensors with a history refuse, and `dataclasses.replace`."""
 
 from __future__ import annotations
 
@@ -39,6 +39,15 @@ def deep(machine: Machine, value: Value, frame: Frame, depth: int = 0) -> Value:
         twin.attrs = {name: copied(item) for name, item in value.attrs.items()}
         return twin
     return value
+
+
+def changed(value: Value, changes: dict[str, Value]) -> Value:
+    """`dataclasses.replace`: another instance with the same fields but for those that are given."""
+    if not isinstance(value, Instance):
+        return Unknown()
+    twin = Instance(value.cls)
+    twin.attrs = {**value.attrs, **changes}
+    return twin
 
 
 def _tensor(machine: Machine, tensor: Tensor, frame: Frame) -> Value:

@@ -298,6 +298,7 @@ MODELLED: dict[str, Model] = {
     "collections.defaultdict": _default_dict,
     "collections.OrderedDict": _dict,
     "dataclasses.field": _field,
+    "dataclasses.replace": lambda m, a, k, f: copying.changed(a[0], k) if a else Unknown(),
     "types.SimpleNamespace": _object,
     "argparse.ArgumentParser": lambda m, a, k, f: command_line.parser(),
     "argparse.Namespace": _object,
