@@ -236,6 +236,13 @@ HEALTHY = {
         "h = torch.zeros(2, 4)\nfor _ in range(3):\n    h = torch.tanh(net(h.detach()))\n"
         "    h.sum().backward()\n"
     ),
+    "replaced by one that is detached": (
+        "from dataclasses import dataclass, replace\n@dataclass(frozen=True)\nclass State:\n"
+        "    h: torch.Tensor\n    def cut(self):\n        return replace(self, h=self.h.detach())\n"
+        "state = State(torch.zeros(2, 4))\nfor _ in range(3):\n"
+        "    state = State(torch.tanh(net(state.h)))\n    state.h.sum().backward()\n"
+        "    state = state.cut()\n"
+    ),
     "detached when there is one": (
         "h = None\nfor _ in range(3):\n    if h is not None:\n        h = h.detach()\n"
         "    h = torch.tanh(net(x) + (0 if h is None else h))\n    h.sum().backward()\n"
