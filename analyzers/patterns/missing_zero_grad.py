@@ -43,9 +43,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.evidence import Evidence, SilentFault
+from analyzers.evidence import Evidence, Place, SilentFault
 from analyzers.explain.handed import handed_on
-from analyzers.explain.pattern import Carrier, Match, Proposal
+from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
 from analyzers.explain.spots import spot
@@ -54,6 +54,7 @@ from analyzers.repair.reschedule.clearing import (
     clear_leaves,
     cleared_already,
     optimizer_stepped,
+    uncalled,
 )
 from analyzers.repair.reschedule.clearing_leaves import clear_engine_leaves
 from analyzers.source.project import Project
@@ -81,7 +82,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     name = optimizer_stepped(where) if where is not None else None
     name = name or next(iter(fault.params), None)
     carrier = Carrier(name, where.place) if name and where is not None else None
-    return matched(NAME, fault, carrier=carrier)
+    named = uncalled(where) if where is not None else []
+    place = Place(where.module.path, named[0].lineno) if where is not None and named else None
+    return matched(NAME, fault, place, carrier)
 
 
 def explain(match: Match, project: Project) -> str:
@@ -105,14 +108,16 @@ def explain(match: Match, project: Project) -> str:
             f"{who} steps on gradients that are not its own alone: nothing clears what another "
             "loss has left in its parameters in front of its backward."
         )
+    elif match.location != evidence_in(match, SilentFault).seen_at:
+        told += f" Line {match.location.line} names its `zero_grad`, and does not call it."
     return f"{told} {measured(match, project, FIGURES)}"
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Cleared before the backward."""
-    where = spot(project, match.location)
-    fault = match.evidence
-    if where is not None and isinstance(fault, SilentFault) and fault.gradient:
+    fault = evidence_in(match, SilentFault)
+    where = spot(project, fault.seen_at)
+    if where is not None and fault.gradient:
         yield from clear_engine_leaves(where, fault.params, fault.gradient, project)
     elif where is not None and _by_hand(match):
         yield from clear_leaves(where, _params(match))

@@ -44,9 +44,8 @@ def clear_before_walk(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     if name is None:
         return
     title = f"Clear the gradients of `{name}` before each backward"
-    uncalled = [found for s in where.block if (found := _uncalled(s, name)) is not None]
-    if uncalled:
-        edits = [where.editor.append_to(s, "()") for s in uncalled]
+    if named := uncalled(where):
+        edits = [where.editor.append_to(node, "()") for node in named]
         yield Proposal("zero-grad", title, joined(edits), "", rank)
         return
     line = f"{name}.zero_grad()"
@@ -91,11 +90,11 @@ def _owner(leaf: str, where: Spot) -> str:
     return next((path for path in paths if path in known and path != "self"), parts[0])
 
 
-def _uncalled(statement: ast.stmt, name: str) -> ast.expr | None:
-    """`opt.zero_grad` without its parentheses."""
-    if isinstance(statement, ast.Expr) and spelled(statement.value) == f"{name}.zero_grad":
-        return statement.value
-    return None
+def uncalled(where: Spot) -> list[ast.expr]:
+    """`opt.zero_grad` without its parentheses, in the function that steps `opt`."""
+    name = f"{optimizer_stepped(where)}.zero_grad"
+    bare = [node for node in walk_scope(where.scope) if isinstance(node, ast.Expr)]
+    return [node.value for node in bare if spelled(node.value) == name]
 
 
 def _elsewhere(where: Spot, name: str) -> list[ast.stmt]:
