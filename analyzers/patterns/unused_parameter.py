@@ -44,6 +44,7 @@ from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.reuse.telling import line
 from analyzers.repair.reconnect.ignored import (
+    asked_of_itself,
     question_of,
     reached_without_cut,
     read_it,
@@ -99,6 +100,7 @@ def _meant(evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
     """The wanted tensor where it was plainly meant to be used."""
     question = question_of(evidence, project)
     if question is not None:
+        yield from asked_of_itself(question)
         yield from used_instead(question)
         yield from reached_without_cut(question, project)
         unread = unread_by(question, project)

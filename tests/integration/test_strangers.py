@@ -29,6 +29,8 @@ MENDED = [
     "batch32/grad_then_backward/beam_deflection_pinn",
     "batch32/step_between_backwards/greenhouse_sac",
     "batch34/inplace_leaf/wider_marathon_model",
+    "batch34/missing_zero_grad/tram_delay_quantiles",
+    "batch34/unused_parameter/gradnorm_silage",
 ]
 
 

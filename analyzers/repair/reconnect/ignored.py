@@ -75,6 +75,17 @@ def used_instead(question: Question, rank: int = 0) -> Iterator[Proposal]:
         rank += 1
 
 
+def asked_of_itself(question: Question, rank: int = 0) -> Iterator[Proposal]:
+    """The wanted tensor instead of a copy of it, which nothing is computed from."""
+    editor = question.where.editor
+    for statement in definitions(question.where.scope, question.wanted):
+        match value_of(statement):
+            case ast.Call(func=ast.Attribute(value=source, attr="clone")) as copy:
+                told = f"Ask for the gradient of `{spelled(source)}`, not of a copy"
+                edit = editor.replace(copy, editor.text_of(source))
+                yield Proposal("use-wanted", told, (edit,), "", rank)
+
+
 def _sources(question: Question) -> list[ast.expr]:
     """What the wanted tensor is made from, the largest expressions first."""
     found: list[ast.expr] = []
