@@ -464,7 +464,7 @@ def test_leaves_that_nothing_clears(
     assert found == ([("uncleared-gradients", ["weight"], "grad")] if told else [])
 
 
-KEEPING = """\
+UNFREED = """\
 class Node:
     def __init__(self, value, parents=()):
         self.value, self.parents, self.grad = value, parents, 0.0
@@ -498,7 +498,7 @@ for turn in range(12):
 )
 def test_walks_that_go_ever_further_back(traced: Tracing, cuts: str, told: bool) -> None:
     """An engine that frees nothing walks the whole past of a state that nothing cuts."""
-    found = traced(KEEPING.replace("CUTS", cuts)).trace.silent
+    found = traced(UNFREED.replace("CUTS", cuts)).trace.silent
     grown = [s for s in found if s.kind == "growing-graph"]
     assert bool(grown) is told
     for fault in grown:
