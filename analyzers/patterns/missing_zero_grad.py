@@ -89,9 +89,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Which optimizer, and how its gradients grew."""
-    if _by_hand(match):
-        names = ", ".join(f"`{name}`" for name in _params(match)[:4]) or "parameters"
-        if _is_handed_on(match):
+    fault = evidence_in(match, SilentFault)
+    if _by_hand(fault):
+        names = ", ".join(f"`{name}`" for name in fault.params[:4]) or "parameters"
+        if fault.doubtful:  # nothing updates the leaves: their gradients are passed on
             return (
                 f"The script takes the gradients of {names} after each backward for those of that "
                 "backward, and nothing clears them: they hold those of the backwards before, too. "
@@ -103,12 +104,12 @@ def explain(match: Match, project: Project) -> str:
         )
     who = f"`{match.carrier.name}`" if match.carrier else "An optimizer"
     told = f"{who} steps on gradients that still hold earlier ones."
-    if _detail(match) == FOREIGN:
+    if fault.detail == FOREIGN:
         told = (
             f"{who} steps on gradients that are not its own alone: nothing clears what another "
             "loss has left in its parameters in front of its backward."
         )
-    elif match.location != evidence_in(match, SilentFault).seen_at:
+    elif match.location != fault.seen_at:
         told += f" Line {match.location.line} names its `zero_grad`, and does not call it."
     return f"{told} {measured(match, project, FIGURES)}"
 
@@ -119,25 +120,12 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     where = spot(project, fault.seen_at)
     if where is not None and fault.gradient:
         yield from clear_engine_leaves(where, fault.params, fault.gradient, project)
-    elif where is not None and _by_hand(match):
-        yield from clear_leaves(where, _params(match))
+    elif where is not None and _by_hand(fault):
+        yield from clear_leaves(where, fault.params)
     elif where is not None:
         yield from clear_before_walk(where)
 
 
-def _by_hand(match: Match) -> bool:
+def _by_hand(fault: SilentFault) -> bool:
     """Whether the script updates the leaves itself: then the fault shows at a backward."""
-    return isinstance(match.evidence, SilentFault) and match.evidence.visit is not None
-
-
-def _is_handed_on(match: Match) -> bool:
-    """Whether nothing updates the leaves: then their gradients are passed on."""
-    return isinstance(match.evidence, SilentFault) and match.evidence.doubtful
-
-
-def _detail(match: Match) -> str:
-    return match.evidence.detail if isinstance(match.evidence, SilentFault) else ""
-
-
-def _params(match: Match) -> tuple[str, ...]:
-    return match.evidence.params if isinstance(match.evidence, SilentFault) else ()
+    return fault.visit is not None

@@ -35,7 +35,7 @@ KEEPING_PASSES = 4  # what a kept graph grows by shows from pass to pass
 
 
 class _Passes:
-    """Decides after each pass whether another one can tell anything new."""
+    """The passes over a loop's body, and after each whether another can tell anything new."""
 
     def __init__(
         self, machine: Machine, node: ast.For | ast.While, frame: Frame, least: int = 0
@@ -48,15 +48,28 @@ class _Passes:
         self.previous: set[object] | None = None
         self.count = 0
         self.forgotten = False
+        self.cut = False  # whether the passes ended before the loop did
+        self.signal: Signal | None = None
         self.sizes: dict[int, int] = {}  # as the pass began, of what was asked for its size
 
-    def begin(self) -> None:
+    def run(self, advance: Callable[[bool], bool]) -> bool:
+        """A pass, if `advance(forgotten)` prepares one; whether another is worth running."""
+        self.frame.line = self.node.lineno
+        self._begin()
+        if not advance(self.forgotten):
+            return False
+        self.signal = self.machine.execute(self.node.body, self.frame)
+        if self.signal in (Signal.BREAK, Signal.RETURN, Signal.RAISE):
+            return False
+        self.cut = not self._again()
+        return not self.cut
+
+    def _begin(self) -> None:
         self.machine.writes = set()
         self.machine.moving = False
         self.sizes = {key: len(held.items) for key, (held, _) in self.machine.measured.items()}
 
-    def again(self) -> bool:
-        """Whether another pass is worth running."""
+    def _again(self) -> bool:
         machine = self.machine
         self.count += 1
         self.outer |= machine.writes
@@ -91,12 +104,18 @@ class _Passes:
             held, outcomes = self.machine.measured[key]
             held.open = held.open or (len(held.items) > size and len(outcomes) == 1)
 
-    def end(self, cut: bool) -> None:
+    def end(self) -> Signal | None:
+        """What is told behind the passes; the loop's own signal."""
         self.machine.writes = self.outer
-        if cut:
+        if self.cut:
             self.forget_counters()
         check_growth(self.machine, self.node, self.frame)
         check_updates(self.machine, self.node, self.frame)
+        if self.signal in (Signal.RETURN, Signal.RAISE):
+            return self.signal
+        if self.signal is Signal.BREAK:
+            return None
+        return self.machine.execute(self.node.orelse, self.frame)
 
 
 def _run(
@@ -106,30 +125,14 @@ def _run(
     advance: Callable[[bool], bool],
     least: int = 0,
 ) -> Signal | None:
-    """Passes over the body while `advance(forgotten)` prepares one, and not fewer than `least`;
-    the loop's own signal."""
+    """Passes over the body, and not fewer than `least` while `advance` prepares them; the loop's
+    own signal."""
     passes = _Passes(machine, node, frame, least)
     moving = machine.moving
-    signal: Signal | None = None
-    cut = False
-    while True:
-        frame.line = node.lineno
-        passes.begin()
-        if not advance(passes.forgotten):
-            break
-        signal = machine.execute(node.body, frame)
-        if signal in (Signal.BREAK, Signal.RETURN, Signal.RAISE):
-            break
-        if not passes.again():
-            cut = True
-            break
-    passes.end(cut)
+    while passes.run(advance):
+        pass
     machine.moving = moving
-    if signal in (Signal.RETURN, Signal.RAISE):
-        return signal
-    if signal is Signal.BREAK:
-        return None
-    return machine.execute(node.orelse, frame)
+    return passes.end()
 
 
 @statement(ast.For, ast.AsyncFor)
@@ -169,34 +172,27 @@ class _Taking:
         self._machine, self._node, self._frame = machine, node, frame
         self._numbered = numbered
         self._passes = _Passes(machine, node, frame)
-        self._cut = False
-        self._signal: Signal | None = None
         self.taken = False
 
     def __call__(self, value: Value) -> None:
-        machine, passes = self._machine, self._passes
+        machine = self._machine
         writes, moving = machine.writes, machine.moving
         self.taken = True
-        self._frame.line = self._node.lineno
-        passes.begin()
         item = Sequence([Unknown(data=True), value], "tuple") if self._numbered else value
-        assigning.assign(machine, self._node.target, item, self._frame)
-        self._signal = machine.execute(self._node.body, self._frame)
-        ended = self._signal in (Signal.BREAK, Signal.RETURN, Signal.RAISE)
-        self._cut = not ended and not passes.again()
+
+        def advance(forgotten: bool) -> bool:
+            assigning.assign(machine, self._node.target, item, self._frame)
+            return True
+
+        again = self._passes.run(advance)
         writes |= machine.writes
         machine.writes, machine.moving = writes, moving or machine.moving
-        if ended or self._cut:
+        if not again:
             raise _Enough
 
     def end(self) -> Signal | None:
         """The signal of the loop, once the generator has ended."""
-        self._passes.end(self._cut)
-        if self._signal in (Signal.RETURN, Signal.RAISE):
-            return self._signal
-        if self._signal is Signal.BREAK:
-            return None
-        return self._machine.execute(self._node.orelse, self._frame)
+        return self._passes.end()
 
 
 def _generator_of(node: ast.expr) -> tuple[ast.expr, bool]:

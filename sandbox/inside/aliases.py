@@ -54,9 +54,8 @@ class Aliases:
         self._written: dict[int, int] = {}
         self._used: set[int] = set()  # lists that were there as a step used their gradients
         self._local: list[tuple[Name, list[torch.Tensor], list[int]]] = []
-        self._gathered: list[
-            tuple[Name, Values]
-        ] = []  # entries that lie within a collection's collection
+        # entries that lie within a collection's collection
+        self._gathered: list[tuple[Name, Values]] = []
         self._ended: dict[Values, int] = {}  # how often each was written as the last call ended
         self._steps = 0
         self._lasting = False  # whether an object keeps gradients
