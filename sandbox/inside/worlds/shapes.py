@@ -6,15 +6,15 @@ import linecache
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import cycle
 from types import TracebackType
 from typing import Any
 
 import torch
 from torch import nn
 
+from .functions import Wished, asked_of, ints, of_parts, of_products, rank
 from .here import Here
-from .layers import BATCH, SIDE, fits, taken_by
+from .layers import BATCH, fits, taken_by
 from .lineage import came_of, flat, made_for, origin, shape_of, traced
 from .plan import Plan
 from .things import Batches, Thing
@@ -48,9 +48,6 @@ def mended(plan: Plan, failure: Failure) -> Iterator[Plan]:
             yield better
 
 
-Wished = list[int] | int | str  # a shape; a bound of whole numbers; a kind
-
-
 def _with(plan: Plan, path: str, wish: Wished) -> Plan | None:
     if isinstance(wish, str):
         return plan.with_kind(path, wish)
@@ -65,7 +62,8 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     message = str(failure.error)
     made = [(path, tensor) for tensor in flat(failure.args) if (path := made_for(tensor))]
     yield from _of_modules(failure)
-    yield from _of_functions(failure, message)
+    yield from asked_of(failure.function, failure.args)
+    yield from of_products(failure.args, message)
     if re.search(
         r"dtype Long|dtype int|type Long|Long, Int|torch\.LongTensor|must be.*int(?:eger|64|egral)"
         r"|indices must be|used as indices",
@@ -135,7 +133,7 @@ def _of_modules(failure: Failure) -> Iterator[tuple[str, Wished]]:
         wanted = taken_by(module)
         if wanted is None:
             return
-        yield from _of_parts(given, wanted[-1])
+        yield from of_parts(given, wanted[-1])
         path = made_for(given)
         if path and isinstance(given, torch.Tensor) and fits(given, wanted):
             path = None
@@ -151,125 +149,24 @@ def _of_modules(failure: Failure) -> Iterator[tuple[str, Wished]]:
         for number, one in enumerate(hidden if isinstance(hidden, tuple) else (hidden,)):
             if isinstance(module, nn.RNNBase) and (held := made_for(one)):
                 layers = module.num_layers * (2 if module.bidirectional else 1)
-                batch = given.shape[0 if module.batch_first else 1] if _rank(given) == 3 else BATCH
+                batch = given.shape[0 if module.batch_first else 1] if rank(given) == 3 else BATCH
                 yield held, [layers, int(batch), module.hidden_size]
             if isinstance(module, nn.RNNCellBase) and (held := made_for(one)):
-                yield held, [int(given.shape[0]) if _rank(given) > 1 else BATCH, module.hidden_size]
+                yield held, [int(given.shape[0]) if rank(given) > 1 else BATCH, module.hidden_size]
             assert number < 2
 
 
 def _of_states(module: nn.RNNBase, given: Any, hidden: Any) -> Iterator[tuple[str, Wished]]:
     """A batch as large as that of the states that the text itself makes."""
     states = hidden if isinstance(hidden, tuple) else (hidden,)
-    size = next((int(h.shape[1]) for h in states if _rank(h) == 3 and not made_for(h)), 0)
+    size = next((int(h.shape[1]) for h in states if rank(h) == 3 and not made_for(h)), 0)
     path, axis = made_for(given), 0 if module.batch_first else 1
     if path is None or not size:
         return
-    if _rank(given) == 2:
+    if rank(given) == 2:
         yield path, [size, *given.shape] if axis == 0 else [given.shape[0], size, given.shape[1]]
     elif given.shape[axis] != size:
         yield path, [size if n == axis else int(d) for n, d in enumerate(given.shape)]
-
-
-def _of_parts(given: Any, wanted: int) -> Iterator[tuple[str, Wished]]:
-    """Several tensors in one: the first that was made up takes the difference."""
-    for part in getattr(given, "_made_of", ()):
-        size = int(part.shape[-1]) + wanted - int(given.shape[-1]) if part.dim() else 0
-        if (path := made_for(part)) and size > 0 and size != part.shape[-1]:
-            yield path, [*map(int, part.shape[:-1]), size]
-
-
-def _of_functions(failure: Failure, message: str) -> Iterator[tuple[str, Wished]]:
-    name, args = failure.function, failure.args
-    first, second = (*args, None, None)[:2]
-    if name == "embedding" and isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor):
-        weight, indices = (
-            (first, second) if first.is_floating_point() and first.dim() == 2 else (second, first)
-        )
-        if path := origin(indices):
-            yield path, int(weight.shape[0])
-    if name == "ctc_loss":
-        yield from _of_ctc(*flat(args[:4]))
-    if name == "einsum" and isinstance(first, str):
-        yield from _of_subscripts(first, list(flat(args[1:])))
-    if name.endswith("_cell") and isinstance(first, torch.Tensor):
-        state = second[0] if isinstance(second, tuple | list) else second
-        if _rank(state) == 2 == first.dim() and state.shape[0] != first.shape[0]:
-            if path := made_for(first):
-                yield path, [int(state.shape[0]), int(first.shape[1])]
-            if path := made_for(state):
-                yield path, [int(first.shape[0]), int(state.shape[1])]
-    if name == "linear" and isinstance(second, torch.Tensor):
-        yield from _of_parts(first, int(second.shape[1]))
-    if name == "linear" and isinstance(second, torch.Tensor) and isinstance(first, torch.Tensor):
-        path = origin(first)
-        shape = list(first.shape) if made_for(first) else shape_of(path) if path else []
-        if path and shape[-1:] == list(first.shape[-1:]):
-            yield path, [*map(int, shape[:-1]), int(second.shape[1])]
-        if data := traced(first, [*map(int, first.shape[:-1]), int(second.shape[1])]):
-            yield data
-    if name.startswith("conv") and isinstance(second, torch.Tensor):
-        channels = int(second.shape[0 if "transpose" in name else 1])
-        wanted = [BATCH, channels, *[SIDE] * (second.dim() - 2)]
-        if data := traced(first, wanted):
-            yield data
-        elif path := made_for(first):
-            yield path, wanted
-    if (
-        name in ("cross_entropy", "cross_entropy_loss", "nll_loss")
-        and isinstance(first, torch.Tensor)
-        and isinstance(second, torch.Tensor)
-    ):
-        if path := origin(second):
-            classes = int(first.shape[1 if first.dim() > 1 else 0])
-            labels = [int(first.shape[0]), *map(int, first.shape[2:])]
-            if list(second.shape) != labels:
-                yield path, labels
-            yield path, classes
-        elif data := traced(second, []):
-            yield data[0], int(first.shape[1 if first.dim() > 1 else 0])
-    if name in ("view", "reshape", "expand") and (path := made_for(first)):
-        sizes = list(_ints(args[1:]))
-        known = [n for n in sizes if n > 0]
-        if name == "expand":
-            yield path, [1 if n > 1 and i else max(n, 1) for i, n in enumerate(sizes)]
-        elif known:
-            yield path, [n if n > 0 else BATCH for n in sizes]
-    if found := re.search(r"\((\d+)x(\d+) and (\d+)x(\d+)\)", message):
-        rows, inner = int(found[2]), int(found[3])
-        if path := made_for(first):
-            yield path, [*first.shape[:-1], inner]
-        if path := made_for(second):
-            yield path, [rows, *second.shape[1:]]
-        elif (path := came_of(second)) and (shape := shape_of(path))[:1] == [inner]:
-            yield path, [rows, *shape[1:]]  # each of its rows was taken by itself
-
-
-def _of_ctc(scores: torch.Tensor, *others: torch.Tensor) -> Iterator[tuple[str, Wished]]:
-    """Scores of time, batch and class; labels and two lengths for each of the batch."""
-    if scores.dim() != 3:
-        if path := origin(scores) or came_of(scores):
-            yield path, [SIDE, BATCH, BATCH]
-        return
-    size = int(scores.shape[1])
-    for tensor, wanted in zip(others, ([size, 1], [size], [size]), strict=False):
-        if (path := made_for(tensor)) and list(tensor.shape) != wanted:
-            yield path, wanted
-
-
-def _of_subscripts(equation: str, given: list[torch.Tensor]) -> Iterator[tuple[str, Wished]]:
-    """One size a letter: that of a tensor which the text makes, where one has it."""
-    terms = equation.replace(" ", "").partition("->")[0].split(",")
-    if "." in equation or len(terms) != len(given):
-        return
-    own = [(t, g) for t, g in zip(terms, given, strict=True) if len(t) == g.dim()]
-    sizes = dict(zip(sorted(set("".join(terms))), cycle((4, 5, 6, 3)), strict=False))
-    for term, tensor in sorted(own, key=lambda one: not made_for(one[1])):
-        sizes |= dict(zip(term, map(int, tensor.shape), strict=True))
-    for term, tensor in zip(terms, given, strict=True):
-        wanted = [sizes[letter] for letter in term]
-        if (path := made_for(tensor)) and list(tensor.shape) != wanted:
-            yield path, wanted
 
 
 def _of_ranks(
@@ -279,7 +176,7 @@ def _of_ranks(
     more = 0
     if found := re.search(r"range of \[-\d+, (-?\d+)\], but got (-?\d+)", message):
         high, got = int(found[1]), int(found[2])
-        several = [n for one in failure.args if isinstance(one, tuple | list) for n in _ints(one)]
+        several = [n for one in failure.args if isinstance(one, tuple | list) for n in ints(one)]
         more = max([got, *several]) - high if got >= 0 else -got - high - 1
     elif found := re.search(_FEWER, message):
         wanted, got = [int(number) for number in found.groups() if number]
@@ -409,15 +306,3 @@ def _locals(traceback: TracebackType | None) -> Iterator[dict[str, Any]]:
     while traceback is not None:
         yield dict(traceback.tb_frame.f_locals)
         traceback = traceback.tb_next
-
-
-def _rank(value: Any) -> int:
-    return value.dim() if isinstance(value, torch.Tensor) else 0
-
-
-def _ints(value: Any) -> Iterator[int]:
-    if isinstance(value, int):
-        yield value
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _ints(one)

@@ -1,0 +1,177 @@
+"""The shapes that torch's functions want of what they are given: a rule for each, by its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import cycle
+from typing import Any
+
+import torch
+
+from .layers import BATCH, SIDE
+from .lineage import came_of, flat, made_for, origin, shape_of, traced
+
+Wished = list[int] | int | str  # a shape; a bound of whole numbers; a kind
+Wishes = Iterator[tuple[str, Wished]]
+
+
+def asked_of(name: str, args: tuple[Any, ...]) -> Wishes:
+    """What the function of this name, which raised, would have what was made up be."""
+    rule = _RULES.get(name)
+    if rule is not None:
+        yield from rule(*args)
+
+
+def of_products(args: tuple[Any, ...], message: str) -> Wishes:
+    """Two matrices that cannot be multiplied: either takes the size of the other."""
+    found = re.search(r"\((\d+)x(\d+) and (\d+)x(\d+)\)", message)
+    if found is None:
+        return
+    first, second = (*args, None, None)[:2]
+    rows, inner = int(found[2]), int(found[3])
+    if path := made_for(first):
+        yield path, [*first.shape[:-1], inner]
+    if path := made_for(second):
+        yield path, [rows, *second.shape[1:]]
+    elif (path := came_of(second)) and (shape := shape_of(path))[:1] == [inner]:
+        yield path, [rows, *shape[1:]]  # each of its rows was taken by itself
+
+
+def of_parts(given: Any, wanted: int) -> Wishes:
+    """Several tensors in one: the first that was made up takes the difference."""
+    for part in getattr(given, "_made_of", ()):
+        size = int(part.shape[-1]) + wanted - int(given.shape[-1]) if part.dim() else 0
+        if (path := made_for(part)) and size > 0 and size != part.shape[-1]:
+            yield path, [*map(int, part.shape[:-1]), size]
+
+
+def _embedding(first: Any = None, second: Any = None, *_: Any) -> Wishes:
+    if isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor):
+        weighs = first.is_floating_point() and first.dim() == 2
+        weight, indices = (first, second) if weighs else (second, first)
+        if path := origin(indices):
+            yield path, int(weight.shape[0])
+
+
+def _ctc_loss(*args: Any) -> Wishes:
+    """Scores of time, batch and class; labels and two lengths for each of the batch."""
+    scores, *others = flat(args[:4])
+    if scores.dim() != 3:
+        if path := origin(scores) or came_of(scores):
+            yield path, [SIDE, BATCH, BATCH]
+        return
+    size = int(scores.shape[1])
+    for tensor, wanted in zip(others, ([size, 1], [size], [size]), strict=False):
+        if (path := made_for(tensor)) and list(tensor.shape) != wanted:
+            yield path, wanted
+
+
+def _einsum(equation: Any = None, *args: Any) -> Wishes:
+    """One size a letter: that of a tensor which the text makes, where one has it."""
+    if not isinstance(equation, str):
+        return
+    given = list(flat(args))
+    terms = equation.replace(" ", "").partition("->")[0].split(",")
+    if "." in equation or len(terms) != len(given):
+        return
+    own = [(t, g) for t, g in zip(terms, given, strict=True) if len(t) == g.dim()]
+    letters: dict[str, int] = dict(
+        zip(sorted(set("".join(terms))), cycle((4, 5, 6, 3)), strict=False)
+    )
+    for term, tensor in sorted(own, key=lambda one: not made_for(one[1])):
+        letters |= dict(zip(term, map(int, tensor.shape), strict=True))
+    for term, tensor in zip(terms, given, strict=True):
+        wanted = [letters[letter] for letter in term]
+        if (path := made_for(tensor)) and list(tensor.shape) != wanted:
+            yield path, wanted
+
+
+def _cell(first: Any = None, second: Any = None, *_: Any) -> Wishes:
+    state = second[0] if isinstance(second, tuple | list) else second
+    if rank(state) == 2 == rank(first) and state.shape[0] != first.shape[0]:
+        if path := made_for(first):
+            yield path, [int(state.shape[0]), int(first.shape[1])]
+        if path := made_for(state):
+            yield path, [int(first.shape[0]), int(state.shape[1])]
+
+
+def _linear(first: Any = None, second: Any = None, *_: Any) -> Wishes:
+    if not isinstance(second, torch.Tensor):
+        return
+    wanted = int(second.shape[1])
+    yield from of_parts(first, wanted)
+    if not isinstance(first, torch.Tensor):
+        return
+    path = origin(first)
+    shape = list(first.shape) if made_for(first) else shape_of(path) if path else []
+    if path and shape[-1:] == list(first.shape[-1:]):
+        yield path, [*map(int, shape[:-1]), wanted]
+    if data := traced(first, [*map(int, first.shape[:-1]), wanted]):
+        yield data
+
+
+def _convolution(first: Any = None, second: Any = None, *_: Any, channels: int = 1) -> Wishes:
+    """`channels` is the axis of the weight that says how many the data have."""
+    if not isinstance(second, torch.Tensor):
+        return
+    wanted = [BATCH, int(second.shape[channels]), *[SIDE] * (second.dim() - 2)]
+    if data := traced(first, wanted):
+        yield data
+    elif path := made_for(first):
+        yield path, wanted
+
+
+def _transposed(*args: Any) -> Wishes:
+    yield from _convolution(*args, channels=0)
+
+
+def _classes(first: Any = None, second: Any = None, *_: Any) -> Wishes:
+    if not (isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)):
+        return
+    if path := origin(second):
+        labels = [int(first.shape[0]), *map(int, first.shape[2:])]
+        if list(second.shape) != labels:
+            yield path, labels
+        yield path, int(first.shape[1 if first.dim() > 1 else 0])
+    elif data := traced(second, []):
+        yield data[0], int(first.shape[1 if first.dim() > 1 else 0])
+
+
+def _view(first: Any = None, *sizes: Any) -> Wishes:
+    known = list(ints(sizes))
+    if (path := made_for(first)) and any(n > 0 for n in known):
+        yield path, [n if n > 0 else BATCH for n in known]
+
+
+def _expand(first: Any = None, *sizes: Any) -> Wishes:
+    if path := made_for(first):
+        yield path, [1 if n > 1 and i else max(n, 1) for i, n in enumerate(ints(sizes))]
+
+
+_RULES: dict[str, Callable[..., Wishes]] = {
+    "embedding": _embedding,
+    "ctc_loss": _ctc_loss,
+    "einsum": _einsum,
+    "linear": _linear,
+    **dict.fromkeys(("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"), _cell),
+    **dict.fromkeys(("conv1d", "conv2d", "conv3d"), _convolution),
+    **dict.fromkeys((f"conv_transpose{n}d" for n in (1, 2, 3)), _transposed),
+    **dict.fromkeys(("cross_entropy", "cross_entropy_loss", "nll_loss"), _classes),
+    **dict.fromkeys(("view", "reshape"), _view),
+    "expand": _expand,
+}
+
+
+def rank(value: Any) -> int:
+    """The dimensions of a tensor; none of what is none."""
+    return value.dim() if isinstance(value, torch.Tensor) else 0
+
+
+def ints(value: Any) -> Iterator[int]:
+    """The whole numbers in a value, in lists of lists, too."""
+    if isinstance(value, int):
+        yield value
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from ints(one)
