@@ -44,9 +44,8 @@ from analyzers.explain.spots import spot
 from analyzers.repair.combine.combining import retain_on_both, retain_on_first
 from analyzers.repair.combine.totals import walk_this_loss
 from analyzers.repair.cut.carried import at_boundary, cuts
-from analyzers.repair.cut.expected import boundary_cuts
+from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.cut.windows import cut_window
-from analyzers.repair.value_only.kept_values import detach_where_stored
 from analyzers.source.calls import reads_gradient
 from analyzers.source.flow import mentions
 from analyzers.source.project import Project, Scope, target_names
@@ -157,7 +156,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from observed
     if not at_boundary(observed):
         yield from boundary_cuts(story, rank=2)
-        yield from detach_where_stored(story, rank=3)
+        yield from stored_cuts(story, rank=3)
     if _hands_on_gradients(story):
         yield from retain_on_both(story, rank=2)
     yield from retain_on_first(story)

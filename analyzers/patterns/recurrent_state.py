@@ -47,9 +47,8 @@ from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.cut.carried import at_boundary, cuts
-from analyzers.repair.cut.expected import boundary_cuts
+from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.cut.resetting import reset_in_each_pass, reset_of_all_layers
-from analyzers.repair.value_only.kept_values import detach_where_stored
 from analyzers.source.project import Project
 
 NAME = "recurrent-state"
@@ -92,5 +91,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from observed
     if not at_boundary(observed):
         yield from boundary_cuts(story)
-        yield from detach_where_stored(story, rank=3)
+        yield from stored_cuts(story, rank=3)
     yield from reset_in_each_pass(story, rank=3)

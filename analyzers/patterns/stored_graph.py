@@ -45,11 +45,10 @@ from analyzers.explain.reuse.measures import keeps_losses
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, line, matched, story_in
 from analyzers.repair.cut.carried import at_boundary, cuts
-from analyzers.repair.cut.expected import boundary_cuts
+from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.cut.windows import emptied, gathered_emptied
 from analyzers.repair.remake.anew import computed_for_next_pass
 from analyzers.repair.remake.caches import without_cache
-from analyzers.repair.value_only.kept_values import detach_where_stored
 from analyzers.source.project import Project
 
 NAME = "stored-graph"
@@ -95,5 +94,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from computed_for_next_pass(story)
     yield from emptied(story, rank=3)
     if not at_boundary(observed):
-        yield from detach_where_stored(story, rank=stored)
+        yield from stored_cuts(story, rank=stored)
         yield from boundary_cuts(story, rank=SECOND_CHOICE)

@@ -46,14 +46,6 @@ _SWITCHES = {
     "detect_anomaly": None,
     "autocast": None,
 }
-_FACTORIES = ops.words(
-    """
-    zeros ones empty full rand randn randint arange linspace eye randperm normal tensor
-    as_tensor from_numpy zeros_like ones_like rand_like randn_like empty_like full_like
-    FloatTensor Tensor LongTensor scalar_tensor logspace multinomial bernoulli
-    DoubleTensor sparse_coo_tensor Variable
-    """
-)
 # Those that copy the values of what they are given.
 _COPYING = ops.words(
     "tensor as_tensor from_numpy Tensor FloatTensor DoubleTensor scalar_tensor Variable"
@@ -154,7 +146,7 @@ def _torch(
         return _walk(machine, last, args, kwargs, frame)
     if ".init." in path and args:
         return args[0]  # initialisers write with recording off
-    if last in _FACTORIES:
+    if last in ops.FACTORIES:
         return _make(machine, last, args, kwargs, frame)
     if ".nn." in path and last[:1].isupper() and ".functional" not in path:
         return modules.make(machine, last, args, kwargs, frame)

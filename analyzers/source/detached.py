@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.source.flow import called_name, is_dotted, names_read
+from analyzers.source.flow import called_name, is_dotted, is_plainly_number, names_read
+from analyzers.source.ops import FACTORIES, NO_GRAPH
 from analyzers.source.project import spelled, target_names
 
 FACTS = frozenset({"device", "dim", "dtype", "ndim", "numel", "shape", "size"})
@@ -12,6 +13,22 @@ VALUES = frozenset({"data", "detach", "detach_", "item", "numpy", "tolist"})
 WITHOUT_GRAPH = FACTS | VALUES  # attributes and methods of a tensor that hand on no graph
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+
+
+_MADE_WITHOUT = (FACTORIES | NO_GRAPH | WITHOUT_GRAPH) - {"as_tensor", "Variable"}
+
+
+def is_made_without(value: ast.expr) -> bool:
+    """Whether an expression has no graph by the way it is written: a number, a new tensor, or
+    what holds only these."""
+    match value:
+        case ast.Call():
+            return called_name(value) in _MADE_WITHOUT
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return all(is_made_without(part) for part in parts)
+        case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element):
+            return is_made_without(element)
+    return is_plainly_number(value)
 
 
 def names_attached(value: ast.AST) -> set[str]:

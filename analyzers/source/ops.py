@@ -96,6 +96,16 @@ NO_GRAPH = words(
 # Those among them whose results are indices, which scripts compute with as if they were values.
 INDICES = frozenset({"argmax", "argmin", "argsort"})
 
+# Tensors that are made of sizes, numbers or data.
+FACTORIES = words(
+    """
+    zeros ones empty full rand randn randint arange linspace eye randperm normal tensor
+    as_tensor from_numpy zeros_like ones_like rand_like randn_like empty_like full_like
+    FloatTensor Tensor LongTensor scalar_tensor logspace multinomial bernoulli
+    DoubleTensor sparse_coo_tensor Variable
+    """
+)
+
 # In-place methods whose names do not end in an underscore are none; these end in one and write.
 VIEWS = words(
     """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from analyzers.source.calls import calls_to
-from analyzers.source.flow import called_name
 from analyzers.source.project import Project, spelled
 from analyzers.source.trees import walk
 
@@ -29,14 +28,12 @@ def tensor_fields(project: Project, field: str) -> list[str]:
     ]
 
 
-def record_arguments(project: Project, call: ast.Call) -> dict[str, ast.expr]:
-    """Field → argument, where the call makes a record of the project's; else nothing."""
+def record_fields(project: Project, name: str) -> list[str]:
+    """The fields that the project's class of this name declares; none where there is none."""
     for _, node in project.each(ast.ClassDef):
-        if node.name == called_name(call):
-            fields = [spelled(s.target) for s in node.body if isinstance(s, ast.AnnAssign)]
-            named = {k.arg: k.value for k in call.keywords if k.arg in fields}
-            return {**dict(zip(fields, call.args, strict=False)), **named}
-    return {}
+        if node.name == name:
+            return [spelled(s.target) for s in node.body if isinstance(s, ast.AnnAssign)]
+    return []
 
 
 def is_named_tuple_field(project: Project, field: str) -> bool:

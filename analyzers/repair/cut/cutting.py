@@ -10,12 +10,15 @@ from typing import NamedTuple
 
 from analyzers.evidence import GraphReuse, Hop, Kind
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.recordtypes import record_fields
 from analyzers.explain.reuse.shared_frame import SharedFrame
 from analyzers.repair.blocks import alias, indentation
+from analyzers.repair.cut.detaching import Idiom
 from analyzers.repair.cut.kinds import Writing, carried, has_graph
 from analyzers.repair.sites.helpers import functions_cutting, methods_cutting
 from analyzers.repair.sites.names import deque_of, quote_of, replace_of, with_imports
 from analyzers.repair.sites.scopes import rebinds, wants_gradient
+from analyzers.source.detached import is_made_without
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.project import Module, Project, Scope
 
@@ -114,18 +117,45 @@ class Cutting:
     def replaced(self, module: Module, node: ast.expr, kind: Kind, bound: str = "") -> list[Edit]:
         """The expression cut where it stands; of a structure or record that is written out, the
         parts. `bound`: the name that it is given to."""
+        if is_made_without(node):
+            return []
         editor, writing = Editor(module), self.writing(module)
-        literal = list(_written_out(node, kind))
-        if literal:
+        literal = self._written_out(node, kind)
+        if literal is not None:
             return [edit for part in literal for edit in self.replaced(module, *part)]
         if not has_graph(kind):
             return []
         if kind.kind == "tensor":
             leaf = bool(bound) and wants_gradient(module.scope_of(node), bound)
-            return [editor.append_to(node, ".detach()" + _LEAF * leaf)]
+            return [Idiom(self.template.removesuffix(_LEAF) + _LEAF * leaf).at(editor, node)]
         text = writing.expression(editor.text_of(node), kind)
         needs = frozenset(writing.needs)
         return [editor.replace(node, text), *with_imports(module, needs)] if text else []
+
+    def _written_out(self, node: ast.expr, kind: Kind) -> list[tuple[ast.expr, Kind]] | None:
+        """The parts of a literal, or the arguments of a record's constructor, with what each is."""
+        known = dict(kind.parts)
+        any_ = known.get("")
+        match node:
+            case ast.Tuple(elts=elements) | ast.List(elts=elements) if any_ is not None:
+                return [(element, any_) for element in elements]
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                same = len(elements) == len(kind.parts)
+                return [*zip(elements, known.values(), strict=True)] if same else None
+            case ast.Dict(keys=keys, values=values):
+                named = [k.value if isinstance(k, ast.Constant) else None for k in keys]
+                parts = [(v, known.get(repr(k), any_)) for k, v in zip(named, values, strict=True)]
+            case ast.Call(func=ast.Name(id=name)) if kind.kind in _WRITTEN:
+                fields = [repr(field) for field in record_fields(self.project, name)]
+                if name != kind.name and not (kind.kind == "record" and set(known) <= set(fields)):
+                    return None
+                fields = fields or list(known)
+                given = dict(zip(fields, node.args, strict=False))
+                given.update({repr(k.arg): k.value for k in node.keywords})
+                parts = [(value, known.get(field)) for field, value in given.items()]
+            case _:
+                return None
+        return [(value, part) for value, part in parts if part is not None]
 
     def proposal(self, strategy: str, made: Written, where: str, edit: Edit, rank: int) -> Proposal:
         """Statements put somewhere, with the imports that they want."""
@@ -152,28 +182,8 @@ def _in_layers(hops: Sequence[Hop], writing: Writing) -> list[str] | None:
     return [f"for layer in {found[0]['owner']}:", *(f"\t{line}" for line in lines or ())]
 
 
-def _written_out(node: ast.expr, kind: Kind) -> Iterator[tuple[ast.expr, Kind]]:
-    """The parts of a literal, or the arguments of a record's constructor, with what each is."""
-    known = dict(kind.parts)
-    match node:
-        case ast.Tuple(elts=elements) | ast.List(elts=elements):
-            if len(elements) == len(kind.parts):
-                yield from zip(elements, known.values(), strict=True)
-        case ast.Dict(keys=keys, values=values):
-            for key, value in zip(keys, values, strict=True):
-                part = known.get(repr(key.value)) if isinstance(key, ast.Constant) else None
-                if part is not None:
-                    yield value, part
-        case ast.Call(func=ast.Name(id=name)) if name == kind.name and kind.kind in _WRITTEN:
-            yield from zip(node.args, known.values(), strict=False)
-            for keyword in node.keywords:
-                part = known.get(repr(keyword.arg))
-                if part is not None:
-                    yield keyword.value, part
-
-
 _LEAF = ".requires_grad_()"
-_WRITTEN = ("namedtuple", "dataclass", "dict")
+_WRITTEN = ("namedtuple", "dataclass", "dict", "record")
 
 
 def kind_carried(hop: Hop) -> Kind:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from analyzers.evidence import Holder, Kind
@@ -133,9 +133,9 @@ def detached(name: str, holder: Holder | None, idiom: Idiom) -> str | None:
     return Writing(cut=idiom.template).expression(name, told(name, holder))
 
 
-def told(name: str, holder: Holder | None) -> Kind:
+def told(name: str, holder: Holder | None, fields: Sequence[str] = ()) -> Kind:
     """What a name stands for, as far as a holder of it tells: its container, and in its path how
-    deep the tensors lie."""
+    deep the tensors lie; of records in it, those fields."""
     kind = Kind("tensor", graph=True)
     if holder is None or not holder.path.startswith(name + "["):
         return kind
@@ -147,7 +147,9 @@ def told(name: str, holder: Holder | None) -> Kind:
         names = [first if own == "Tensor" else own for own in names] + ["record"]
     for own in reversed(names):
         structure = _STRUCTURES.get(own, "record")
-        kind = Kind(structure, own, maxlen=own == "deque", parts=(("", kind),))
+        keys = [repr(field) for field in fields] if structure == "record" else []
+        parts = tuple((key, kind) for key in keys or [""])
+        kind = Kind(structure, own, maxlen=own == "deque", parts=parts)
     return kind
 
 

@@ -13,14 +13,17 @@ from analyzers.explain.reuse.passing import frames, known_below
 from analyzers.explain.reuse.recordtypes import is_named_tuple_field, tensor_fields
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.explain.reuse.story import Story
-from analyzers.repair.cut import between
-from analyzers.repair.cut.cutting import Cutting
-from analyzers.repair.cut.detaching import LEAF, idiom_for, starts_as_none, told
+from analyzers.explain.spots import spot
+from analyzers.repair.cut import between, within
+from analyzers.repair.cut.cutting import Cutting, cut
+from analyzers.repair.cut.detaching import LEAF, Idiom, idiom_for, starts_as_none, told
 from analyzers.repair.sites.scopes import wants_gradient
 from analyzers.source.calls import asks_for_gradient, calls_named
+from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within, declared_outer, reads, value_of
-from analyzers.source.project import Scope
+from analyzers.source.project import Scope, spelled
 from analyzers.source.signatures import positional
+from analyzers.source.trees import walk
 
 _TENSOR = Kind("tensor", "Tensor", graph=True)
 
@@ -43,6 +46,90 @@ def boundary_cuts(story: Story, rank: int = 0) -> Iterator[Proposal]:
                 yield from between.behind_walk(cutting, shared, rank)
             yield from between.behind_yield(cutting, rank)
         rank += SECOND_CHOICE
+
+
+def stored_cuts(story: Story, rank: int = 0) -> Iterator[Proposal]:
+    """Detach the carriers where they are handed to what keeps them, and where they are stored."""
+    idiom = idiom_for(story)
+    yield from _where_handed(story, idiom, rank - 1)
+    path = list(_stores(story))
+    if not path:
+        return
+    if any(hop.at.frame == 0 for hop in path) or _among_entries(story):
+        # What one segment, or one loss, reads of the pass's own stays connected.
+        rank += SECOND_CHOICE
+    reuse = replace(story.reuse, path=tuple(path))
+    yield from within.where_stored(Cutting(reuse, story.project, idiom.template), rank)
+
+
+def _where_handed(story: Story, idiom: Idiom, rank: int) -> Iterator[Proposal]:
+    """What the loop hands to an object that keeps it: `bank.push(key.detach())`."""
+    if story.shared is None or not story.handed:
+        return
+    edits = [
+        idiom.at(Editor(handing.module), handing.argument) for handing in story.handed.values()
+    ]
+    names = ", ".join(f"`{name}`" for name in story.handed)
+    title = f"Detach {names} for `{story.name.rpartition('.')[0]}`"
+    yield cut("detach-when-handed-over", title, tuple(edits), rank)
+
+
+def _stores(story: Story) -> Iterator[Hop]:
+    """The statements of a pass that give the carriers what the next pass meets, each a cut of its
+    own; their frame is 0 in a loop of the pass's own."""
+    shared, number = story.shared, 0
+    for one in story.of_each_carrier():
+        for module, scope, statement in one.binders:
+            here = shared is not None and scope is shared.scope and one.loop is not None
+            if getattr(scope, "name", "") in ("__init__", "__post_init__"):
+                continue
+            if here and not module.holds(one.loop, statement):
+                continue
+            if isinstance(value_of(statement), ast.Constant):
+                continue
+            number += 1
+            inner = here and module.loops_around(statement)[:1] != [one.loop]
+            function = getattr(scope, "name", "<module>")
+            at = Place(module.path, statement.lineno, function, 0 if inner else -number)
+            for name in _spellings(one, statement):
+                yield _stored(one, at, name, number - 1)
+
+
+def _spellings(story: Story, statement: ast.stmt) -> Iterator[str]:
+    """How a statement names the carrier."""
+    named = [node for node in walk(statement) if isinstance(node, ast.Name | ast.Attribute)]
+    for name in dict.fromkeys(spelled(node) for node in named):
+        own = "." in name and name.rpartition(".")[2] == story.attribute
+        if name == story.name or own:
+            yield name
+
+
+def _stored(story: Story, at: Place, name: str, number: int) -> Hop:
+    """A carrier as the storing scope spells it."""
+    holder = story.holder
+    if holder is not None and holder.path.startswith(story.name):
+        holder = replace(holder, path=name + holder.path[len(story.name) :])
+    paths = (holder.path,) if holder is not None else (name,)
+    held = [held.path for join in story.reuse.joins for held in join.holders]
+    fields = [path.rpartition(".")[2] for path in held if path.startswith(f"{story.name}[")]
+    fields = list(dict.fromkeys(field for field in fields if field.isidentifier()))
+    return Hop(at, "bound", name, told(name, holder, fields), paths, (number,))
+
+
+def _among_entries(story: Story) -> bool:
+    """Whether the line that reads an old entry reads another one beside it: one of them is new
+    (`store[-1] - store[-2]`)."""
+    for join in story.reuse.joins:
+        where = spot(story.project, join.new.at if join.new is not None else None)
+        entries = {
+            spelled(node.slice)
+            for node in walk(where.statement if where is not None else ast.Pass())
+            if isinstance(node, ast.Subscript)
+            and spelled(node.value).rpartition(".")[2] == (story.attribute or story.name)
+        }
+        if len(entries) > 1:
+            return True
+    return False
 
 
 def _in_callee(story: Story, cutting: Cutting, rank: int) -> Iterator[Proposal]:

@@ -18,9 +18,12 @@ def has_graph(kind: Kind) -> bool:
 
 
 def part_at(kind: Kind, below: str) -> Kind | None:
-    """What a path below a value (`['h'][0]`, `.state.c`) leads to."""
+    """What a path below a value (`['h'][0]`, `.state.c`) leads to; a part without a key is what any
+    entry is."""
     for key, part in kind.parts:
         step = f".{field_name(key)}" if kind.kind in _FIELDED else f"[{key}]"
+        if not key and below.startswith("["):
+            key, step = "any", below[: below.find("]") + 1]
         if below == step:
             return part
         if key and below.startswith(step):

@@ -11,14 +11,16 @@ from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.project import FUNCTIONS, spelled
 from analyzers.source.trees import walk
 
-_STORING = ("append", "appendleft", "add", "put", "push", "insert", "extend")
+_HANDED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
+_TAKING_OVER = ("extend", "update")
+_STORING = ("append", "appendleft", "add", "put", "push", "insert", *_TAKING_OVER)
 
 
 def stores(statement: ast.stmt, hop: Hop) -> Iterator[tuple[ast.expr, Kind, bool]]:
     """The values that a statement stores under what the hop names, with what they are; where a
     value is a part of what is taken apart, the target instead, and False."""
     for target, value in _assignments(statement):
-        kind = _stored_kind(target, hop)
+        kind = _stored_kind(target, value, hop)
         if kind is not None:
             yield value or target, kind, value is not None
     if isinstance(statement, ast.AugAssign) and spelled(statement.target) == hop.name:
@@ -28,14 +30,15 @@ def stores(statement: ast.stmt, hop: Hop) -> Iterator[tuple[ast.expr, Kind, bool
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
             if call.func.attr in _STORING and spelled(call.func.value) == hop.name and call.args:
                 held = [part for _, part in hop.kind.parts if has_graph(part)]
-                whole = [hop.kind] if call.func.attr == "extend" else held[-1:]
+                whole = [hop.kind] if call.func.attr in _TAKING_OVER else held[-1:]
                 yield from ((call.args[-1], kind, True) for kind in whole)
 
 
-def _stored_kind(target: ast.expr, hop: Hop) -> Kind | None:
-    """What a target gets, if it is what the hop names, an attribute, or an entry of it."""
+def _stored_kind(target: ast.expr, value: ast.expr | None, hop: Hop) -> Kind | None:
+    """What a target gets, if it is what the hop names, an attribute, or an entry of it. A plain
+    name stores what is handed over to it, and what is put together for it."""
     name = spelled(target)
-    if name == hop.name and "." in name:
+    if name == hop.name and ("." in name or value is None or isinstance(value, _HANDED)):
         return hop.kind
     if isinstance(target, ast.Subscript) and spelled(target.value) == hop.name:
         path = hop.paths[0].removeprefix(hop.name)
