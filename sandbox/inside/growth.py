@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from .engine import Call
 from .frames import Json
@@ -14,8 +13,8 @@ from .holders import Search
 from .names import Name
 from .stamps import Stamps, number_of
 
-LOOKS = (3, 5, 7, 10, 20, 40)  # passes of one line at which kept graphs are measured
-GROWN = 3  # looks in a row that show growth
+LOOKS = (3, 5, 7, 10, 14, 20, 28, 40)  # passes of one line at which kept graphs are measured
+GROWN = 3  # looks that show growth; what an epoch adds to does not grow at each
 HELD = 64  # names whose graphs are looked into
 BUDGET, DEPTH = 2000, 5  # of a search; logs lie deep: `model.layers.log.maps[layer][-1]`
 UNUSED = "no backward has used any of it"
@@ -81,10 +80,12 @@ class Growth:
         told = None
         for key, held in now.items():
             sizes = self._sizes[key]
-            sizes.append(held.size)
             self._tops[key] = held.tops
+            if held.size in sizes[-1:]:
+                continue
+            sizes.append(held.size)
             last = sizes[-GROWN:]
-            if len(last) < GROWN or any(a >= b for a, b in pairwise(last)) or self._excepted(call):
+            if len(last) < GROWN or self._excepted(call):
                 continue
             found = _told(call, key, held.name, last)
             if held.walked:

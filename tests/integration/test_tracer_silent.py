@@ -450,6 +450,34 @@ def test_a_log_deep_inside_a_module_is_looked_into(
     assert kinds(traced, HEAD + LOGGED.replace("KEPT", kept)) == told
 
 
+EPOCHS = """
+class Trainer:
+    def __init__(self):
+        self.net, self.history = nn.Linear(3, 1), {}
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def epoch(self):
+        losses = []
+        for batch in torch.randn(6, 2, 3):
+            self.optimizer.zero_grad()
+            losses.append(self.net(batch).square().mean())
+            losses[-1].backward()
+            self.optimizer.step()
+        return {"loss": torch.stack(losses).mean()}
+
+trainer = Trainer()
+for epoch in range(5):
+    trainer.history[KEY] = trainer.epoch()
+"""
+
+
+@pytest.mark.parametrize(("key", "told"), [("epoch", ["growing-graph"]), ("'last'", [])])
+def test_what_only_epochs_add_to_grows_from_look_to_look(
+    traced: Tracing, key: str, told: list[str]
+) -> None:
+    assert kinds(traced, HEAD + EPOCHS.replace("KEY", key)) == told
+
+
 ROUNDS = """
 class Anchored:
     def __init__(self, net):

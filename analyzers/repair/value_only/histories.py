@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from analyzers.evidence import Place, SilentFault
+from analyzers.evidence import Holder, Kind, Place, SilentFault
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.feeding import put_in
 from analyzers.explain.reuse.handing import arguments_kept
 from analyzers.explain.spots import Spot, names_held
 from analyzers.repair.blocks import joined
+from analyzers.repair.cut.detaching import told
+from analyzers.repair.cut.kinds import Writing
 from analyzers.source.calls import calls_to
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
@@ -63,6 +65,8 @@ def _adds(statement: ast.stmt) -> bool:
         return True
     if isinstance(statement, ast.Expr):
         return stored_into(statement.value) is not None
+    if any(isinstance(target, ast.Subscript) for target in getattr(statement, "targets", [])):
+        return True
     value = value_of(statement)
     return value is not None and any(mentions(value, name) for name in bindings(statement))
 
@@ -83,7 +87,7 @@ def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     if numbers:
         title = f"Keep numbers in `{name}`"
         yield Proposal("store-item", title, joined(numbers), "", 0)
-    tensors = [edit for store in stores for edit in _stored(store, ".detach()", None, project)]
+    tensors = [edit for store in stores for edit in _detached(store, fault.holders, project)]
     if tensors:
         title = f"Keep values without their graph in `{name}`"
         yield Proposal("detach-when-stored", title, joined(tensors), "", 1)
@@ -128,6 +132,20 @@ def _stored(store: Spot, suffix: str, only: set[str] | None, project: Project) -
     for value in _added(store, project):
         if only is None or spelled(value) in only:
             yield store.editor.append_to(value, suffix)
+
+
+def _detached(store: Spot, holders: Sequence[Holder], project: Project) -> Iterator[Edit]:
+    """Edits that cut what a store adds, be it a tensor or a structure of tensors."""
+    kind = Kind("tensor", graph=True)
+    for name in {bound.partition("[")[0] for bound in bindings(store.statement)}:
+        for holder in holders:
+            if holder.path.startswith(f"{name}["):
+                kind = told(name, holder).parts[0][1]
+    for value in _added(store, project):
+        if kind.kind == "tensor":
+            yield store.editor.append_to(value, ".detach()")
+        elif (text := Writing().expression(store.editor.text_of(value), kind)) is not None:
+            yield store.editor.replace(value, text)
 
 
 def _added(store: Spot, project: Project) -> list[ast.expr]:
