@@ -7,6 +7,8 @@ from contextlib import suppress
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, GraphReuse, Node, SilentFault, Visit
+from analyzers.explain.inlined import inlined
+from analyzers.explain.inlined_evidence import told
 from analyzers.explain.pattern import (
     SECOND_CHOICE,
     Boundary,
@@ -19,6 +21,7 @@ from analyzers.explain.reuse.story import story_of
 from analyzers.repair.cut.carried import cuts
 from analyzers.repair.forbidden import is_forbidden
 from analyzers.request.causes import Candidate, Explained, Happening
+from analyzers.request.in_place import in_place
 from analyzers.request.ranking import in_turns
 from analyzers.request.recalled import explained, is_vague, usual
 from analyzers.source.edits import EditConflict, apply, leave_python
@@ -30,7 +33,18 @@ MAX_PROPOSALS = 2 * MAX_CANDIDATES  # that are looked at, for the preferred ones
 
 
 def causes_of(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
-    """The causes behind the evidence, the surest first."""
+    """The causes behind the evidence, the surest first; of calls of one-line helpers as if what
+    they return stood there."""
+    pieces = tuple(evidence)
+    own = _causes(project, pieces)
+    view = inlined(project) if pieces and not project.recalled else None
+    if view is None:
+        return own
+    found = _causes(view.project, [told(view, piece) for piece in pieces])
+    return in_place(project, own, found, view)
+
+
+def _causes(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
     found = [matches_of(piece, project) for piece in evidence]
     if project.recalled and not any(found):
         found = [usual(piece) for piece in evidence]

@@ -1,0 +1,264 @@
+"""A script as it would read if what its one-line helpers return stood where they are called.
+
+    def embedded(model, w):
+        return model(w)                  image = embedded(model, w)   →   image = model(w)
+
+What a statement does is then all in the statement, which is the place to move, to cut or to remake.
+Each line stays on its line. Evidence is told of the call's line where it was of the helper's; and
+in a patch what was not touched becomes the call again.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from analyzers.evidence import Place
+from analyzers.explain.reuse.standing import returned
+from analyzers.source.edits import Edit, Editor, apply, needs_parentheses
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled, target_names
+from analyzers.source.signatures import positional
+from analyzers.source.trees import walk
+
+_SIMPLE = (ast.Name, ast.Attribute, ast.Constant)
+_SCOPES = (*FUNCTIONS, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_OWN = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A helper's only call, and what stands in its place, behind a gap of its own by which it is
+    found again."""
+
+    module: Module
+    helper: ast.FunctionDef
+    call: ast.Call
+    said: ast.expr
+    number: int = 0
+
+    @cached_property
+    def edit(self) -> Edit:
+        """The call written out, on as many lines as it took."""
+        whole = isinstance(self.module.parents[self.call], ast.stmt)
+        edit = self._replaced(self.call, self._text, whole)
+        return replace(edit, text=self._gap + edit.text)
+
+    @cached_property
+    def emptied(self) -> Edit:
+        """The helper with nothing in it but a mark."""
+        return self._replaced(self.answer, self._mark, whole=True)
+
+    def _replaced(self, node: ast.expr, text: str, whole: bool) -> Edit:
+        more = Editor(self.module).newline * ((node.end_lineno or node.lineno) - node.lineno)
+        return Editor(self.module).replace(node, f"({text}{more})" if more or not whole else text)
+
+    @property
+    def stands_apart(self) -> bool:
+        """Whether nothing else in the file looks as what is written into it."""
+        before = self.module.raw_lines[self.call.lineno - 1].encode()[: self.call.col_offset]
+        text = self.module.text
+        return bool(before.strip()) and self._gap not in text and self._mark not in text
+
+    def restored(self, text: str) -> tuple[str, bool]:
+        """A changed file with the helper as it was and the call a call again, if nothing within it
+        was changed; and whether there was one."""
+        call = Editor(self.module).text_of(self.call)
+        end = r"(?=\s*(?:[\n#;,)\]}]|$))" if self._is_open else ""
+        text, found = re.subn(re.escape(self.edit.text) + end, lambda _: call, text)
+        text = re.sub(rf"(?<=\S)( ?){self._gap}(?! )", r"\1", text)
+        return text.replace(self.emptied.text, Editor(self.module).text_of(self.answer)), found > 0
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether what is written behind the text would belong to a part of it only."""
+        whole = isinstance(self.module.parents[self.call], ast.stmt)
+        spread = self.call.lineno != self.call.end_lineno
+        is_part = needs_parentheses(self.said) or isinstance(self.said, ast.Tuple)
+        return whole and not spread and is_part
+
+    @property
+    def answer(self) -> ast.expr:
+        """What the helper returns."""
+        last = self.helper.body[-1]
+        assert isinstance(last, ast.Return)
+        assert last.value is not None
+        return last.value
+
+    @property
+    def _gap(self) -> str:
+        return " " * (30 + 2 * self.number)
+
+    @property
+    def _mark(self) -> str:
+        """What stands in the helper meanwhile."""
+        return f'"{self.helper.name} is written out"'
+
+    @property
+    def function(self) -> str:
+        """The function that calls, by its qualified name."""
+        parts: list[str] = []
+        for node in self.module.ancestors(self.call):
+            if isinstance(node, ast.ClassDef):
+                parts.insert(0, node.name)
+            elif isinstance(node, FUNCTIONS):
+                name = getattr(node, "name", "<lambda>")
+                parts[:0] = [name, "<locals>"] if parts else [name]
+        return ".".join(parts) or "<module>"
+
+    @property
+    def _text(self) -> str:
+        """What the caller would write: as the helper does, where it is given what it calls so."""
+        same = [getattr(a, "id", "") for a in self.call.args] == positional(self.helper)
+        if same and self.answer.lineno == self.answer.end_lineno:
+            return Editor(self.module).text_of(self.answer)
+        return ast.unparse(self.said)
+
+    def outside(self, path: str) -> str | None:
+        """What the caller calls a value that the helper calls `path`; None where it has no name."""
+        root = re.split(r"[.\[]", path, maxsplit=1)[0]
+        given = dict(zip(positional(self.helper), self.call.args, strict=True)).get(root)
+        if not isinstance(given, ast.Name | ast.Attribute):
+            return None
+        return spelled(given) + path.removeprefix(root)
+
+    def ran(self, place: Place) -> bool:
+        """Whether a place is in the helper."""
+        last = self.helper.body[-1]
+        inside = last.lineno <= place.line <= (last.end_lineno or last.lineno)
+        own = place.function.rpartition(".")[2] == self.helper.name
+        return inside and own and place.file == self.module.path
+
+
+@dataclass(frozen=True)
+class Inlined:
+    """The project with calls written out."""
+
+    project: Project
+    calls: tuple[Written, ...]
+
+    def restored(self, path: str, text: str) -> tuple[str, list[Written]]:
+        """What was written of this project as it is written of the one that was sent, and the calls
+        of its file that are none any more."""
+        own = [one for one in self.calls if one.module.path == path]
+        gone: list[Written] = []
+        for one in reversed(own):
+            text, found = one.restored(text)
+            gone += [] if found else [one]
+        return text, gone
+
+
+def inlined(project: Project) -> Inlined | None:
+    """The project with the only calls of its one-line helpers written out; None without any."""
+    calls = tuple(_apart(list(_written(project))))
+    files = dict(project.files)
+    for path in {one.module.path for one in calls}:
+        own = [one for one in calls if one.module.path == path]
+        edits = [edit for one in own for edit in (one.edit, one.emptied)]
+        files[path] = apply(files[path], edits)
+        if _unparsed(files[path]):
+            return None
+    return Inlined(replace(project, files=files), calls) if calls else None
+
+
+def _apart(calls: list[Written]) -> Iterator[Written]:
+    """Those that lie in no other's call or helper, each with a gap of its own."""
+    number = 0
+    for one in calls:
+        others = [other for other in calls if other is not one and other.module is one.module]
+        around = [node for other in others for node in (other.call, other.helper)]
+        numbered = replace(one, number=number)
+        if numbered.stands_apart and not any(one.module.holds(n, one.call) for n in around):
+            number += 1
+            yield numbered
+
+
+def _unparsed(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        return True
+    return False
+
+
+def _written(project: Project) -> Iterator[Written]:
+    """The only calls of functions that do nothing but return something."""
+    named = Counter(
+        name for module in project.modules.values() for n in module.nodes for name in _names(n)
+    )
+    for module, call in project.each(ast.Call):
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        helper = next((f for f in module.tree.body if getattr(f, "name", "") == name), None)
+        if named[name] != 2 or not isinstance(helper, ast.FunctionDef):
+            continue
+        said = returned(call, project) if _is_plain(helper, call) else None
+        if said is not None and _stands_in_a_statement(module, call):
+            if _means_the_same(module, helper, call):
+                yield Written(module, helper, call, said)
+
+
+def _is_plain(helper: ast.FunctionDef, call: ast.Call) -> bool:
+    """Whether a function is given each of its parameters, by its place."""
+    given = helper.args
+    rest = given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs
+    return not rest and not helper.decorator_list and len(call.args) == len(given.args)
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name) | ast.arg(arg=name):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.alias(name=name, asname=other):
+            yield other or name
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            yield from names
+
+
+def _stands_in_a_statement(module: Module, call: ast.Call) -> bool:
+    """Whether a call runs with a statement that has its lines for itself, and sees a function's
+    names or those of the module."""
+    inner = next(p for p in module.ancestors(call) if isinstance(p, (*_SCOPES, ast.Module)))
+    line = call.lineno
+    sharing = [
+        s
+        for s in module.each(ast.stmt)
+        if s.lineno <= line <= (s.end_lineno or line) and not hasattr(s, "body")
+    ]
+    return len(sharing) == 1 and not isinstance(inner, ast.Lambda | ast.ClassDef)
+
+
+def _means_the_same(module: Module, helper: ast.FunctionDef, call: ast.Call) -> bool:
+    """Whether every name of the helper's means the same where it is called, and nothing is
+    computed more than once, or not at all."""
+    answer = helper.body[-1]
+    nodes = walk(answer)
+    if any(isinstance(node, _OWN) for node in nodes):
+        return False
+    given = dict(zip(positional(helper), call.args, strict=True))
+    read = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+    bound = {n for c in nodes if isinstance(c, ast.comprehension) for n in target_names(c.target)}
+    told = {n.id for a in call.args for n in walk(a) if isinstance(n, ast.Name)}
+    if bound & (told | given.keys()):
+        return False
+    if any(not isinstance(a, _SIMPLE) and read.count(name) != 1 for name, a in given.items()):
+        return False
+    outer = set(read) - given.keys() - bound
+    around = (s for s in module.ancestors(call) if isinstance(s, (*FUNCTIONS, *_COMPREHENSIONS)))
+    return not any(outer & _bound(scope) for scope in around)
+
+
+def _bound(function: ast.AST) -> set[str]:
+    """The names that a function has for itself."""
+    return {
+        name
+        for node in walk(function)
+        if not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+        for name in _names(node)
+        if node is not function
+    }

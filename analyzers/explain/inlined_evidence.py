@@ -1,0 +1,100 @@
+"""Evidence of a script, told of the same script with calls of one-line helpers written out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from analyzers.evidence import Evidence, Holder, Hop, Place
+from analyzers.explain.inlined import Inlined, Written
+
+
+def told(view: Inlined, evidence: Evidence) -> Evidence:
+    """The evidence with each helper's line told as that of its call."""
+    moved: Evidence = _Told(view.calls, evidence).of(evidence)
+    return moved
+
+
+class _Told:
+    """What is moved within one piece of evidence."""
+
+    def __init__(self, calls: tuple[Written, ...], evidence: Evidence) -> None:
+        self._calls = calls
+        self._known = list(_places(evidence))
+        self._callers = {
+            inner: outer
+            for stack in _stacks(evidence)
+            for outer, inner in pairwise(stack)
+            if self._of(inner) is not None
+        }
+
+    def _of(self, place: Place) -> Written | None:
+        return next((one for one in self._calls if one.ran(place)), None)
+
+    def of(self, value: Any) -> Any:
+        """The value with all places in it moved, and without what only helpers name."""
+        if isinstance(value, Place):
+            return self._moved(value)
+        if isinstance(value, Holder):
+            return self._held(value)
+        if isinstance(value, tuple):
+            parts = [self.of(part) for part in value if not self._is_helpers(part)]
+            twice = [p == q and isinstance(p, Place) for p, q in pairwise([None, *parts])]
+            return tuple(part for part, again in zip(parts, twice, strict=True) if not again)
+        if is_dataclass(value) and not isinstance(value, type):
+            new = {f.name: self.of(getattr(value, f.name)) for f in fields(value)}
+            return replace(value, **new)
+        return value
+
+    def _is_helpers(self, part: Any) -> bool:
+        """Whether only a helper knows a value by this name."""
+        if isinstance(part, Holder):
+            one = self._named(part)
+            return one is not None and one.outside(part.path) is None
+        return isinstance(part, Hop) and self._of(part.at) is not None
+
+    def _named(self, holder: Holder) -> Written | None:
+        name = holder.scope.rpartition(".")[2]
+        return next((one for one in self._calls if one.helper.name == name), None)
+
+    def _held(self, holder: Holder) -> Holder:
+        one = self._named(holder)
+        if one is None:
+            return holder
+        at = self._moved(Place(one.module.path, one.answer.lineno, holder.scope, holder.frame))
+        path = one.outside(holder.path) or holder.path
+        return replace(holder, path=path, scope=at.function, frame=at.frame)
+
+    def _moved(self, place: Place) -> Place:
+        one = self._of(place)
+        if one is None:
+            return place
+        if place in self._callers:
+            return self._callers[place]
+        own = [p.frame for p in self._known if p.function == one.function and p.file == place.file]
+        frame = min(own, key=lambda known: abs(known - place.frame), default=place.frame)
+        return Place(place.file, one.call.lineno, one.function, frame)
+
+
+def _places(value: Any) -> Iterator[Place]:
+    if isinstance(value, Place):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _places(part)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from _places(getattr(value, field.name))
+
+
+def _stacks(value: Any) -> Iterator[tuple[Place, ...]]:
+    if isinstance(value, tuple):
+        if value and all(isinstance(part, Place) for part in value):
+            yield value
+        for part in value:
+            yield from _stacks(part)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from _stacks(getattr(value, field.name))

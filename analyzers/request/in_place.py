@@ -1,0 +1,94 @@
+"""Causes found with calls of one-line helpers written out, told of the script as it was sent."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from analyzers.explain.inlined import Inlined
+from analyzers.request.causes import Candidate, Explained, Happening
+from analyzers.source.linediff import opcodes
+from analyzers.source.project import Project
+
+
+def in_place(
+    project: Project, own: Sequence[Explained], found: Sequence[Explained], view: Inlined
+) -> list[Explained]:
+    """The causes found with the calls written out, each as it was told of the script itself where
+    that has it, too; the script's own where there are no others."""
+    told: dict[str, list[Explained]] = defaultdict(list)
+    for cause in own:
+        told[cause.pattern].append(cause)
+    joined: list[Explained] = []
+    for cause in found:
+        same = told[cause.pattern]
+        joined.append(_joined(project, same.pop(0) if same else None, cause, view))
+    return joined or list(own)
+
+
+def _joined(project: Project, own: Explained | None, found: Explained, view: Inlined) -> Explained:
+    candidates = list(_candidates(project, own.candidates if own else (), found.candidates, view))
+    candidates.sort(key=lambda candidate: candidate.rank)
+    return replace(own or _of_script(project, found, view), candidates=candidates)
+
+
+def _of_script(project: Project, cause: Explained, view: Inlined) -> Explained:
+    """A cause with the script's own lines in its texts."""
+
+    def shown(happening: Happening | None) -> Happening | None:
+        if happening is None:
+            return None
+        place = happening.place
+        return replace(happening, code=project.code(place.file, place.line))
+
+    place = cause.location
+    return replace(
+        cause,
+        code=project.code(place.file, place.line),
+        created=shown(cause.created),
+        freed_by=shown(cause.freed_by),
+        reached_again_by=shown(cause.reached_again_by),
+        explanation=view.restored(place.file, cause.explanation)[0],
+    )
+
+
+def _candidates(
+    project: Project, own: Sequence[Candidate], found: Sequence[Candidate], view: Inlined
+) -> Iterator[Candidate]:
+    """The candidates found, with their calls; for one that changes what a call stands for, the
+    script's own at the same place. Then the script's own of other kinds."""
+    seen: list[dict[str, str]] = []
+    kinds = {candidate.strategy for candidate in found}
+    turn = next((candidate.turn for candidate in (*found, *own)), 0)
+    chosen = [_chosen(project, candidate, own, view) for candidate in found]
+    for candidate in (*chosen, *(other for other in own if other.strategy not in kinds)):
+        if candidate.files not in seen:
+            seen.append(candidate.files)
+            yield replace(candidate, turn=turn)
+
+
+def _chosen(
+    project: Project, candidate: Candidate, own: Sequence[Candidate], view: Inlined
+) -> Candidate:
+    again = {path: view.restored(path, text) for path, text in candidate.files.items()}
+    made = replace(candidate, files={path: text for path, (text, _) in again.items()})
+    gone = [one for _, lost in again.values() for one in lost]
+    for other in own if gone else ():
+        lines = _changed(project, other)
+        helpers = {(one.module.path, one.answer.lineno) for one in gone}
+        if other.strategy == candidate.strategy and (
+            lines & helpers or lines == _changed(project, made)
+        ):
+            return other
+    return made
+
+
+def _changed(project: Project, candidate: Candidate) -> set[tuple[str, int]]:
+    """The lines that a candidate changes or takes out, each with its file."""
+    found: set[tuple[str, int]] = set()
+    for path, text in candidate.files.items():
+        parts = opcodes(project.files[path].splitlines(), text.splitlines())
+        for tag, start, end, *_ in parts:
+            found |= {(path, line + 1) for line in range(start, end) if tag != "equal"}
+    return found
