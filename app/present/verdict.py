@@ -126,9 +126,9 @@ def _why_healthy(case: Case, seen: Observation) -> str:
     if seen.followed or (seen.run is not None and seen.run.status == "stopped"):
         return (
             f"The script runs clean as far as it was followed: {_seen(seen)} within the "
-            f"time limit of {case.time_limit_s:g} s, and nothing in them needs mending."
+            f"time limit of {case.time_limit_s:g} s, and they show no fault of the catalogue."
         )
-    return f"The script runs clean ({_seen(seen)}), and nothing in it needs mending."
+    return f"The script runs clean ({_seen(seen)}), and shows no fault of the catalogue."
 
 
 def _seen(seen: Observation) -> str:
