@@ -41,10 +41,12 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, matched
-from analyzers.explain.pattern import Match, Proposal, evidence_in
+from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.telling import line
 from analyzers.repair.reconnect.ignored import (
     asked_of_itself,
+    asked_of_whole,
+    part_asked,
     question_of,
     reached_without_cut,
     read_it,
@@ -52,7 +54,7 @@ from analyzers.repair.reconnect.ignored import (
     used_instead,
 )
 from analyzers.repair.reconnect.unused import gradless_skipped, requiring_grad, zeros_for_unused
-from analyzers.source.project import Project
+from analyzers.source.project import Project, spelled
 
 NAME = "unused-parameter"
 FAMILY = "no-grad"
@@ -66,7 +68,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if kind_of(evidence, project) not in ("unused", "flat-input"):
         return None
-    return matched(NAME, evidence, Certainty.CERTAIN, evidence.at)
+    found = part_asked(evidence, project)
+    whole = Carrier(spelled(found[1].value), found[0].place) if found is not None else None
+    return matched(NAME, evidence, Certainty.CERTAIN, evidence.at, whole)
 
 
 def explain(match: Match, project: Project) -> str:
@@ -77,6 +81,8 @@ def explain(match: Match, project: Project) -> str:
     told += "there from the loss."
     question = question_of(evidence, project)
     unread = unread_by(question, project) if question is not None else None
+    if part_asked(evidence, project) is not None:
+        told += " What is asked for is a part of it that the call itself takes: a new tensor."
     if unread is not None:
         told += f" `{unread.function.name}` takes `{unread.parameter}` at "
         told += f"{line(unread.place, project)}, and does not read it."
@@ -99,6 +105,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
 def _meant(evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
     """The wanted tensor where it was plainly meant to be used."""
     question = question_of(evidence, project)
+    yield from asked_of_whole(evidence, project)
     if question is not None:
         yield from asked_of_itself(question)
         yield from used_instead(question)

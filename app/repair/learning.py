@@ -156,7 +156,8 @@ def _without_reference(
     fed = {p for params in _fed(candidate).values() for p in params}
     alive = _fed_names(candidate) | _fed_names(moving)
     fed |= {p for p, name in names.items() if name in alive}
-    flat = {g.param for step in candidate.steps for g in step.gradients if not g.none} - fed
+    given = [g for step in candidate.steps for g in step.gradients if not g.none]
+    flat = {g.param for g in given} - {g.param for g in given if g.norm > 0} - fed
     modules = {_module(name) for name in alive}
     flat = {p for p in flat if _module(names.get(p, "")) not in modules}
     fed |= _received(candidate) - flat

@@ -8,9 +8,10 @@ from sandbox.records import (
     Missing,
     Parameter,
     Silent,
+    Step,
     Trace,
 )
-from tests.made_up_traces import trace
+from tests.made_up_traces import gradient, trace
 
 
 def test_learning_is_judged_in_both_directions() -> None:
@@ -98,3 +99,15 @@ def test_a_parameter_that_is_known_to_be_unused_need_not_learn() -> None:
     assert learns(None, candidate, original).status == "failed"
     assert learns(None, candidate, unused).status == "passed"
     assert learns(None, trace([{1: 1.0}]), unused).status == "failed"
+
+
+def test_a_leaf_whose_gradient_was_read_in_front_of_the_training_has_one() -> None:
+    leaf = Parameter(id=2, name="pos")
+    asked = trace(nodes=[3]).backwards[0].model_copy(update={"received": [2]})
+    original = Trace(backwards=[asked], missing=Missing(t="missing", how="unused"))
+    for value, status in ((1.0, "passed"), (0.0, "failed")):
+        found = trace([{0: 1.0, 1: 1.0}])
+        read = Step(t="step", n=0, optimizer=-1, gradients=[gradient(2, value)])
+        update = {"parameters": [*found.parameters, leaf], "steps": [read, *found.steps]}
+        candidate = found.model_copy(update={**update, "backwards": [asked]})
+        assert learns(None, candidate, original).status == status
