@@ -10,7 +10,7 @@ from analyzers.evidence import Place, SilentFault
 from analyzers.explain.pattern import Carrier
 from analyzers.explain.reuse.feeding import put_in
 from analyzers.explain.reuse.targets import is_loss
-from analyzers.explain.spots import Spot, names_held
+from analyzers.explain.spots import Spot, names_held, spot
 from analyzers.repair.reconnect.recording import switched_off_at
 from analyzers.repair.reconnect.softening import softened
 from analyzers.repair.reconnect.uncutting import cut_from, cuts_in
@@ -52,7 +52,7 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
     """The cuts on the ways of the starved parameters through the functions that use them; those
     of whole models, which may be an evaluation's, and of targets last; before all of them what a
     Function of the script's own hands None. Where nothing is cut, steps on the way (`round`, a
-    comparison) whose gradient is zero."""
+    comparison) whose gradient is zero; else the cut that the run came by."""
     parts = {part for path in fault.params for part in path.split(".")[1:] if not part.isdigit()}
     models = {path.partition(".")[0] for path in (*fault.params, *names_held(fault.holders))}
     for look in (_withheld_at, _cut_at, _step_at):
@@ -63,6 +63,9 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
         yield from sorted(found.values(), key=_cuts_a_target)[:MAX_CUTS]
         if found:
             return
+    if (where := spot(project, fault.seen_at)) is not None and cuts_in(where.statement):
+        bound = [*bindings(where.statement), *_cut_names(where)]
+        yield from [Cut(where, where.place, Carrier(bound[0], where.place))] if bound else []
 
 
 def _cuts_a_target(cut: Cut) -> bool:
