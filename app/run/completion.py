@@ -38,16 +38,19 @@ def is_partial(case: Case, run: RunResult) -> bool:
     if case.notebook is not None or len_backwards(run):
         return False
     if case.traceback is not None and case.traceback.family == "other":
-        if case.traceback.exception and not _of_memory(case.traceback):
+        if case.traceback.exception and not _of_growth(case.traceback):
             return False
     if run.status == "raised":
         return run.raised is not None and (run.raised.type in _INCOMPLETE or _made_up(run))
     return run.status == "finished" and not run.tampered and (_defines(case) or _lacks(run))
 
 
-def _of_memory(given: ParsedTraceback) -> bool:
-    """Whether the error says that memory ran out: what keeps graphs may do so."""
-    return "out of memory" in given.message.lower() or given.exception == "OutOfMemoryError"
+def _of_growth(given: ParsedTraceback) -> bool:
+    """Whether the error says that memory ran out, or the depth of calls: what keeps graphs may do
+    so, in an engine that walks them by calls."""
+    if given.exception in ("OutOfMemoryError", "RecursionError"):
+        return True
+    return "out of memory" in given.message.lower()
 
 
 def _lacks(run: RunResult) -> bool:
