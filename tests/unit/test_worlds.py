@@ -8,8 +8,9 @@ import pytest
 import torch
 from pydantic import ValidationError
 
+from sandbox.inside.standins import sizes
 from sandbox.inside.worlds import roles, shapes
-from sandbox.inside.worlds.entries import is_method, unmade
+from sandbox.inside.worlds.entries import is_method, unmade, without_quoted
 from sandbox.inside.worlds.families import kind_of
 from sandbox.inside.worlds.kinds import of_another_kind
 from sandbox.inside.worlds.plan import Plan
@@ -158,3 +159,30 @@ def test_methods_without_their_class_know_each_other() -> None:
     assert uses.of["step.data"].given_to == {"loss_of", "net"}
     assert "step.data" in uses.of
     assert all(is_method(node) for node in ast.parse(text).body)
+
+
+def test_a_loop_over_some_names_does_the_same_to_each() -> None:
+    uses = Uses(ast.parse("for part in (first, second):\n    part.restart()\n"))
+    assert uses.of["first"].methods == {"restart"} == uses.of["second"].methods
+
+
+def test_the_line_that_failed_is_no_part_of_what_follows() -> None:
+    quoted = without_quoted(ast.parse("loss.backward()\ndef f(x):\n    return x\n"))
+    assert [type(node) for node in quoted.body] == [ast.FunctionDef]
+    trained = "def f(x):\n    return x\nloss = f(x)\nloss.backward()\n"
+    assert len(without_quoted(ast.parse(trained)).body) == 3
+
+
+def test_of_two_with_as_many_rows_the_one_with_more_dimensions_has_too_many() -> None:
+    answers, kept = torch.rand(12), torch.rand(12, 8)
+    kept._came_of = "data labels"  # type: ignore[attr-defined]
+    sizes.made["data labels"] = [4, 8]
+    try:
+        failure = shapes.Failure(
+            RuntimeError("The size of tensor a (12) must match the size of tensor b (8)"),
+            "__eq__",
+            (answers, kept),
+        )
+        assert next(shapes.mended(Plan(), failure)).shapes == {"data labels": [4]}
+    finally:
+        sizes.made.clear()

@@ -153,7 +153,7 @@ def _pictures(pillow: Any) -> None:
         if isinstance(file, MadeUpBytes) or (is_missing(file) and asked_by_user()):
             name = name_of(file)
             made_up(name, "a picture of noise")
-            return pillow.fromarray(pictures.noise(name, (pictures.SIDE, pictures.SIDE, 3)))
+            return pillow.fromarray(pictures.noise(name, pictures.usual_shape()))
         return original(file, *args, **kwargs)
 
     pillow.open = opening

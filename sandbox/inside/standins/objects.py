@@ -151,6 +151,12 @@ class State(Answers):
         held: torch.Tensor = self._tensor
         return held
 
+    def __enter__(self) -> State:
+        """As of a file that is opened."""
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         return self._as_tensor().numpy()
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import sizes
 from .nothing import NothingModule
 
 PROVIDES = ("PIL",)
@@ -115,6 +116,11 @@ class Image:
         pass
 
 
+def usual_shape() -> tuple[int, ...]:
+    """Rows, columns and channels of a picture in a file that was not sent."""
+    return sizes.shape_of("pictures", (SIDE, SIDE, 3))
+
+
 def noise(name: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """Bytes that depend on nothing but the name."""
     random = np.random.default_rng(zlib.crc32(str(name).encode()))
@@ -123,7 +129,7 @@ def noise(name: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
 
 def opened(file: Any, *args: Any, **kwargs: Any) -> Image:
     """`Image.open`: noise that depends on the name."""
-    picture = Image(noise(file, (SIDE, SIDE, 3)))
+    picture = Image(noise(file, usual_shape()))
     picture.filename = str(file)
     return picture
 

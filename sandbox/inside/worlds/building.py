@@ -25,26 +25,36 @@ class Building:
         self._world = world
         self._unmade = {node.name: node for node in unmade(tree)}
         self._made: dict[str, Any] = {}
+        self._named: dict[str, str] = {}  # the path that the first of a class was made for
         self._begun: set[str] = set()  # what a class makes in its constructor is no other of it
 
     def own(self, path: str) -> Any:
         """An object of the class of the text that a name which it does not bind must stand for:
         the one that has what is asked of the name, or whose own name is like it; None for others.
         """
-        asked = self._world.use(path).asked - _OF_MODULES
+        use = self._world.use(path)
+        asked = use.asked - _OF_MODULES
         free = self._unmade.keys() - (self._begun - self._made.keys())
         known = [(n, kind) for n in sorted(free) if (kind := self._kind(n)) is not None]
         fitting = [n for n, kind in known if asked <= self._known(n, kind)]
-        calls = self._world.use(path).called
+        if use.keys:
+            fitting = [n for n in fitting if hasattr(self._kind(n), "__getitem__")]
         if not asked:
             fitting = [n for n in fitting if self._is_called(n)]
-        fitting = [n for n in fitting if all(self._takes(n, call) for call in calls)]
-        if len(fitting) > 1 or any(n in self._made for n in fitting):
+        fitting = [n for n in fitting if all(self._takes(n, call) for call in use.called)]
+        another = bool(asked) and len(fitting) == 1 and self._is_another(path, fitting[0])
+        if len(fitting) > 1 or (any(n in self._made for n in fitting) and not another):
             fitting = [n for n in fitting if _is_alike(plain_name(path), n)]
         if len(fitting) != 1:
             return None
         (name,) = fitting
-        return self.built(self._unmade[name], self._kind(name))
+        self._named.setdefault(name, path)
+        return self.built(self._unmade[name], self._kind(name), another)
+
+    def _is_another(self, path: str, name: str) -> bool:
+        """Whether a plain name stands for one more object of a class, beside that of another."""
+        first = self._named.get(name, "")
+        return path.isidentifier() and first.isidentifier() and path != first
 
     def _kind(self, name: str) -> Any:
         kind = vars(sys.modules["__main__"]).get(name)
@@ -72,9 +82,9 @@ class Building:
             return True
         return most - len(wanted.defaults) <= given and (open_ended or given <= most)
 
-    def built(self, node: ast.ClassDef, kind: Any) -> Any:
-        """An object of the class; what it lacks is made up."""
-        if node.name in self._made:
+    def built(self, node: ast.ClassDef, kind: Any, another: bool = False) -> Any:
+        """An object of the class, the same each time, or one more; what it lacks is made up."""
+        if node.name in self._made and not another:
             return self._made[node.name]
         self._begun.add(node.name)
         init = definition(node, "__init__")
@@ -91,7 +101,7 @@ class Building:
 
         kind.__getattr__ = missing
         self._world.values.setdefault("self", thing)
-        self._made[node.name] = thing
+        self._made.setdefault(node.name, thing)
         if isinstance(thing, nn.Module):
             world.attributes.layers(f"{node.name}.self", thing)
         return thing

@@ -26,6 +26,22 @@ def walks(node: ast.AST) -> bool:
     )
 
 
+def without_quoted(tree: ast.Module) -> ast.Module:
+    """The text without `loss.backward()`, where that is all it does beside what it defines: then
+    it is the line that failed, told in front of the code."""
+    rest = [node for node in tree.body if not isinstance(node, (*FUNCTIONS, ast.ClassDef))]
+    if len(rest) < len(tree.body) and all(map(_is_quoted, rest)):
+        tree.body = [node for node in tree.body if node not in rest]
+    return tree
+
+
+def _is_quoted(node: ast.stmt) -> bool:
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(), attr="backward"))):
+            return True
+    return False
+
+
 def walked_names(tree: ast.AST) -> Iterator[str]:
     """The names of which a text calls `backward`."""
     for part in ast.walk(tree):

@@ -129,13 +129,16 @@ def _transposed(*args: Any) -> Wishes:
 def _classes(first: Any = None, second: Any = None, *_: Any) -> Wishes:
     if not (isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)):
         return
+    classes = int(first.shape[1 if first.dim() > 1 else 0])
+    labels = [int(first.shape[0]), *map(int, first.shape[2:])]
     if path := origin(second):
-        labels = [int(first.shape[0]), *map(int, first.shape[2:])]
         if list(second.shape) != labels:
             yield path, labels
-        yield path, int(first.shape[1 if first.dim() > 1 else 0])
-    elif data := traced(second, []):
-        yield data[0], int(first.shape[1 if first.dim() > 1 else 0])
+        yield path, classes
+    elif data := traced(second, labels):
+        if list(second.shape) != labels:
+            yield data
+        yield data[0], classes
 
 
 def _view(first: Any = None, *sizes: Any) -> Wishes:

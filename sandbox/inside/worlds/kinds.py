@@ -53,6 +53,7 @@ _COMPLAINTS: tuple[
     (r"()integer tensors of a single element", "count"),
     (r"()(?:reshape|view|expand)\(\) takes 1 positional argument but \d were given", "count"),
     (r"invalid index of a (0-dim) tensor", "tensor"),
+    (r"()invalid data type 'str'", "holder"),  # an index of words
     (r"invalid combination of arguments - got \([^()]{0,200}?\b(Tensor)\b", "count"),
     (r"given to the optimizer.*got torch\.Float(Tensor)", "weights"),
     (r"object of type '(\w+)' has no len", "batches"),

@@ -27,6 +27,8 @@ def tensors_in(value: Any, depth: int = 3) -> Iterator[torch.Tensor]:
     elif isinstance(value, dict) and depth:
         for item in value.values():
             yield from tensors_in(item, depth - 1)
+    elif depth and hasattr(value, "_held") and (held := value._held()):
+        yield from tensors_in(held, depth - 1)
     elif (own := getattr(value, "_as_tensor", None)) is not None:
         yield own()
 
@@ -41,6 +43,17 @@ def blend(tensors: Sequence[torch.Tensor]) -> torch.Tensor:
     for tensor in tensors:
         total = total + (tensor * torch.tanh(tensor)).mean()
     return torch.tanh(total)
+
+
+def _source(path: str, given: Sequence[Any]) -> torch.Tensor:
+    """A number that depends on what a function is given. Where that is all a batch, a loss of it
+    that is walked is one of the models in sight: the function has them by itself."""
+    source = blend(list(tensors_in(given)))
+    uses = Here.world.use(f"{path}()"), Here.world.use(f"{path}()[0]")
+    walked = any("backward" in use.methods for use in uses)
+    if walked and given and all(hasattr(one, "_held") for one in given):
+        source = source * Here.world.sight.anchor()
+    return source
 
 
 def pattern(shape: list[int]) -> torch.Tensor:
@@ -85,7 +98,7 @@ class Criterion(Model):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         given = [*args, *kwargs.values()]
-        source = blend(list(tensors_in(given)))
+        source = _source(self._path, given)
         parts = Here.world.use(self._path + "()").count
         if 1 < parts <= 8:
             return Here.world.outputs.depending(
@@ -112,7 +125,7 @@ class Function:
             return Here.world.make(self._path + "()")
         if self._model is not None:
             return self._model(*args, **kwargs)
-        return Here.world.outputs.of(self._path + "()", blend(tensors), given)
+        return Here.world.outputs.of(self._path + "()", _source(self._path, given), given)
 
     def __instancecheck__(self, instance: Any) -> bool:
         return True

@@ -13,6 +13,8 @@ from collections import defaultdict
 from .entries import is_static
 from .uses import BUILTIN, NUMERIC, SAME, WRAPPERS, Use, bound, item, last_name, names_of, root
 
+MOST = 4  # of the names that a loop does something to
+
 
 class Uses(ast.NodeVisitor):
     """Collects uses by path over a whole text."""
@@ -176,6 +178,11 @@ class Uses(ast.NodeVisitor):
 
     def visit_For(self, node: ast.For) -> None:
         self.visit(node.iter)
+        each = node.iter.elts if isinstance(node.iter, ast.Tuple | ast.List) else []
+        for one in each[:-1][:MOST] if isinstance(node.target, ast.Name) else ():
+            self._bind(node.target, self.path(one))  # what is done to each of some names
+            for statement in node.body:
+                self.visit(statement)
         self._bind_item(node.target, node.iter)
         for statement in (*node.body, *node.orelse):
             self.visit(statement)
@@ -236,6 +243,9 @@ class Uses(ast.NodeVisitor):
                 return
             case ast.Call(func=ast.Name(id="reversed" | "sorted" | "iter"), args=[inner, *_]):
                 self._bind_item(target, inner)
+                return
+            case ast.Tuple(elts=[*_, last]) | ast.List(elts=[*_, last]):
+                self._bind(target, self.path(last))
                 return
         path = self.path(iterated)
         if path is not None:

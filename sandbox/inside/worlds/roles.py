@@ -38,8 +38,11 @@ _SETTINGS: tuple[tuple[str, float], ...] = (  # names that no tensor has
     (r"(num|n)_?(layers|heads|blocks)", 2),
     (r"(num|n)_?\w*(class|token|action|label|categor)|vocab_?size|ntoken", 8),
     (r"max_?len|seq_?(len|length)|time_?steps|horizon|bptt|window", 2),
-    (r"dropout|alpha|beta|epsilon|^eps$|lambda|lamda|decay|gamma|^tau$|coef|_scale$|_ratio$", 0.1),
-    (r"^[hdvecm]$", 8),
+    (
+        r"dropout|alpha|beta|epsilon|^eps$|lambda|lamda|decay|gamma|^tau$|coef|_scale$|^scale$|_ratio$",
+        0.1,
+    ),
+    (r"^[hdvecmn]$|^n_?(in|out|hid|hidden|inputs?|outputs?|units|feat\w*)$", 8),
     (r"kernel_?size|ksize|^k$", 3),
     (r"stride|padding|dilation|groups|bias$", 1),
     (r"(hidden|embed|input|output|state|action|latent|noise|feature)\w*_?(dim|size|units)", 8),

@@ -23,7 +23,7 @@ from . import absent
 from .absent import names_left_out, without_absent
 from .driving import Driver
 from .elided import filled_in, handed_on
-from .entries import walks
+from .entries import walks, without_quoted
 from .lineage import mark
 from .names import Everything, usual
 from .plan import Json, Plan
@@ -54,9 +54,10 @@ class Completed:
         with open(self._path, "rb") as file:
             source = file.read()
         folders = scripts.folders(self._path)
-        self._tree = ast.parse(source, self._path)
+        self._tree = without_quoted(ast.parse(source, self._path))
         modern = scripts.read_as(source, self._path)
-        self._modern = ast.parse(modern) if isinstance(modern, bytes | str) else modern
+        parsed = ast.parse(modern) if isinstance(modern, bytes | str) else modern
+        self._modern = without_quoted(parsed)
         self._texts = {False: Text(self._tree, self._modern)}
         if (rest := without_absent(self._tree, folders)) is not None:
             modern_rest = without_absent(self._modern, folders) or self._modern
@@ -170,12 +171,14 @@ def _take_tensors_for_arrays() -> None:
 
 
 def _load_batches_as_they_are() -> None:
-    """A loader over batches that are made up gives these."""
+    """A loader over batches that are made up gives these. All others read their data themselves:
+    an error in a worker would not say which of the values it was about."""
     loader: Any = torch.utils.data.DataLoader
     iterate, count = loader.__iter__, loader.__len__
 
     @wraps(iterate)
     def iterated(self: Any) -> Any:
+        self.num_workers = self.timeout = 0
         return iter(self.dataset) if isinstance(self.dataset, Batches) else iterate(self)
 
     @wraps(count)

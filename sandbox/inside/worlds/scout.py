@@ -22,7 +22,7 @@ from . import kinds, lineage, shapes
 from .families import kind_of
 from .plan import Json, Plan
 from .reading import Uses
-from .things import Wish
+from .things import Thing, Wish
 
 TRIES, SECONDS, ONE_TRY = 40, 3.0, 0.8  # of the processor; how long that takes is bounded, too
 PATIENCE_S = 8.0
@@ -95,6 +95,10 @@ class Watch(TorchFunctionMode):
             self._trial.walks += 1
             if self._trial.walks > ENOUGH:
                 raise Enough
+        if name in ("__getitem__", "__setitem__"):
+            for index in args[1] if isinstance(args[1], tuple) else args[1:2]:
+                if isinstance(index, Thing):  # else torch would take its items for numbers
+                    raise Wish(index._path, "tensor")
         try:
             return lineage.remembered(func(*args, **(kwargs or {})), args)
         except Exception as error:

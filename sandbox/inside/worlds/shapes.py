@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from ..standins import sizes
 from .functions import Wished, asked_of, ints, of_parts, of_products, rank
 from .here import Here
 from .layers import BATCH, fits, taken_by
@@ -24,6 +25,9 @@ _FEWER = re.compile(  # so many were wanted, so many were there
     r"|[Ee]xpected (?:input )?(?:to be )?(\d)D.*got (?:input of size: )?\(?(\d)"
 )
 _FACTOR = re.compile(r"advantage|reward|return|delta|target|weight|coef|\[\]\[[1-9]\]")
+_ONE_NUMBER = (
+    "more than one value|unsupported format string|converted to Scalar|only one element tensors"
+)
 _TOO_FEW = re.compile(
     r"too many indices|must be at least|must be (?:a )?\d-?D|must have 3 dim"
     r"|tuple index out of range|number of dims|dimension specified"
@@ -87,6 +91,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
                 longer = list(map(int, tensor.shape))
                 longer[int(found[2])] = abs(int(found[1])) + 1
                 yield path, longer
+        yield from _of_longer(failure, *map(int, found.groups()))
     if "index out of range in self" in message:
         for tensor in flat(failure.args):
             if not tensor.is_floating_point() and (found_data := traced(tensor, [])):
@@ -96,7 +101,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
             yield path, [int(n) for n in found[1].split(",") if n.strip()]
     if "implicitly created only for scalar" in message:
         yield from _of_factors(failure)
-    if re.search(r"more than one value|converted to Scalar|only one element tensors", message):
+    if re.search(_ONE_NUMBER, message):
         for path, tensor in made:
             if tensor.dim():
                 yield path, []
@@ -105,6 +110,10 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         for bound in _bounds(failure.args):
             if (path := came_of(bound)) and bound.dim():
                 yield path, shape_of(path)[: -bound.dim()]
+    if "empty range" in message:  # a part of so many was to be chosen, and there are fewer
+        for path, shape in sizes.made.items():
+            colours = shape[2:] if len(shape) == 3 and shape[2] in (1, 3, 4) else []
+            yield path, [*(4 * n for n in shape[: len(shape) - len(colours)]), *colours]
     if "square" in message:
         for path, tensor in made:
             yield path, [*map(int, tensor.shape[:-1]), int(tensor.shape[-2])]
@@ -118,6 +127,8 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         yield from _of_fewer(failure)
     yield from _of_ranks(failure, message, made)
     yield from _of_partners(failure, made)
+    if "must match the size of tensor" in message:
+        yield from _of_rows(failure)
 
 
 def _of_modules(failure: Failure) -> Iterator[tuple[str, Wished]]:
@@ -250,6 +261,28 @@ def _of_fewer(failure: Failure) -> Iterator[tuple[str, Wished]]:
         shape = shape_of(path) if path else []
         if path and least < tensor.dim() <= least + len(shape):
             yield path, shape[tensor.dim() - least :]
+
+
+def _of_longer(failure: Failure, index: int, axis: int, size: int) -> Iterator[tuple[str, Wished]]:
+    """What a tensor came of that ends before the index has more along that axis."""
+    for tensor in flat(failure.args):
+        path = came_of(tensor)
+        shape = shape_of(path) if path and not made_for(tensor) else []
+        if path and axis < len(shape) and shape[axis] == size:
+            more = max(abs(index) + 1, 2 * size)
+            yield path, [more if n == axis else one for n, one in enumerate(shape)]
+
+
+def _of_rows(failure: Failure) -> Iterator[tuple[str, Wished]]:
+    """Of two with as many rows, what that with more dimensions came of has too many."""
+    given = [tensor for tensor in flat(failure.args) if tensor.dim()]
+    for tensor in given:
+        path = made_for(tensor) or came_of(tensor)
+        shape = shape_of(path) if path else []
+        for other in given:
+            less = tensor.dim() - other.dim()
+            if path and tensor.shape[0] == other.shape[0] and 0 < less < len(shape):
+                yield path, shape[:-less]
 
 
 def _of_partners(

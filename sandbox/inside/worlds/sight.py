@@ -25,6 +25,7 @@ class Sight:
         self._world = world
         self._walked = set(walked_names(tree))
         self._common: torch.Tensor | None = None
+        self._asked: set[str] = set()  # the paths of this pass
         self._settling = False
 
     def settle(self) -> None:
@@ -68,11 +69,14 @@ class Sight:
         """A number that depends on the models in sight."""
         return blend(self.parameters())
 
-    def source(self) -> torch.Tensor:
+    def source(self, path: str = "") -> torch.Tensor:
         """What a value with a graph is made of: of one and the same number, if values share a part
-        of it."""
+        of it. A pass ends when the value of a path is made again."""
         if not self._world.plan.shared:
             return self.anchor()
+        if path in self._asked:
+            self.begin_pass()
+        self._asked |= {path} - {""}
         if self._common is None:
             self._common = self.anchor()
         return self._common
@@ -80,3 +84,4 @@ class Sight:
     def begin_pass(self) -> None:
         """What values of this pass share, those of the next do not."""
         self._common = None
+        self._asked.clear()

@@ -101,6 +101,11 @@ class Thing:
         if isinstance(key, str):
             Here.world.keep_item(self, self._path, self._path_of(key), value)
 
+    def _held(self) -> list[Any]:
+        """What the text reads from it by words: then it is no tensor, but holds some."""
+        keys = Here.world.use(self._path).keys if self._tensor is None else ()
+        return [self[key] for key in sorted(keys)]
+
     def _path_of(self, key: Any) -> str:
         return f"{self._path}[{key!r}]" if isinstance(key, str | int) else f"{self._path}[]"
 

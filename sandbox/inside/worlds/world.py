@@ -80,7 +80,8 @@ class World:
         kind = kind or self.role(path)
         if kind.startswith("of "):  # so many values
             return tuple(self.make(f"{path}[{n}]") for n in range(int(kind[3:])))
-        if kind in ("module", "holder") and path not in self.plan.kinds:
+        owned = kind in ("module", "holder") or (kind == "function" and self.use(path).asked)
+        if owned and path not in self.plan.kinds:
             if (own := self.building.own(path)) is not None:
                 self.telling.own(path, own)
                 if self.values.get("self") is own:  # it has a name of its own
@@ -136,7 +137,7 @@ class World:
         made = self.tensors.fresh(path)
         if self.plan.data == "graph" and made.is_floating_point() and not roles.is_loaded(path):
             # each batch is its own
-            source = self.sight.anchor() if "[" in path else self.sight.source()
+            source = self.sight.anchor() if "[" in path else self.sight.source(path)
             return marked(torch.sigmoid(source * made), path)
         leaf = self.plan.data == "leaf" or "grad" in self.use(path).asked
         return made.requires_grad_(leaf and made.is_floating_point())
