@@ -10,13 +10,12 @@ from types import TracebackType
 from typing import Any
 
 import torch
-from torch import nn
 
 from ..standins import sizes
-from .functions import Wished, asked_of, ints, of_parts, of_products, rank
+from .functions import Wished, asked_of, ints, of_products
 from .here import Here
-from .layers import BATCH, fits, taken_by
 from .lineage import came_of, flat, made_for, origin, shape_of, traced
+from .modules import asked_by
 from .plan import Plan
 from .things import Batches, Thing
 
@@ -65,7 +64,7 @@ def _with(plan: Plan, path: str, wish: Wished) -> Plan | None:
 def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     message = str(failure.error)
     made = [(path, tensor) for tensor in flat(failure.args) if (path := made_for(tensor))]
-    yield from _of_modules(failure)
+    yield from asked_by(reversed(list(_locals(failure.error.__traceback__))))
     yield from asked_of(failure.function, failure.args)
     yield from of_products(failure.args, message)
     if re.search(
@@ -129,55 +128,6 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     yield from _of_partners(failure, made)
     if "must match the size of tensor" in message:
         yield from _of_rows(failure)
-
-
-def _of_modules(failure: Failure) -> Iterator[tuple[str, Wished]]:
-    """The innermost module of torch's in the traceback says what it takes."""
-    innermost = None
-    for names in reversed(list(_locals(failure.error.__traceback__))):
-        module, given = names.get("self"), names.get("orig_input", names.get("input"))
-        if not isinstance(module, nn.Module) or type(module).__module__[:9] != "torch.nn.":
-            continue
-        innermost = innermost or module
-        if module is not innermost:
-            return
-        wanted = taken_by(module)
-        if wanted is None:
-            return
-        yield from of_parts(given, wanted[-1])
-        path = made_for(given)
-        if path and isinstance(given, torch.Tensor) and fits(given, wanted):
-            path = None
-        if found := traced(given, wanted):
-            yield found
-        elif path:
-            yield path, wanted
-        elif isinstance(given, Thing):
-            yield given._path, "tensor"
-        hidden = names.get("hx")
-        if isinstance(module, nn.RNNBase):
-            yield from _of_states(module, given, hidden)
-        for number, one in enumerate(hidden if isinstance(hidden, tuple) else (hidden,)):
-            if isinstance(module, nn.RNNBase) and (held := made_for(one)):
-                layers = module.num_layers * (2 if module.bidirectional else 1)
-                batch = given.shape[0 if module.batch_first else 1] if rank(given) == 3 else BATCH
-                yield held, [layers, int(batch), module.hidden_size]
-            if isinstance(module, nn.RNNCellBase) and (held := made_for(one)):
-                yield held, [int(given.shape[0]) if rank(given) > 1 else BATCH, module.hidden_size]
-            assert number < 2
-
-
-def _of_states(module: nn.RNNBase, given: Any, hidden: Any) -> Iterator[tuple[str, Wished]]:
-    """A batch as large as that of the states that the text itself makes."""
-    states = hidden if isinstance(hidden, tuple) else (hidden,)
-    size = next((int(h.shape[1]) for h in states if rank(h) == 3 and not made_for(h)), 0)
-    path, axis = made_for(given), 0 if module.batch_first else 1
-    if path is None or not size:
-        return
-    if rank(given) == 2:
-        yield path, [size, *given.shape] if axis == 0 else [given.shape[0], size, given.shape[1]]
-    elif given.shape[axis] != size:
-        yield path, [size if n == axis else int(d) for n, d in enumerate(given.shape)]
 
 
 def _of_ranks(

@@ -1,0 +1,65 @@
+"""The shapes that torch's own modules want of what they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import nn
+
+from .functions import Wishes, of_parts, rank
+from .layers import BATCH, fits, taken_by
+from .lineage import made_for, traced
+from .things import Thing
+
+
+def asked_by(scopes: Iterable[dict[str, Any]]) -> Wishes:
+    """The innermost module of torch's says what it takes: `scopes` are the names of the frames in
+    which an error passed, the innermost first."""
+    innermost = None
+    for names in scopes:
+        module = names.get("self")
+        given: Any = names.get("orig_input", names.get("input"))
+        if not isinstance(module, nn.Module) or type(module).__module__[:9] != "torch.nn.":
+            continue
+        innermost = innermost or module
+        if module is not innermost:
+            return
+        wanted = taken_by(module)
+        if wanted is None:
+            return
+        yield from of_parts(given, wanted[-1])
+        path = made_for(given)
+        if path and isinstance(given, torch.Tensor) and fits(given, wanted):
+            path = None
+        if found := traced(given, wanted):
+            yield found
+        elif path:
+            yield path, wanted
+        elif isinstance(given, Thing):
+            yield given._path, "tensor"
+        hidden = names.get("hx")
+        if isinstance(module, nn.RNNBase):
+            yield from _of_states(module, given, hidden)
+        for number, one in enumerate(hidden if isinstance(hidden, tuple) else (hidden,)):
+            if isinstance(module, nn.RNNBase) and (held := made_for(one)):
+                layers = module.num_layers * (2 if module.bidirectional else 1)
+                batch = given.shape[0 if module.batch_first else 1] if rank(given) == 3 else BATCH
+                yield held, [layers, int(batch), module.hidden_size]
+            if isinstance(module, nn.RNNCellBase) and (held := made_for(one)):
+                yield held, [int(given.shape[0]) if rank(given) > 1 else BATCH, module.hidden_size]
+            assert number < 2
+
+
+def _of_states(module: nn.RNNBase, given: Any, hidden: Any) -> Wishes:
+    """A batch as large as that of the states that the text itself makes."""
+    states = hidden if isinstance(hidden, tuple) else (hidden,)
+    size = next((int(h.shape[1]) for h in states if rank(h) == 3 and not made_for(h)), 0)
+    path, axis = made_for(given), 0 if module.batch_first else 1
+    if path is None or not size:
+        return
+    if rank(given) == 2:
+        yield path, [size, *given.shape] if axis == 0 else [given.shape[0], size, given.shape[1]]
+    elif given.shape[axis] != size:
+        yield path, [size if n == axis else int(d) for n, d in enumerate(given.shape)]
