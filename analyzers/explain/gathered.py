@@ -13,7 +13,8 @@ from analyzers.source.flow import (
     statements_of,
     stored_into,
 )
-from analyzers.source.project import Loop, Module, target_names
+from analyzers.source.passes import passes
+from analyzers.source.project import Loop, Module
 
 
 def gathered(kept: Sequence[Spot], visit: Visit | None) -> bool:
@@ -23,7 +24,7 @@ def gathered(kept: Sequence[Spot], visit: Visit | None) -> bool:
         name, loop = _container(store.statement), _walking(store, visit)
         if name is None or loop is None or not _made_before(store, name, loop):
             continue
-        if isinstance(store.statement, ast.Assign) and not _by_pass(store.statement, loop):
+        if isinstance(store.statement, ast.Assign) and not _by_pass(store, store.statement, loop):
             continue
         if any(_reads_all(store.module, node, name) for node in _behind(store, loop)):
             return True
@@ -40,10 +41,11 @@ def _container(statement: ast.stmt) -> str | None:
     return None
 
 
-def _by_pass(statement: ast.Assign, loop: Loop) -> bool:
+def _by_pass(store: Spot, statement: ast.Assign, loop: Loop) -> bool:
     """Whether the key of an entry changes with the loop's passes."""
     key = statement.targets[0]
-    passing = set(target_names(loop.target)) if isinstance(loop, ast.For) else set()
+    through = passes(loop, store.scope)
+    passing = through.names if through is not None else set()
     read = {node.id for node in ast.walk(key) if isinstance(node, ast.Name)}
     return bool(read & passing)
 

@@ -74,9 +74,10 @@ def test_a_name_that_is_not_handed_on_is_not_known_below() -> None:
     ],
 )
 def test_a_loops_variable_is_traced_to_what_is_taken_apart(loop: str, source: str | None) -> None:
-    statement = ast.parse(loop).body[0]
+    tree = ast.parse(loop)
+    statement = tree.body[0]
     assert isinstance(statement, ast.For)
-    assert taken_from(statement, "row") == source
+    assert taken_from(statement, tree, "row") == source
 
 
 @pytest.mark.parametrize(

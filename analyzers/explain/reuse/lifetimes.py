@@ -111,8 +111,9 @@ class Lifetime(SharedFrame):
 
     def _whole(self, name: str) -> str:
         """For a loop's own variable, what the loop takes it from: `sample` → `batch`."""
-        for loop in self.shared.loops if self.shared is not None else []:
-            source = taken_from(loop, name)
+        shared = self.shared
+        for loop in shared.loops if shared is not None else []:
+            source = taken_from(loop, shared.scope, name) if shared is not None else None
             if source is not None and not self._is_constructed(source):
                 return source
         while "." in name and not self._bound_somewhere(name) and not self._seen_stored(name):

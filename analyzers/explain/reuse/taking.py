@@ -5,18 +5,22 @@ from __future__ import annotations
 import ast
 
 from analyzers.source.flow import called_name, names_read
-from analyzers.source.project import Loop, spelled, target_names
+from analyzers.source.passes import passes
+from analyzers.source.project import Loop, Scope, spelled, target_names
 
 _PARTING = ("unbind", "split", "chunk", "tensor_split")
 
 
-def taken_from(loop: Loop, name: str) -> str | None:
+def taken_from(loop: Loop, scope: Scope, name: str) -> str | None:
     """The name of the collection whose elements a loop binds to `name`, through `zip` and
     `enumerate`; None for anything else."""
-    if isinstance(loop, ast.While):
-        return None
-    target: ast.expr = loop.target
-    source: ast.expr = loop.iter
+    through = passes(loop, scope)
+    targets = through.targets if through is not None and not through.counted else ()
+    found = (_taken(target, through.over, name) for target in targets if through is not None)
+    return next((source for source in found if source is not None), None)
+
+
+def _taken(target: ast.expr, source: ast.expr, name: str) -> str | None:
     while True:
         if isinstance(target, ast.Name):
             if target.id != name:

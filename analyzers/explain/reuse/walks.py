@@ -22,7 +22,8 @@ from analyzers.source.flow import (
     value_of,
     walked,
 )
-from analyzers.source.project import Loop, spelled, target_names
+from analyzers.source.passes import Passes, passes
+from analyzers.source.project import Loop, spelled
 from analyzers.source.trees import position, walk
 
 SUMMING = ("Add", "Stack", "Cat", "Sum", "Mean")
@@ -60,22 +61,22 @@ class Walks(Lifetime):
     @cached_property
     def sliced(self) -> bool:
         """Whether each pass walks one sample, step or slice of the carrier."""
-        loop = self._inner_loop
-        if loop is None or self.shared is None or isinstance(loop, ast.While):
+        loop, through = self._inner_loop, self._through
+        if loop is None or through is None:
             return False
-        keyed = isinstance(loop.iter, ast.Call) and called_name(loop.iter) in ("items", "values")
+        over = through.over
+        keyed = isinstance(over, ast.Call) and called_name(over) in ("items", "values")
         if keyed or self._is_collection:
             return False
-        targets = set(target_names(loop.target))
-        if self.name and mentions(loop.iter, self.name):
+        if self.name and mentions(over, self.name):
             return True
-        if any(self._made_per_sample(name) for name in names_read(loop.iter)):
+        if any(self._made_per_sample(name) for name in names_read(over)):
             return True
         return any(
             isinstance(node, ast.Subscript)
             and self.name
             and spelled(node.value) == self.name
-            and names_read(node.slice) & targets
+            and names_read(node.slice) & through.names
             for node in walk(loop)
         )
 
@@ -83,10 +84,10 @@ class Walks(Lifetime):
     def _is_collection(self) -> bool:
         """Whether the carrier is several tensors under one name, not one with several rows."""
         kinds = ("dict", "OrderedDict", "list", "tuple")
-        loop = self._inner_loop
-        if isinstance(loop, ast.For) and any(
+        through = self._through
+        if through is not None and any(
             isinstance(node, ast.List | ast.Tuple | ast.Dict) and mentions(node, self.name)
-            for node in walk(loop.iter)
+            for node in walk(through.over)
         ):
             return True
         holders = [h for join in self.reuse.joins for h in join.holders]
@@ -113,15 +114,15 @@ class Walks(Lifetime):
     def each_of_many(self) -> bool:
         """Whether the failing line walks one after the other of a collection of losses, or a loss
         for each of a collection of outputs."""
-        loop = self._inner_loop
+        through = self._through
         root = walked(self.root_call) if self.root_call is not None else None
-        if loop is None or isinstance(loop, ast.While) or root is None:
+        if through is None or root is None:
             return False
-        gone_through = set(target_names(loop.target))
+        gone_through, over = through.names, through.over
         while isinstance(root, ast.Attribute | ast.Subscript) and spelled(root) not in gone_through:
             root = root.value  # `task.value` and `pair[1]` are parts of what the loop goes through
-        of_outputs = self._is_collection and bool(self.name) and mentions(loop.iter, self.name)
-        if isinstance(loop.iter, ast.Call) and called_name(loop.iter) in ("items", "values"):
+        of_outputs = self._is_collection and bool(self.name) and mentions(over, self.name)
+        if isinstance(over, ast.Call) and called_name(over) in ("items", "values"):
             of_outputs = of_outputs or self.name in gone_through
         return self.same_line and (of_outputs or spelled(root) in gone_through)
 
@@ -208,6 +209,13 @@ class Walks(Lifetime):
     @cached_property
     def _inner_loop(self) -> Loop | None:
         return self.shared.loops[0] if self.shared is not None and self.shared.loops else None
+
+    @cached_property
+    def _through(self) -> Passes | None:
+        """What the innermost loop around both calls goes through."""
+        if self._inner_loop is None or self.shared is None:
+            return None
+        return passes(self._inner_loop, self.shared.scope)
 
     @cached_property
     def steps_inside(self) -> bool:

@@ -207,6 +207,7 @@ def _every_step_behind(
 
 def _collection(editor: Editor, loop: ast.For, loss: str) -> str | None:
     """The losses that a loop goes through, as one expression: `losses`, `losses.values()`."""
+    scope = editor.module.scope_of(loop)
     if spelled(loop.target) == loss:
         generated = isinstance(loop.iter, ast.Call) and called_name(loop.iter) in (
             "zip",
@@ -216,8 +217,8 @@ def _collection(editor: Editor, loop: ast.For, loss: str) -> str | None:
     if isinstance(loop.iter, ast.Call) and called_name(loop.iter) == "items":
         assert isinstance(loop.iter.func, ast.Attribute)
         owner = editor.text_of(loop.iter.func.value)
-        return f"{owner}.values()" if taken_from(loop, loss) is not None else None
-    return taken_from(loop, loss)
+        return f"{owner}.values()" if taken_from(loop, scope, loss) is not None else None
+    return taken_from(loop, scope, loss)
 
 
 def _comprehension(statement: ast.stmt | None) -> ast.ListComp | None:

@@ -1,0 +1,65 @@
+"""What a loop goes through: of a `for` its collection; of a `while` what it asks for its next part
+(`next(walker)`, `queue.popleft()`), or what a count that it raises is measured by."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from analyzers.source.flow import called_name, definitions, names_read, walk_scope
+from analyzers.source.project import Loop, Scope, target_names
+from analyzers.source.trees import walk
+
+_TAKING = ("pop", "popleft", "get", "get_nowait")
+
+
+@dataclass(frozen=True)
+class Passes:
+    """The targets that get a part of `over` in each pass, or are a count that it ends."""
+
+    targets: tuple[ast.expr, ...]
+    over: ast.expr
+    counted: bool = False
+
+    @cached_property
+    def names(self) -> set[str]:
+        """The names that stand for a part, or for its number."""
+        return {name for target in self.targets for name in target_names(target)}
+
+
+def passes(loop: Loop, scope: Scope) -> Passes | None:
+    """What a loop's passes go through; None where nothing tells."""
+    if not isinstance(loop, ast.While):
+        return Passes((loop.target,), loop.iter)
+    given = [(s.targets[0], s.value) for s in walk_scope(loop) if isinstance(s, ast.Assign)]
+    for target, value in given:
+        over = _asked(value, loop, scope)
+        if over is not None:
+            return Passes((target, *_handed_on(target, given)), over)
+    counted = [s.target for s in walk_scope(loop) if isinstance(s, ast.AugAssign)]
+    found = tuple(t for t in counted if isinstance(t, ast.Name) and t.id in names_read(loop.test))
+    return Passes(found, loop.test, counted=True) if found else None
+
+
+def _asked(value: ast.expr, loop: ast.While, scope: Scope) -> ast.expr | None:
+    """The collection of which an expression gives the next part."""
+    match value:
+        case ast.Call(func=ast.Name(id="next"), args=[ast.Name(id=walker), *_]):
+            made = [s.value for s in definitions(scope, walker) if isinstance(s, ast.Assign)]
+            if len(made) == 1 and isinstance(made[0], ast.Call) and called_name(made[0]) == "iter":
+                return made[0].args[0] if made[0].args else None
+            return made[0] if len(made) == 1 else None
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=queue) as over, attr=attr)):
+            asked = any(isinstance(n, ast.Name) and n.id == queue for n in walk(loop.test))
+            return over if asked and attr in _TAKING else None
+    return None
+
+
+def _handed_on(target: ast.expr, given: list[tuple[ast.expr, ast.expr]]) -> Iterator[ast.expr]:
+    """What a part is called besides: `x, y = item`."""
+    name = target.id if isinstance(target, ast.Name) else ""
+    for other, value in given:
+        if isinstance(value, ast.Name) and value.id == name:
+            yield other
