@@ -7,6 +7,7 @@ import ast
 from analyzers.evidence import Place
 from analyzers.explain.reuse.occasions import binds_nothing
 from analyzers.explain.reuse.story import Story
+from analyzers.source.detached import is_made_without
 from analyzers.source.flow import bindings
 from analyzers.source.project import Module, Scope
 
@@ -17,6 +18,7 @@ def taken_on(story: Story) -> Place | None:
     """The binder that made the old graph; else the one that stores the carrier in each pass, in
     the shared frame before any other; None where nothing binds it."""
     binders = [b for b in story.binders if not binds_nothing(b[2])]
+    binders = [b for b in binders if not _has_none(b[2])] or binders
     if story.attribute:  # an attribute rather than a local of the same name
         binders = [b for b in binders if any("." in n for n in bindings(b[2]))] or binders
     fresh = [b for b in binders if story.binds_inside(*b)] or binders
@@ -33,6 +35,12 @@ def taken_on(story: Story) -> Place | None:
     named = [binder for binder in stores if known is not None and binder[2].lineno == known.line]
     chosen = named[:1] or stores[:1] or (here or fresh)[-1:]
     return _place(*chosen[0]) if chosen else None
+
+
+def _has_none(statement: ast.stmt) -> bool:
+    """Whether what a statement binds has no graph: `self.h = self.h.detach()`."""
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return value is not None and is_made_without(value)
 
 
 def _place(module: Module, scope: Scope, statement: ast.stmt) -> Place:
