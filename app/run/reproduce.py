@@ -113,22 +113,20 @@ async def _completed(case: Case, session: Session) -> Observation:
 def _silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
     """What the run did silently, and what was made up had no part in: reading says the same of
     the line or the name, or the line names nothing that was made up. Where nothing at all learns, a
-    cut that stands in the text is told; so are names of the text's own that keep graphs, where no
-    more than data were made up: nothing of it is called. Gradients that nothing clears count where
-    the text clears others: it does not leave that to what was not sent."""
+    cut that stands in the text is told; so are, else, names of the text's own that keep graphs,
+    where no more than data were made up: nothing of it is called. Gradients that nothing clears
+    count where the text clears others: it does not leave that to what was not sent."""
     read = [piece for piece in case.reading.evidence if isinstance(piece, SilentFault)]
     known = {(piece.kind, mark) for piece in read for mark in _marks(piece)}
     seen = [piece for piece in observed(trace) if isinstance(piece, SilentFault)]
     made_up = {assumed.name for assumed in trace.assumed} - {"self"}
     clears = any(".zero_grad(" in text for text in case.project.files.values())
 
-    calls = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(made_up))) or '(?!)'})\s*\(")
+    calls = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(made_up))) or '(?!)'})[\w.]*\s*\(")
     called = any(calls.search(text) for text in case.project.files.values())
     trained = {p.name for p in trace.parameters if p.optimizer is not None}
 
     def is_own(piece: SilentFault) -> bool:
-        if piece.holders and not called and not {h.path for h in piece.holders} & made_up:
-            return True
         if piece.at is None and trained:
             return trained <= set(piece.params)
         code = case.project.code(piece.at.file, piece.at.line) if piece.at is not None else ""
@@ -138,7 +136,12 @@ def _silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
         }
         return (bool(named) and not named & made_up) or (clears and piece.kind == _UNCLEARED)
 
-    return tuple(p for p in seen if is_own(p) or any((p.kind, mark) in known for mark in _marks(p)))
+    found = tuple(
+        p for p in seen if is_own(p) or any((p.kind, mark) in known for mark in _marks(p))
+    )
+    if found or called:
+        return found
+    return tuple(p for p in seen if p.holders and not {h.path for h in p.holders} & made_up)
 
 
 def _marks(piece: SilentFault) -> set[object]:
