@@ -45,12 +45,13 @@ from analyzers.explain.reuse.story import Story, story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.explain.spots import spot
 from analyzers.repair.combine.parting import walk_in_front, walks_for_each_part
+from analyzers.repair.remake.walking import walked_anew
 from analyzers.source.calls import calls_named
-from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import backward_calls, definitions, value_of, walked
+from analyzers.source.edits import Edit
+from analyzers.source.flow import backward_calls, walked
 from analyzers.source.project import Project
 from analyzers.source.reads import names_loaded
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import walk
 
 NAME = "duplicate-backward"
 FAMILY = "graph-reuse"
@@ -98,7 +99,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
                 "The original would have counted this loss twice.",
                 rank,
             )
-    yield from _anew(story)
+    yield from walked_anew(story, SECOND_CHOICE + 1)
 
 
 def _is_wanted(story: Story, visit: Visit, other: Visit) -> bool:
@@ -114,28 +115,6 @@ def _is_wanted(story: Story, visit: Visit, other: Visit) -> bool:
     if where is None or call is None or not isinstance(root, ast.Name):
         return False
     return len(names_loaded(walk(where.module.scope_of(call)), root.id)) == 1
-
-
-def _anew(story: Story) -> Iterator[Proposal]:
-    """The loss computed once more for the second walk: where weights change between the two."""
-    shared, call = story.shared, story.root_call
-    root = walked(call) if call is not None else None
-    if shared is None or root is None or not story.same_pass or not isinstance(root, ast.Name):
-        return
-    if story.reuse.reached.at.frame != shared.frame:
-        return
-    made = [s for s in definitions(shared.scope, root.id) if position(s) < shared.freed_at]
-    value = value_of(made[-1]) if made else None
-    if value is None or not any(isinstance(node, ast.Call) for node in walk(value)):
-        return
-    editor = Editor(shared.module)
-    yield Proposal(
-        "walk-anew",
-        f"Compute `{root.id}` anew for the second backward",
-        (editor.replace(root, editor.text_of(value)),),
-        "The second backward learns from the weights as they are then.",
-        SECOND_CHOICE + 1,
-    )
 
 
 def _without(visit: Visit, project: Project) -> tuple[Edit, ...] | None:

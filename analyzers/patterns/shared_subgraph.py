@@ -39,12 +39,13 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.combine.combining import one_backward, retain_on_first, sum_behind_loop
 from analyzers.repair.combine.deferring import walk_once_both_are_made
 from analyzers.repair.combine.returning import return_losses
+from analyzers.repair.remake.walking import walked_anew
 from analyzers.source.project import Project
 
 NAME = "shared-subgraph"
@@ -76,10 +77,12 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """One backward of the sum; all backwards before all steps; at last, keep the first graph."""
+    """One backward of the sum; all backwards before all steps; where weights change between the
+    two, another forward; at last, keep the first graph."""
     story = story_in(match)
     yield from one_backward(story)
     yield from walk_once_both_are_made(story)
     yield from return_losses(story)
     yield from sum_behind_loop(story)
+    yield from walked_anew(story, SECOND_CHOICE + 1)
     yield from retain_on_first(story)

@@ -39,6 +39,8 @@ def learns(
     lost -= unread(reference)
     told = _told(original)
     fed = {p for p, name in names.items() if name in told}
+    if any(r.kind == "overwritten-gradient" for r in (original.silent if original else ())):
+        fed |= _received(reference)  # what a walk gave may be lost before the step
     gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o] - fed}
     if lost:
         return _failed(f"no gradient any more: {_some(lost, names)}")

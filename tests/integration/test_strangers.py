@@ -26,11 +26,14 @@ MENDED = [
     "batch24/step_between_backwards/lichen_record",
     "batch28/recurrent_state/evolving_weights",
     "batch30/forward_outside_loop/colour_transport",
+    "batch32/aliased_grad/surgery_between_turbine_tasks",
     "batch32/grad_then_backward/beam_deflection_pinn",
     "batch32/step_between_backwards/greenhouse_sac",
+    "batch34/duplicate_backward/cough_sharpness_aware",
     "batch34/inplace_leaf/wider_marathon_model",
     "batch34/missing_zero_grad/tram_delay_quantiles",
     "batch34/unused_parameter/gradnorm_silage",
+    "batch34/step_between_backwards/thermometer_cycle",
 ]
 
 
