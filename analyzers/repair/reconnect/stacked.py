@@ -6,9 +6,10 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 from analyzers.repair.blocks import alias, joined, text_with
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import is_dotted
-from analyzers.source.project import spelled
+from analyzers.source.project import Scope, spelled
 
 Uncutting = Callable[[ast.expr], Iterable[Edit]]
 Rows = ast.List | ast.Tuple | ast.ListComp
@@ -27,6 +28,23 @@ def restacked(editor: Editor, rows: Rows, uncut: Uncutting, like: str | None = N
         else:
             edits += uncut(entry)
     return f"{alias(editor.module, 'torch')}.stack({text_with(editor, rows, joined(edits))})"
+
+
+def bounds_as_tensors(editor: Editor, scope: Scope, name: str) -> Iterator[Edit]:
+    """What a list gets by Python's `max` or `min` may be a plain number: `max(x, 0.0)` becomes
+    `torch.clamp(x, min=0.0)`, as its stack needs it."""
+    for call in calls_named(scope, "append"):
+        match call:
+            case ast.Call(
+                func=ast.Attribute(value=owner),
+                args=[ast.Call(func=ast.Name(id="max" | "min" as bound), args=[a, b]) as given],
+            ) if spelled(owner) == name:
+                for value, limit in ((a, b), (b, a)):
+                    if _number(limit) is not None and _number(value) is None:
+                        side = "min" if bound == "max" else "max"
+                        text = f"{editor.text_of(value)}, {side}={editor.text_of(limit)}"
+                        torch = alias(editor.module, "torch")
+                        yield editor.replace(given, f"{torch}.clamp({text})")
 
 
 def _entries(rows: Rows) -> list[ast.expr]:

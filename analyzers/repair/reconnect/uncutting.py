@@ -10,11 +10,18 @@ from analyzers.explain.origins import behind
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held, returns_of
 from analyzers.repair.blocks import alias, joined, text_with
-from analyzers.repair.reconnect.stacked import Rows, restacked
+from analyzers.repair.reconnect.stacked import Rows, bounds_as_tensors, restacked
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.detached import VALUES
 from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.flow import bindings, called_name, definitions, names_read, own_expressions
+from analyzers.source.flow import (
+    bindings,
+    called_name,
+    definitions,
+    is_dotted,
+    names_read,
+    own_expressions,
+)
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
 
@@ -33,7 +40,23 @@ def without_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         title = f"Keep the graph: without {told}"
         if _says_nothing(where, edits):
             edits = [where.editor.delete(where.statement)]
+        edits += _along(where)
         yield Proposal("keep-graph", title, joined(edits), "", rank)
+
+
+def _along(where: Spot) -> Iterator[Edit]:
+    """What goes with it: entries that a list gets by `max` or `min` become tensors; and
+    `loss.requires_grad = True`, which is refused of what has a graph, goes."""
+    for node in cuts_in(where.statement):
+        if isinstance(node, ast.Call) and node.args and is_dotted(cut_from(node)):
+            yield from bounds_as_tensors(where.editor, where.scope, spelled(cut_from(node)))
+    for statement in where.block[where.block.index(where.statement) + 1 :]:
+        match statement:
+            case ast.Assign(
+                targets=[ast.Attribute(value=owner, attr="requires_grad")],
+                value=ast.Constant(value=True),
+            ) if spelled(owner) in bindings(where.statement):
+                yield where.editor.delete(statement)
 
 
 def narrower_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
