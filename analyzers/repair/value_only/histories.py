@@ -150,10 +150,21 @@ def _detached(store: Spot, holders: Sequence[Holder], project: Project) -> Itera
 
 def _added(store: Spot, project: Project) -> list[ast.expr]:
     """What a store adds to what was kept: of a call the arguments that a method of the script's
-    keeps, else the last. Plain numbers carry no graph."""
+    keeps, else the last; of what is written out as a tuple, list or dict its entries. Plain numbers
+    carry no graph."""
     call = getattr(store.statement, "value", None)
     if not isinstance(store.statement, ast.Expr) or not isinstance(call, ast.Call):
         value = value_of(store.statement)
         return [value] if value is not None else []
     kept = arguments_kept(project, call) or call.args[-1:]
-    return [value for value in kept if not is_plainly_number(value, store.scope)]
+    entries = [entry for value in kept for entry in _entries(value)]
+    return [entry for entry in entries if not is_plainly_number(entry, store.scope)]
+
+
+def _entries(value: ast.expr) -> Iterator[ast.expr]:
+    match value:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
+            for part in parts:
+                yield from _entries(part)
+        case _:
+            yield value
