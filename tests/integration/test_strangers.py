@@ -27,6 +27,7 @@ MENDED = [
     "batch28/recurrent_state/evolving_weights",
     "batch30/forward_outside_loop/colour_transport",
     "batch32/aliased_grad/surgery_between_turbine_tasks",
+    "batch32/derived_outside_loop/orthogonal_mixer_cached",
     "batch32/detached_loss/seed_triplets_requires_grad_set",
     "batch32/grad_then_backward/beam_deflection_pinn",
     "batch32/step_between_backwards/greenhouse_sac",

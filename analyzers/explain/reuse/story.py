@@ -99,8 +99,23 @@ class Story(Walks):
     @cached_property
     def _made_once(self) -> bool:
         """Whether a library keeps the result of a function that made the first old tensor: its
-        other lines may run in each pass, called by others."""
-        return any(cache_of(f) for join, _, f in self.made_in if join is self.join)
+        other lines may run in each pass, called by others. So does one that made it by itself,
+        where the same line of the script finds it again and no name of the script holds it."""
+        return self._kept_inside or any(
+            cache_of(f) for join, _, f in self.made_in if join is self.join
+        )
+
+    @property
+    def _kept_inside(self) -> bool:
+        join = self.join
+        if join is None or join.holders or not join.old.library or join.new is None:
+            return False
+        made, read = join.old.at, join.new.at
+        return (
+            made is not None
+            and read is not None
+            and (made.file, made.line) == (read.file, read.line)
+        )
 
     @cached_property
     def made_in(self) -> list[tuple[Join, Module, Scope]]:
