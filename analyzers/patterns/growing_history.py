@@ -51,6 +51,7 @@ from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
 from analyzers.explain.walked import is_walked
+from analyzers.repair.cut.leaking import cut_behind_walk
 from analyzers.repair.value_only.histories import store_values, stores_of
 from analyzers.source.project import Project
 
@@ -79,6 +80,9 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """The number; the tensor without its graph."""
+    """Of a hand-written engine, the value off its past; else the number, or the tensor without its
+    graph."""
     fault = evidence_in(match, SilentFault)
+    if fault.engine == "custom":
+        yield from cut_behind_walk(fault, project)
     yield from store_values(fault, project)

@@ -36,6 +36,7 @@ MENDED = [
     "batch34/inplace_leaf/wider_marathon_model",
     "batch34/missing_zero_grad/tram_delay_quantiles",
     "batch34/unused_parameter/gradnorm_silage",
+    "batch34/recurrent_state/unchain_sunspots",
     "batch34/step_between_backwards/thermometer_cycle",
 ]
 

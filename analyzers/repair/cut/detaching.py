@@ -10,7 +10,7 @@ from analyzers.evidence import Holder, Kind
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.cut.kinds import Writing
 from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.project import Module, assigned_pairs, spelled
+from analyzers.source.project import Module, Project, assigned_pairs, spelled
 from analyzers.source.trees import walk
 from analyzers.source.writes import is_true
 
@@ -62,6 +62,17 @@ def idiom_for(story: Story) -> Idiom:
     calls = (call for _, call in story.project.each(ast.Call) if call.args)
     made = [call for call in calls if spelled(call.func) == engine]
     return _constructor_idiom(made) if made else TORCH
+
+
+def idiom_by(gradient: str, project: Project) -> Idiom | None:
+    """The same for the class whose constructor gives its objects the attribute in which an engine
+    keeps gradients; None where the text shows none."""
+    for module, node in project.each(ast.ClassDef):
+        methods = [n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
+        held = {spelled(t) for m in methods for n in walk(m) for t, _ in assigned_pairs(n)}
+        if f"self.{gradient}" in held:
+            return _engine_idiom(node, module)
+    return None
 
 
 def _constructor_idiom(calls: list[ast.Call]) -> Idiom:

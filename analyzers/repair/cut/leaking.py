@@ -12,10 +12,13 @@ from analyzers.explain.spots import Spot, assignments_to, names_held, root_of, s
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
 from analyzers.repair.cut.cutting import cut
+from analyzers.repair.cut.detaching import idiom_by
 from analyzers.repair.reschedule.schedule import root_names
 from analyzers.repair.rewrite import head_of, without_retaining
 from analyzers.repair.sites.names import quote_of
 from analyzers.source.project import Module, Project
+
+MAX_NAMES = 8  # that are cut off their past one by one
 
 
 @dataclass(frozen=True)
@@ -85,3 +88,17 @@ def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposa
             whole = joined([*edits, *without_retaining(walked)])
             yield cut("detach-and-release", title, whole, rank)
             rank += 1
+
+
+def cut_behind_walk(fault: SilentFault, project: Project) -> Iterator[Proposal]:
+    """What carries the past of a hand-written engine, made anew of its numbers behind the walk."""
+    where = spot(project, fault.visit.at) if fault.visit is not None else None
+    idiom = idiom_by(fault.gradient, project)
+    names = [n for n in names_held(fault.holders) if "…" not in n][:MAX_NAMES]
+    if where is not None and idiom is not None and names:
+        lines = [f"{name} = {idiom.of(name)}" for name in names]
+        told = " and ".join(f"`{name}`" for name in names)
+        edit = where.editor.insert_after(where.statement, *lines)
+        yield cut(
+            "detach-behind-backward", f"Cut {told} off its past behind the backward", (edit,), 0
+        )
