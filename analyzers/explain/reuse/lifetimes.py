@@ -80,7 +80,8 @@ class Lifetime(SharedFrame):
                 continue
             used = spot(self.project, join.new.at if join.new is not None else None)
             read = [name for name in names if used is not None and reads(used.statement, name)]
-            if used is not None and used.statement is made.statement and not read:
+            again = used is not None and used.statement is made.statement
+            if again and not read and not self.same_pass:
                 continue  # what a statement is yet to name brought nothing old into it
             return (Carrier(base((read or names)[0]), made.place),)
         return ()
