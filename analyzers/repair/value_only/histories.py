@@ -27,6 +27,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 
+_WRITTEN_OUT = (ast.Tuple, ast.List, ast.Dict)
 _ENTRY = re.compile(r"\[[^\]]*\]")
 
 
@@ -92,7 +93,8 @@ def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
         title = f"Keep values without their graph in `{name}`"
         yield Proposal("detach-when-stored", title, joined(tensors), "", 1)
         mixed = [edit for store in stores for edit in _as_numbers(store, project)]
-        yield Proposal("store-number", f"Keep plain numbers in `{name}`", joined(mixed), "", 2)
+        if mixed:
+            yield Proposal("store-number", f"Keep plain numbers in `{name}`", joined(mixed), "", 2)
     sums = [edit for store in stores for edit in _summed(store)]
     if sums:
         title = f"Let what goes into `{name}` run on without its graph"
@@ -101,7 +103,7 @@ def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
 
 def _as_numbers(store: Spot, project: Project) -> Iterator[Edit]:
     """Edits that make a number of what a store adds, a tensor in some passes and none in others."""
-    for value in _added(store, project):
+    for value in _parts_added(store, project):
         yield store.editor.replace(value, f"float({store.editor.text_of(value)})")
 
 
@@ -129,7 +131,7 @@ def _handed(store: Spot, suffix: str, roots: set[str], project: Project) -> Iter
 
 def _stored(store: Spot, suffix: str, only: set[str] | None, project: Project) -> Iterator[Edit]:
     """Edits that convert what a store adds; `only` names what may be converted."""
-    for value in _added(store, project):
+    for value in _parts_added(store, project):
         if only is None or spelled(value) in only:
             yield store.editor.append_to(value, suffix)
 
@@ -142,7 +144,10 @@ def _detached(store: Spot, holders: Sequence[Holder], project: Project) -> Itera
             if holder.path.startswith(f"{name}["):
                 kind = told(name, holder).parts[0][1]
     for value in _added(store, project):
-        if kind.kind == "tensor":
+        if isinstance(value, _WRITTEN_OUT):
+            for part in _parts(value, store):
+                yield store.editor.append_to(part, ".detach()")
+        elif kind.kind == "tensor":
             yield store.editor.append_to(value, ".detach()")
         elif (text := Writing().expression(store.editor.text_of(value), kind)) is not None:
             yield store.editor.replace(value, text)
@@ -150,21 +155,24 @@ def _detached(store: Spot, holders: Sequence[Holder], project: Project) -> Itera
 
 def _added(store: Spot, project: Project) -> list[ast.expr]:
     """What a store adds to what was kept: of a call the arguments that a method of the script's
-    keeps, else the last; of what is written out as a tuple, list or dict its entries. Plain numbers
-    carry no graph."""
+    keeps, else the last. Plain numbers carry no graph."""
     call = getattr(store.statement, "value", None)
     if not isinstance(store.statement, ast.Expr) or not isinstance(call, ast.Call):
         value = value_of(store.statement)
         return [value] if value is not None else []
     kept = arguments_kept(project, call) or call.args[-1:]
-    entries = [entry for value in kept for entry in _entries(value)]
-    return [entry for entry in entries if not is_plainly_number(entry, store.scope)]
+    return [value for value in kept if not is_plainly_number(value, store.scope)]
 
 
-def _entries(value: ast.expr) -> Iterator[ast.expr]:
+def _parts_added(store: Spot, project: Project) -> list[ast.expr]:
+    """The same, with the entries of what is written out as a tuple, list or dictionary."""
+    return [part for value in _added(store, project) for part in _parts(value, store)]
+
+
+def _parts(value: ast.expr, store: Spot) -> Iterator[ast.expr]:
     match value:
         case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
             for part in parts:
-                yield from _entries(part)
-        case _:
+                yield from _parts(part, store)
+        case _ if not is_plainly_number(value, store.scope):
             yield value
