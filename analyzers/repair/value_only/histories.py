@@ -10,11 +10,13 @@ from analyzers.evidence import Holder, Kind, Place, SilentFault
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.feeding import put_in
 from analyzers.explain.reuse.handing import arguments_kept
+from analyzers.explain.reuse.occasions import binds_nothing
 from analyzers.explain.spots import Spot, names_held
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.detaching import told
 from analyzers.repair.cut.kinds import Writing
-from analyzers.source.calls import calls_to
+from analyzers.source.calls import calls_a_class, calls_to
+from analyzers.source.detached import is_made_without
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
@@ -51,7 +53,7 @@ def _stores(module: Module, scope: ast.AST, name: str, seen: Place | None) -> It
         if not here or (seen is not None and seen.file != module.path):
             return
     for node in statements_of(scope):
-        if not _adds(node) or _adds_a_number(node, scope):
+        if not _adds(node, module) or _adds_a_number(node, scope):
             continue
         for bound in bindings(node):
             root = bound.partition("[")[0]
@@ -60,15 +62,17 @@ def _stores(module: Module, scope: ast.AST, name: str, seen: Place | None) -> It
                 break
 
 
-def _adds(statement: ast.stmt) -> bool:
-    """Whether a statement puts something on top of what was kept."""
+def _adds(statement: ast.stmt, module: Module) -> bool:
+    """Whether a statement puts something on top of what was kept; not where it makes what is to
+    keep it."""
     if isinstance(statement, ast.AugAssign):
         return True
     if isinstance(statement, ast.Expr):
         return stored_into(statement.value) is not None
-    if any(isinstance(target, ast.Subscript) for target in getattr(statement, "targets", [])):
-        return True
     value = value_of(statement)
+    if any(isinstance(target, ast.Subscript) for target in getattr(statement, "targets", [])):
+        made = isinstance(value, ast.Call) and calls_a_class(module, value)
+        return not (made or binds_nothing(statement) or (value and is_made_without(value)))
     return value is not None and any(mentions(value, name) for name in bindings(statement))
 
 
@@ -114,7 +118,11 @@ def _summed(store: Spot) -> Iterator[Edit]:
         return
     kept = {spelled(value) for value in statement.value.args[-1:]}
     for node in walk_scope(store.scope):
-        if isinstance(node, ast.Assign) and _adds(node) and kept & set(bindings(node)):
+        if (
+            isinstance(node, ast.Assign)
+            and _adds(node, store.module)
+            and kept & set(bindings(node))
+        ):
             yield store.editor.append_to(node.value, ".detach()")
 
 
