@@ -127,11 +127,18 @@ class Written:
         return spelled(given) + path.removeprefix(root)
 
     def ran(self, place: Place) -> bool:
-        """Whether a place is in the helper."""
+        """Whether a place is in the helper, or in a comprehension of its."""
         last = self.helper.body[-1]
         inside = last.lineno <= place.line <= (last.end_lineno or last.lineno)
-        own = place.function.rpartition(".")[2] == self.helper.name
+        own = place.function == self.helper.name or self.within(place.function) != place.function
         return inside and own and place.file == self.module.path
+
+    def within(self, function: str) -> str:
+        """What the caller's comprehension is called that was one of the helper's."""
+        inner = function.removeprefix(f"{self.helper.name}.<locals>.")
+        if inner == function or self.function == "<module>":
+            return inner
+        return f"{self.function}.<locals>.{inner}"
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,10 @@ class _Told:
     def _held(self, holder: Holder) -> Holder:
         one = self._named(holder)
         if one is None:
-            return holder
+            scopes = (call.within(holder.scope) for call in self._calls)
+            return replace(
+                holder, scope=next((s for s in scopes if s != holder.scope), holder.scope)
+            )
         at = self._moved(Place(one.module.path, one.answer.lineno, holder.scope, holder.frame))
         path = one.outside(holder.path) or holder.path
         return replace(holder, path=path, scope=at.function, frame=at.frame)
@@ -71,6 +74,8 @@ class _Told:
         one = self._of(place)
         if one is None:
             return place
+        if (function := one.within(place.function)) != place.function:
+            return Place(place.file, one.call.lineno, function, place.frame)
         if place in self._callers:
             return self._callers[place]
         own = [p.frame for p in self._known if p.function == one.function and p.file == place.file]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 from collections.abc import Callable, Iterator
 
@@ -139,6 +140,12 @@ def _put(target: Mapping, key: Value, value: Value) -> None:
 
 
 def _sum(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+    items = containers.listed(machine, args[0], frame) if args else []
+    if any(isinstance(item, Instance) for item in (*items, *args[1:])):  # of an own engine
+        total = [*args[1:], kwargs.get("start", Const(0))][0]
+        for item in items:
+            total = operators.binary(machine, ast.Add(), total, item, frame)
+        return total
     return operators.operate(machine, "add", args, frame)
 
 

@@ -111,6 +111,32 @@ def test_evidence_of_a_helper_is_that_of_its_call() -> None:
     assert moved.holders == (Holder("batch.grad", "f", frame=4), Holder("y", "f", frame=4))
 
 
+@pytest.mark.parametrize(
+    ("calling", "function"),
+    [
+        ("def f(ps):\n    ps = updated(ps)\n    return ps\n", "f.<locals>.<listcomp>"),
+        ("ps = updated(ps)\n", "<listcomp>"),
+    ],
+)
+def test_evidence_of_a_helpers_comprehension_is_that_of_its_callers(
+    calling: str, function: str
+) -> None:
+    text = f"def updated(ps):\n    return [p - p.grad for p in ps]\n\n{calling}"
+    view = inlined(Project({"train.py": text}))
+    assert view is not None
+    line = view.calls[0].call.lineno
+    own = function.rpartition(".<locals>.")[0] or "<module>"
+    outer, helper = Place("train.py", line, own, 4), Place("train.py", 2, "updated", 5)
+    inner = Place("train.py", 2, "updated.<locals>.<listcomp>", 6, 12)
+    held = (Holder("p", "updated.<locals>.<listcomp>", frame=6),)
+    seen = MissingGraph("observed", at=inner, stack=(outer, helper, inner), holders=held)
+    moved = told(view, seen)
+    assert isinstance(moved, MissingGraph)
+    assert moved.at == Place("train.py", line, function, 6)
+    assert moved.stack == (outer, moved.at)
+    assert moved.holders == (Holder("p", function, frame=6),)
+
+
 SCRIPT = """\
 import torch
 from torch import nn
