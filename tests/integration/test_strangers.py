@@ -38,6 +38,10 @@ MENDED = [
     "batch34/unused_parameter/gradnorm_silage",
     "batch34/recurrent_state/unchain_sunspots",
     "batch34/step_between_backwards/thermometer_cycle",
+    "batch35/stored_graph/road_events_memory",
+    "batch35/unused_parameter/clay_platelet_forces",
+    "batch37/leaf_rebound/cider_press_polynomials",
+    "batch37/retain_graph_leak/whale_codas",
 ]
 
 

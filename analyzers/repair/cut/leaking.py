@@ -6,16 +6,18 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.evidence import Place, SilentFault
+from analyzers.evidence import Kind, Place, SilentFault
 from analyzers.explain.pattern import Carrier, Proposal
 from analyzers.explain.spots import Spot, assignments_to, names_held, root_of, spot
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
 from analyzers.repair.cut.cutting import cut
-from analyzers.repair.cut.detaching import idiom_by
+from analyzers.repair.cut.detaching import idiom_by, told
+from analyzers.repair.cut.kinds import Writing
 from analyzers.repair.reschedule.schedule import root_names
 from analyzers.repair.rewrite import head_of, without_retaining
 from analyzers.repair.sites.names import quote_of
+from analyzers.source.flow import reads
 from analyzers.source.project import Module, Project
 
 MAX_NAMES = 8  # that are cut off their past one by one
@@ -32,9 +34,13 @@ class Carried:
     place: Place
     scope: ast.AST
     items: tuple[str, ...] = ()
+    kind: Kind | None = None  # as far as the run told
 
     def cuts(self) -> Iterator[list[str]]:
         """Statements that cut it: what was seen alone, or all of it."""
+        if self.kind is not None:
+            yield Writing().statements(self.carrier.name, self.kind) or []
+            return
         if self.items:
             yield [f"{item} = {item}.detach()" for item in self.items]
         yield from cut_lines(self.scope, self.carrier.name, indentation(self.where.module))
@@ -54,6 +60,11 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
         for name in sorted(names, key=lambda name: name not in seen):
             carrier, items = Carrier(name, where.place), _items(name, fault, where.module)
             yield Carried(carrier, where, head_of(loop), place, where.scope, items)
+        for name, holder in {root_of(held.path): held for held in fault.holders}.items():
+            owner, dot, _ = name.partition(".")
+            if dot and owner != "self" and reads(loop, owner):
+                carrier, kind = Carrier(name, where.place, "attribute"), told(name, holder)
+                yield Carried(carrier, where, head_of(loop), place, where.scope, kind=kind)
     for name in names_held(fault.holders):
         if "." not in name:
             continue
@@ -82,7 +93,7 @@ def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposa
     rank = 0
     walked = spot(project, fault.visit.at if fault.visit is not None else fault.at)
     for one in carried(fault, project):
-        for lines in one.cuts():
+        for lines in filter(None, one.cuts()):
             edits = [one.where.editor.insert_before(one.before, *lines)]
             title = f"Detach `{one.carrier.name}`, and free each graph after its backward"
             whole = joined([*edits, *without_retaining(walked)])
