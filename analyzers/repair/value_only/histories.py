@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from analyzers.evidence import Holder, Kind, Place, SilentFault
 from analyzers.explain.pattern import Proposal
@@ -35,23 +35,31 @@ _ENTRY = re.compile(r"\[[^\]]*\]")
 
 def stores_of(fault: SilentFault, project: Project) -> list[Spot]:
     """Statements that add to what the fault's names keep, in the code that has those names."""
+    seen = fault.seen_at
     return [
         store
         for name in dict.fromkeys(_ENTRY.sub("", name) for name in names_held(fault.holders))
         for module in project.modules.values()
+        if seen is None or "." in name or seen.file == module.path
         for scope in module.scopes
-        for store in _stores(module, scope, name, fault.seen_at)
+        for store in _stores(module, scope, name, _functions(fault, name))
     ]
 
 
-def _stores(module: Module, scope: ast.AST, name: str, seen: Place | None) -> Iterator[Spot]:
-    """Stores in one scope: of a plain name where the fault was seen, of an attribute anywhere."""
+def _functions(fault: SilentFault, name: str) -> set[str]:
+    """The functions that know a plain name: where the fault was seen, and where the name was."""
+    found = {fault.seen_at.function} if fault.seen_at is not None else set()
+    found |= {held.scope for held in fault.holders if _ENTRY.sub("", held.path) == name}
+    return {function.rpartition(".")[2] for function in found}
+
+
+def _stores(module: Module, scope: ast.AST, name: str, known: Set[str]) -> Iterator[Spot]:
+    """Stores in one scope: of a plain name in the functions that know it, of an attribute
+    anywhere."""
     last = name.rpartition(".")[2]
     function = getattr(scope, "name", "<module>")
-    if "." not in name:
-        here = seen is None or seen.function.rpartition(".")[2] == function
-        if not here or (seen is not None and seen.file != module.path):
-            return
+    if "." not in name and known and function not in known:
+        return
     for node in statements_of(scope):
         if not _adds(node, module) or _adds_a_number(node, scope):
             continue
@@ -150,7 +158,9 @@ def _detached(store: Spot, holders: Sequence[Holder], project: Project) -> Itera
     for name in {bound.partition("[")[0] for bound in bindings(store.statement)}:
         for holder in holders:
             if holder.path.startswith(f"{name}["):
-                kind = told(name, holder).parts[0][1]
+                kind = told(name, holder)
+                for _ in range(_depth(store.statement)):
+                    kind = kind.parts[0][1] if kind.parts else kind
     for value in _added(store, project):
         if isinstance(value, _WRITTEN_OUT):
             for part in _parts(value, store):
@@ -159,6 +169,19 @@ def _detached(store: Spot, holders: Sequence[Holder], project: Project) -> Itera
             yield store.editor.append_to(value, ".detach()")
         elif (text := Writing().expression(store.editor.text_of(value), kind)) is not None:
             yield store.editor.replace(value, text)
+
+
+def _depth(statement: ast.stmt) -> int:
+    """How deep in what keeps it a statement puts something: 2 of `curves[name][epoch] = x`."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    into = (
+        call.func if isinstance(call, ast.Call) else next(iter(getattr(statement, "targets", [])))
+    )
+    depth = 0
+    while isinstance(into, ast.Subscript | ast.Attribute):
+        depth += isinstance(into, ast.Subscript) or into is getattr(call, "func", None)
+        into = into.value
+    return depth
 
 
 def _added(store: Spot, project: Project) -> list[ast.expr]:
