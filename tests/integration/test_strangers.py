@@ -42,6 +42,8 @@ MENDED = [
     "batch35/unused_parameter/clay_platelet_forces",
     "batch37/leaf_rebound/cider_press_polynomials",
     "batch37/retain_graph_leak/whale_codas",
+    "batch39/growing_history/puffin_burrow_detector",
+    "batch39/retain_graph_leak/seed_catalogue_profiles",
 ]
 
 

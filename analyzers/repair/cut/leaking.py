@@ -101,6 +101,22 @@ def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposa
             rank += 1
 
 
+def released_behind(fault: SilentFault, project: Project) -> Iterator[Proposal]:
+    """An object's state cut in the function that knows it, behind the call that comes to the walk,
+    and the graph freed again."""
+    visit = fault.visit
+    walked = spot(project, visit.at if visit is not None else fault.at)
+    for name, holder in {root_of(held.path): held for held in fault.holders}.items():
+        for place in visit.stack if visit is not None and "." in name else ():
+            where = spot(project, place) if place.frame == holder.frame else None
+            lines = Writing().statements(name, told(name, holder))
+            if where is not None and lines and not isinstance(where.statement, ast.Return):
+                edits = [where.editor.insert_after(where.statement, *lines)]
+                title = f"Detach `{name}`, and free each graph after its backward"
+                whole = joined([*edits, *without_retaining(walked)])
+                yield cut("detach-and-release", title, whole, MAX_NAMES)
+
+
 def cut_behind_walk(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     """What carries the past of a hand-written engine, made anew of its numbers behind the walk."""
     where = spot(project, fault.visit.at) if fault.visit is not None else None
