@@ -118,6 +118,13 @@ class Written:
             return Editor(self.module).text_of(self.answer)
         return ast.unparse(self.said)
 
+    @cached_property
+    def lines(self) -> range:
+        """Those of the statement that calls."""
+        around = self.module.ancestors(self.call)
+        statement = next(node for node in around if isinstance(node, ast.stmt))
+        return range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+
     def outside(self, path: str) -> str | None:
         """What the caller calls a value that the helper calls `path`; None where it has no name."""
         root = re.split(r"[.\[]", path, maxsplit=1)[0]
@@ -197,10 +204,15 @@ def _written(project: Project) -> Iterator[Written]:
     named = Counter(
         name for module in project.modules.values() for n in module.nodes for name in _names(n)
     )
-    for module, call in project.each(ast.Call):
+    own = {
+        (module.path, node.name): node
+        for module in project.modules.values()
+        for node in module.tree.body
+        if isinstance(node, ast.FunctionDef) and named[node.name] == 2
+    }
+    for module, call in project.each(ast.Call) if own else ():
         name = call.func.id if isinstance(call.func, ast.Name) else ""
-        helper = next((f for f in module.tree.body if getattr(f, "name", "") == name), None)
-        if named[name] != 2 or not isinstance(helper, ast.FunctionDef):
+        if (helper := own.get((module.path, name))) is None:
             continue
         said = returned(call, project) if _is_plain(helper, call) else None
         if said is not None and _stands_in_a_statement(module, call):

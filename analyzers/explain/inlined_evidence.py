@@ -17,6 +17,16 @@ def told(view: Inlined, evidence: Evidence) -> Evidence:
     return moved
 
 
+def concerns(view: Inlined, evidence: Evidence) -> bool:
+    """Whether a piece of evidence tells of a helper that is written out, or of the line that calls
+    it: all else is the same in both."""
+    return any(
+        one.ran(place) or (place.file == one.module.path and place.line in one.lines)
+        for place in _places(evidence)
+        for one in view.calls
+    )
+
+
 class _Told:
     """What is moved within one piece of evidence."""
 

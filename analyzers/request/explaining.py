@@ -8,7 +8,7 @@ from contextlib import suppress
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, GraphReuse, Node, SilentFault, Visit
 from analyzers.explain.inlined import inlined
-from analyzers.explain.inlined_evidence import told
+from analyzers.explain.inlined_evidence import concerns, told
 from analyzers.explain.pattern import (
     SECOND_CHOICE,
     Boundary,
@@ -38,7 +38,7 @@ def causes_of(project: Project, evidence: Iterable[Evidence]) -> list[Explained]
     pieces = tuple(evidence)
     own = _causes(project, pieces)
     view = inlined(project) if pieces and not project.recalled else None
-    if view is None:
+    if view is None or not any(concerns(view, piece) for piece in pieces):
         return own
     found = _causes(view.project, [told(view, piece) for piece in pieces])
     return in_place(project, own, found, view)
