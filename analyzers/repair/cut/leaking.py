@@ -17,6 +17,7 @@ from analyzers.repair.cut.kinds import Writing
 from analyzers.repair.reschedule.schedule import root_names
 from analyzers.repair.rewrite import head_of, without_retaining
 from analyzers.repair.sites.names import quote_of
+from analyzers.source.edits import Edit
 from analyzers.source.flow import reads
 from analyzers.source.project import Module, Project
 
@@ -94,10 +95,8 @@ def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposa
     walked = spot(project, fault.visit.at if fault.visit is not None else fault.at)
     for one in carried(fault, project):
         for lines in filter(None, one.cuts()):
-            edits = [one.where.editor.insert_before(one.before, *lines)]
-            title = f"Detach `{one.carrier.name}`, and free each graph after its backward"
-            whole = joined([*edits, *without_retaining(walked)])
-            yield cut("detach-and-release", title, whole, rank)
+            edit = one.where.editor.insert_before(one.before, *lines)
+            yield _released(one.carrier.name, edit, walked, rank)
             rank += 1
 
 
@@ -111,10 +110,13 @@ def released_behind(fault: SilentFault, project: Project) -> Iterator[Proposal]:
             where = spot(project, place) if place.frame == holder.frame else None
             lines = Writing().statements(name, told(name, holder))
             if where is not None and lines and not isinstance(where.statement, ast.Return):
-                edits = [where.editor.insert_after(where.statement, *lines)]
-                title = f"Detach `{name}`, and free each graph after its backward"
-                whole = joined([*edits, *without_retaining(walked)])
-                yield cut("detach-and-release", title, whole, MAX_NAMES)
+                edit = where.editor.insert_after(where.statement, *lines)
+                yield _released(name, edit, walked, MAX_NAMES)
+
+
+def _released(name: str, edit: Edit, walked: Spot | None, rank: int) -> Proposal:
+    title = f"Detach `{name}`, and free each graph after its backward"
+    return cut("detach-and-release", title, joined([edit, *without_retaining(walked)]), rank)
 
 
 def cut_behind_walk(fault: SilentFault, project: Project) -> Iterator[Proposal]:

@@ -174,9 +174,8 @@ def _detached(store: Spot, holders: Sequence[Holder], project: Project) -> Itera
 def _depth(statement: ast.stmt) -> int:
     """How deep in what keeps it a statement puts something: 2 of `curves[name][epoch] = x`."""
     call = statement.value if isinstance(statement, ast.Expr) else None
-    into = (
-        call.func if isinstance(call, ast.Call) else next(iter(getattr(statement, "targets", [])))
-    )
+    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+    into = call.func if isinstance(call, ast.Call) else targets[0]
     depth = 0
     while isinstance(into, ast.Subscript | ast.Attribute):
         depth += isinstance(into, ast.Subscript) or into is getattr(call, "func", None)

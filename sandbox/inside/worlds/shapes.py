@@ -67,34 +67,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     yield from asked_by(reversed(list(_locals(failure.error.__traceback__))))
     yield from asked_of(failure.function, failure.args)
     yield from of_products(failure.args, message)
-    if re.search(
-        r"dtype Long|dtype int|type Long|Long, Int|torch\.LongTensor|must be.*int(?:eger|64|egral)"
-        r"|indices must be|used as indices",
-        message,
-    ):
-        indexed = failure.function == "__getitem__"
-        for tensor in reversed(list(flat(failure.args[indexed:]))):
-            if (path := origin(tensor) or came_of(tensor)) and tensor.is_floating_point():
-                yield path, 2
-    if re.search(r"not implemented for '(?:Long|Int)'|floating point|dtype.*Long", message):
-        for path, tensor in made:
-            if not tensor.is_floating_point():
-                yield path, list(tensor.shape)
-    if found := re.search(
-        r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)", message
-    ):
-        for path, tensor in made:
-            if not tensor.is_floating_point():
-                yield path, int(found[3])
-            elif tensor.dim() > int(found[2]):
-                longer = list(map(int, tensor.shape))
-                longer[int(found[2])] = abs(int(found[1])) + 1
-                yield path, longer
-        yield from _of_longer(failure, *map(int, found.groups()))
-    if "index out of range in self" in message:
-        for tensor in flat(failure.args):
-            if not tensor.is_floating_point() and (found_data := traced(tensor, [])):
-                yield found_data[0], 2
+    yield from _of_indices(failure, message, made)
     if found := re.search(r"expand\(.*size=\[([\d, ]*)\]", message):
         for path, _ in reversed(made):
             yield path, [int(n) for n in found[1].split(",") if n.strip()]
@@ -128,6 +101,40 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     yield from _of_partners(failure, made)
     if "must match the size of tensor" in message:
         yield from _of_rows(failure)
+
+
+def _of_indices(
+    failure: Failure, message: str, made: list[tuple[str, torch.Tensor]]
+) -> Iterator[tuple[str, Wished]]:
+    """Whole numbers where these are asked for, and what they index long enough."""
+    if re.search(
+        r"dtype Long|dtype int|type Long|Long, Int|torch\.LongTensor|must be.*int(?:eger|64|egral)"
+        r"|indices must be|used as indices",
+        message,
+    ):
+        indexed = failure.function == "__getitem__"
+        for tensor in reversed(list(flat(failure.args[indexed:]))):
+            if (path := origin(tensor) or came_of(tensor)) and tensor.is_floating_point():
+                yield path, 2
+    if re.search(r"not implemented for '(?:Long|Int)'|floating point|dtype.*Long", message):
+        for path, tensor in made:
+            if not tensor.is_floating_point():
+                yield path, list(tensor.shape)
+    if found := re.search(
+        r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)", message
+    ):
+        for path, tensor in made:
+            if not tensor.is_floating_point():
+                yield path, int(found[3])
+            elif tensor.dim() > int(found[2]):
+                longer = list(map(int, tensor.shape))
+                longer[int(found[2])] = abs(int(found[1])) + 1
+                yield path, longer
+        yield from _of_longer(failure, *map(int, found.groups()))
+    if "index out of range in self" in message:
+        for tensor in flat(failure.args):
+            if not tensor.is_floating_point() and (found_data := traced(tensor, [])):
+                yield found_data[0], 2
 
 
 def _of_ranks(
