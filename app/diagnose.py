@@ -17,6 +17,7 @@ from app.request.case import READING_LIMIT_S, Case, read_case
 from app.request.launch import Launch
 from app.request.reader import Here, Reader, ReadingLimit, import_analyzers
 from app.run.clock import Clock
+from app.run.doubts import Doubting
 from app.run.reproduce import Observation, as_observed, explain, observe
 from app.run.sandboxes import session_of
 from app.run.spent import Spent
@@ -62,6 +63,7 @@ async def _by_steps(
     async with session_of(sandbox) as warm:
         session = spent.counting(Launch.of(request).around(warm))
         if session is not None:
+            session = Doubting(session, case.project, reader)
             await progress.stage("reproducing", 0, 1, "Running the script")
         with clock.stage("reproduce"):
             seen = await observe(case, session)

@@ -77,6 +77,13 @@ def classify(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
     return causes_of(project, evidence)
 
 
+def recognised(project: Project, evidence: Iterable[Evidence]) -> list[bool]:
+    """In which pieces of evidence reading finds a fault."""
+    from analyzers.request.explaining import is_recognised  # only where there is something to ask
+
+    return [is_recognised(project, piece) for piece in evidence]
+
+
 def candidates_of(causes: Sequence[Explained]) -> list[Candidate]:
     """The candidates of all causes, surest and most idiomatic first, no patch twice."""
     chosen: list[Candidate] = []

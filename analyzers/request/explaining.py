@@ -44,6 +44,15 @@ def causes_of(project: Project, evidence: Iterable[Evidence]) -> list[Explained]
     return in_place(project, own, found, view)
 
 
+def is_recognised(project: Project, piece: Evidence) -> bool:
+    """Whether any cause is behind the piece, in the source as it stands or as `causes_of` sees
+    it."""
+    if matches_of(piece, project):
+        return True
+    view = inlined(project)
+    return view is not None and bool(matches_of(told(view, piece), view.project))
+
+
 def _causes(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
     found = [matches_of(piece, project) for piece in evidence]
     if project.recalled and not any(found):

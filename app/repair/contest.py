@@ -9,9 +9,12 @@ from dataclasses import dataclass
 
 from analyzers.explain.pattern import SECOND_CHOICE
 from analyzers.request.causes import Candidate
+from analyzers.source.project import Project
 from app.repair import checks
 from app.repair.original import Original
 from app.repair.verify import Told, Trial, run_plain, trial_of
+from app.request.reader import Here
+from app.run.doubts import Doubting
 from sandbox.protocol import Job, Session
 
 AT_ONCE = 2  # candidates under way: the first, and the one that follows if it does not settle it
@@ -30,6 +33,7 @@ async def judge(
     `trial.candidate.files`.
     """
     job = Job(files=dict(files), entry=entry, gradients=True, time_limit_s=time_limit_s)
+    session = Doubting(session, Project(files, entry), Here())
     original = Original(files, entry, await session.run(job), session, time_limit_s)
     given = [
         Candidate("", f"given {n}", "A repair", dict(texts), "", 0)

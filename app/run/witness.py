@@ -19,7 +19,7 @@ def observed(trace: rec.Trace) -> tuple[ev.Evidence, ...]:
         raised.append(_inplace(trace.inplace))
     if trace.missing is not None:
         raised.append(_missing(trace.missing))
-    return (*raised, *(_silent(record) for record in trace.silent))
+    return (*raised, *(silent(record) for record in trace.silent))
 
 
 def merged(
@@ -175,7 +175,8 @@ def _missing(record: rec.Missing) -> ev.MissingGraph:
     )
 
 
-def _silent(record: rec.Silent) -> ev.SilentFault:
+def silent(record: rec.Silent) -> ev.SilentFault:
+    """A silent fault, as the analyses know it."""
     return ev.SilentFault(
         kind=record.kind,
         how="observed",

@@ -93,7 +93,8 @@ class Aliases:
         return self._twice_in_one(frame, written)
 
     def crossed(self, call: Call) -> None:
-        """Doubt what a list of plain name held as a call began, and the call wrote to."""
+        """Doubt what a plain name held as a call began, alone or in a list, and the call wrote
+        to."""
         held, self._local = self._local, []
         for name, gradients, versions in held:
             if all(t._version > v for t, v in zip(gradients, versions, strict=True)):
@@ -184,11 +185,14 @@ class Aliases:
         lists: list[Kept] = []
         for name, held in search.around(call.frame):
             lasting = "." in name.path
+            items = _items(held)
+            gradients = [g for item in items if (g := self._gradient(item)) is not None]
+            plain = name.kind in ("local", "global") and id(held) not in self._used
+            if plain and len(gradients) == len(items):
+                self._local.append((name, gradients, [t._version for t in gradients]))
             if isinstance(held, torch.Tensor) and (not lasting or name.path.endswith(".grad")):
                 continue
             self._lasting = self._lasting or lasting
-            items = _items(held)
-            gradients = [g for item in items if (g := self._gradient(item)) is not None]
             versions = {_values(gradient): gradient._version for gradient in gradients}
             before = self._lists.get((name.scope, name.path))
             same = before is not None and before.identity == id(held)
@@ -198,9 +202,6 @@ class Aliases:
             now[name.scope, name.path] = before
             if not isinstance(held, torch.Tensor) and any(map(self._owner, items)):
                 lists.append(before)
-            plain = name.kind in ("local", "global") and id(held) not in self._used
-            if plain and len(gradients) == len(items):
-                self._local.append((name, gradients, [t._version for t in gradients]))
         self._lists |= now
         for one, other in combinations(sorted(lists, key=lambda kept: kept.since), 2):
             changed = [

@@ -431,6 +431,38 @@ async def test_gradients_of_an_engine_written_by_hand_are_compared(session: Sess
     assert given(trials).index(2) < given(trials).index(4)
 
 
+KEPT_BY_NAME = """\
+import torch
+
+torch.manual_seed(0)
+w, b = torch.zeros(3, requires_grad=True), torch.zeros(1, requires_grad=True)
+before = torch.zeros(3)
+x = torch.randn(20, 3)
+for turn in range(8):
+    for p in (w, b):
+        if p.grad is not None:
+            p.grad.zero_()
+    (x @ w + b - x.sum(1)).square().mean().backward()
+    turned = w.grad - before
+    before = w.grad
+    for p in (w, b):
+        g = p.grad
+        with torch.no_grad():
+            p -= 0.1 * g / (1 + turned.norm())
+"""
+
+
+async def test_a_short_name_for_a_gradient_is_no_fault_that_a_patch_leaves(
+    session: Session,
+) -> None:
+    repairs = [("before = w.grad", f"before = w.grad{copy}") for copy in (".clone()", ".detach()")]
+    trials = await judged(session, KEPT_BY_NAME, *repairs)
+    found = dict(zip(given(trials), trials, strict=True))
+    assert check(found[1], "runs") == "passed"
+    left = next(c.detail for c in found[2].checks if c.name == "runs")
+    assert left == "still shows overwritten-gradient"
+
+
 class NoRoom:
     """A sandbox that has no room for patched scripts."""
 
