@@ -1,6 +1,7 @@
 """The same program written otherwise: is it diagnosed and mended as well?
 
-    python -m benchmarks.metamorphic [--no-run] [--limit 20] [--every 8] [--only recurrent] [--list]
+    python -m benchmarks.metamorphic [--no-run] [--every 8 [--start 3]] [--limit 20]
+                                     [--only recurrent] [--way while --way class] [--list]
 
 Failing cases of one file are rewritten in ten ways that do not change what they do (see
 `benchmarks.rewritings`) and asked again: with the sandbox, and by reading alone. Counted are the
@@ -8,7 +9,7 @@ cases that raise the same error when they are rewritten, and that the service ge
 are (`control`: unparsed only): how many keep their cause, and how many get a first patch that the
 probe accepts. Rewriting changes neither gradients nor the order of anything, so the case's own
 repairs stay the measure; of engines, whose leaves the probe knows by their names, these repairs
-are rewritten, too. `--way` asks in the ways whose name contains it, and as the cases are.
+count rewritten, too. `--way` asks in the ways whose name contains it, and as the cases are.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,10 +51,12 @@ def main() -> None:
         if case.raises and not case.files and case.path.suffix == ".py"
         and options.only in case.name
     }  # fmt: skip
-    cases = dict(list(cases.items())[:: options.every][: options.limit])
+    cases = dict(list(cases.items())[options.start :: options.every][: options.limit])
     accepted = {name: [run(path) for path in case.fixed] for name, case in cases.items()}
     asked = [
-        one for name, case in cases.items() for one in written(name, case.stripped, options.way)
+        one
+        for name, case in cases.items()
+        for one in written(name, case.stripped, options.way or [""])
     ]
     requests = [DiagnosisRequest(script=one.text, filename="train.py") for one in asked]
     for mode in [READING] if options.no_run else [RUNNING, READING]:
@@ -66,7 +70,8 @@ def main() -> None:
             patched = recorded(found)
             repairs = accepted[one.case]
             if patched is not None and case.engine == "custom":
-                repairs = [recorded_as(path.read_text(), one.way) for path in case.fixed]
+                again = [recorded_as(path.read_text(), one.way) for path in case.fixed]
+                repairs = [*repairs, *again]
             mended[one.case, one.way] = patched is not None and not judge(patched, repairs)
         print(table(mode, caused, mended))
         for key, right in mended.items() if options.list else ():
@@ -74,12 +79,12 @@ def main() -> None:
                 print("   ", *key, "" if caused[key] else "cause", "" if right else "patch")
 
 
-def written(name: str, text: str, wanted: str = "") -> list[Asked]:
+def written(name: str, text: str, wanted: Sequence[str]) -> list[Asked]:
     """A case in every wanted way in which it still raises what it raised."""
     from benchmarks.rewritings import WAYS, rewritten
 
     found: list[Asked] = []
-    for way in (way for way in WAYS if way == "control" or wanted in way):
+    for way in (way for way in WAYS if way == "control" or any(part in way for part in wanted)):
         made = rewritten(text, way)
         error = _error(made) if made is not None else ""
         if made is not None and error and (not found or error == found[0].error):
@@ -135,10 +140,11 @@ def _share(right: list[bool]) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="metamorphic", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--only", default="", help="cases whose name contains this")
-    parser.add_argument("--way", default="", help="ways whose name contains this")
+    parser.add_argument("--way", action="append", help="ways whose name contains this")
     parser.add_argument("--no-run", action="store_true", help="read only, without the sandbox")
     parser.add_argument("--limit", type=int, help="at most so many cases")
     parser.add_argument("--every", type=int, default=1, help="one case in so many")
+    parser.add_argument("--start", type=int, default=0, help="leave out so many cases first")
     parser.add_argument("--list", action="store_true", help="name what was lost")
     return parser
 

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from torch.optim.optimizer import (
 )
 
 Array = npt.NDArray[np.float64]
+TraceFunction = Callable[[FrameType, str, Any], Any]
 TIME_LIMIT_S = 60
 RELATIVE = 2e-3  # of the largest entry: summing losses in another order costs about 1e-6
 ABSOLUTE = 1e-6
@@ -174,6 +176,7 @@ class Recorder:
         self.record = Record()
         self._labels: dict[torch.optim.Optimizer, str] = {}
         self._leaves: dict[torch.Tensor, str] = {}
+        self._left: dict[str, Array] = {}  # an own engine's values in functions that ended
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
@@ -183,9 +186,11 @@ class Recorder:
             register_optimizer_step_post_hook(self._after_step),
         ]
         torch.autograd._engine_run_backward = self._counted(engine)  # type: ignore[attr-defined]
+        sys.settrace(self._called)
         try:
             yield
         finally:
+            sys.settrace(None)
             torch.autograd._engine_run_backward = engine  # type: ignore[attr-defined]
             for hook in hooks:
                 hook.remove()
@@ -197,6 +202,21 @@ class Recorder:
                 self.record.state[label] = _numbers(leaf)
                 self.record.state[f"{label}.grad"] = _numbers(leaf.grad, like=leaf)
             self.record.state |= dict(_engine_state(namespace))
+            self.record.state = self.record.state or self._left
+
+    def _called(self, frame: FrameType, *_: object) -> TraceFunction | None:
+        """Waits for the end of the script's own functions that its module calls."""
+        caller, own = frame.f_back, frame.f_code.co_name[0] != "<"
+        if not own or caller is None or caller.f_code.co_name != "<module>":
+            return None
+        frame.f_trace_lines = False
+        return self._ended if frame.f_globals is caller.f_globals else None
+
+    def _ended(self, frame: FrameType, event: str, _: object) -> TraceFunction:
+        """What a function knows is gone with it, and so are the leaves of a script within one."""
+        if event == "return" and not self.record.nodes:
+            self._left |= _engine_state(frame.f_locals, frame.f_code.co_qualname)
+        return self._ended
 
     def _before_step(self, optimizer: torch.optim.Optimizer, *_: object) -> None:
         steps = self.record.gradients.setdefault(self._label(optimizer), [])
@@ -268,7 +288,7 @@ def _numbers(tensor: torch.Tensor | None, like: torch.Tensor | None = None) -> A
 
 
 def _engine_state(value: Any, path: str = "", depth: int = 6) -> Iterator[tuple[str, Array]]:
-    """Values of a hand-written engine: objects with a value and a gradient, found from globals."""
+    """Values of a hand-written engine: objects with a value and a gradient, found by name."""
     if depth == 0 or isinstance(value, type | torch.Tensor | np.ndarray):
         return
     if (own := _own_value(value)) is not None:

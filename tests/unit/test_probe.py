@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.rewritings import rewritten
 from tests.probe import compare, faults, run
 
 Judge = Callable[..., list[str]]
@@ -90,6 +91,49 @@ def test_manual_updates_are_judged_by_where_they_end(objections: Judge) -> None:
     """
     assert objections(manual, manual) == []
     assert objections(manual.replace("0.1", "0.2"), manual) == ["leaf [3] (1) ends elsewhere"]
+
+
+ENGINE = """
+    class Value:
+        def __init__(self, data, *parents):
+            self.data, self.grad, self.parents = data, 0.0, parents
+        def __mul__(self, other):
+            return Value(self.data * other.data, (self, other.data), (other, self.data))
+        def backward(self, grad=1.0):
+            self.grad += grad
+            for parent, slope in self.parents:
+                parent.backward(grad * slope)
+    w = Value(2.0)
+    for x in (1.0, 3.0):
+        w.grad = 0.0
+        (w * w * Value(x)).backward()
+        w.data -= 0.1 * w.grad
+"""
+
+
+@pytest.mark.parametrize("way", ["control", "all of it in one function", "all of it in a class"])
+def test_an_engine_is_judged_by_where_its_leaves_end_wherever_they_are(
+    way: str, objections: Judge
+) -> None:
+    def written(text: str) -> str:
+        return rewritten(textwrap.dedent(text), way) or ""
+
+    reference = written(ENGINE)
+    assert (
+        objections(written(ENGINE.replace("w * w * Value(x)", "Value(x) * w * w")), reference) == []
+    )
+    starved = written(ENGINE.replace("(w * w", "(w * Value(w.data)"))
+    assert [note for note in objections(starved, reference) if "w ends elsewhere" in note]
+    assert objections(written(ENGINE.replace("w.grad = 0.0", "w = Value(w.data)")), reference) == []
+    assert [note for note in objections(written("x = 1"), reference) if "w is gone" in note]
+
+
+def test_values_of_a_function_are_asked_for_only_where_no_name_of_the_module_tells(
+    objections: Judge,
+) -> None:
+    named = "w = None\n" + textwrap.dedent(ENGINE)
+    inside = "def check():\n    probe = Value(5.0)\ncheck()\n"
+    assert objections(named + inside.replace("5.0", "6.0"), named + inside) == []
 
 
 def test_optimizers_are_told_apart_however_their_steps_are_ordered(objections: Judge) -> None:
