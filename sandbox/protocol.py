@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 from pydantic import ConfigDict, Field
 
-from sandbox.records import Count, Late, Plan, Trace
+from sandbox.records import Count, Late, Plan, Silent, Trace
 
 Mode = Literal["plain", "trace", "inplace"]
 Reference = Literal["kept", "truncated", "differentiated", "aimed"]
@@ -128,6 +128,7 @@ class RunResult(Late):
     tampered: list[str] = Field([], description="what the script did to the instruments, if seen")
     backend: str = ""
     walls: list[str] = Field([])
+    dismissed: list[Silent] = Field([], description="in the trace; reading finds no such fault")
 
     @property
     def ran_s(self) -> float:

@@ -10,7 +10,7 @@ from analyzers.source.linediff import changed_lines
 from app.run.outcome import ending, len_backwards, says_nothing, silent_kinds
 from app.schemas import Check
 from sandbox.protocol import RunResult
-from sandbox.records import Backward, Trace
+from sandbox.records import Backward, Silent, Trace
 
 MIN_CALLS_PAST = 3  # backward calls past the failure that show a patch to run
 MIN_CALLS_TO_SEE_GROWTH = 5
@@ -19,13 +19,15 @@ MAX_CHANGED_LINES = 40
 
 def runs(result: RunResult, original: RunResult, held: RunResult | None = None) -> Check:
     """The patched script ends, or goes on at least three backward calls past the failure, and
-    none of the silent faults that the original showed is left.
+    none of the silent faults that the original showed is left, but see `spared`.
 
     What a run of ours could not finish says nothing; nor does an error well past the failure that
     the original raises too, once it is `held` at its parameters and gets there.
     """
     calls, beyond = len_backwards(result), len_backwards(result) - len_backwards(original)
-    left = silent_kinds(result) & silent_kinds(original)
+    others = spared(result, original)
+    silent = result.trace.silent if result.trace is not None else []
+    left = {r.kind for r in silent if r not in others} & silent_kinds(original)
     if left:
         return Check(name="runs", status="failed", detail=f"still shows {', '.join(sorted(left))}")
     if result.status == "finished":
@@ -42,6 +44,18 @@ def runs(result: RunResult, original: RunResult, held: RunResult | None = None) 
     if says_nothing(result):
         return Check(name="runs", status="not_run", detail=f"{ending(result)}; {calls} calls seen")
     return Check(name="runs", status="failed", detail=ending(result))
+
+
+def spared(result: RunResult, original: RunResult) -> list[Silent]:
+    """What a patched run still shows of some of the original's parameters, and reading finds
+    nowhere in the patched source: it is not what the patch is for. Of all of them, the patch has
+    mended nothing."""
+    before = original.trace.silent if original.trace is not None else []
+    return [
+        record
+        for record in result.dismissed
+        if any(record.kind == r.kind and {*record.params} < {*r.params} for r in before)
+    ]
 
 
 def _same_error(one: RunResult, other: RunResult) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from itertools import groupby, pairwise, takewhile
 
 from app.repair.effects import by_optimizer, paired, unread
@@ -16,6 +16,7 @@ def learns(
     candidate: Trace | None,
     original: Trace | None = None,
     moving: Trace | None = None,
+    spared: Set[str] = frozenset(),
 ) -> Check:
     """No parameter loses its gradient, and none gains one that the original's mathematics did
     not give it, optimizer by optimizer.
@@ -23,11 +24,12 @@ def learns(
     Without a reference, the `original`'s own calls before it failed say who should learn. Those
     that its run showed to be at fault may gain a gradient, and those that it never fed must: one
     of zeros is none, unless another comes in the patch's own run, with its parameters `moving`.
+    Names that are `spared` are those that the patch is not for.
     """
     if candidate is None:
         return _failed("the run left no records")
     names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
-    if hungry := _hungry(candidate, moving, original):
+    if hungry := _hungry(candidate, moving, original, spared):
         return _failed(f"no gradient but zeros: {_some(hungry, names)}")
     given = _fed(candidate)
     if reference is None or not (wanted := _fed(reference)):
@@ -68,11 +70,13 @@ def _told(original: Trace | None, kind: str = "") -> set[str]:
     return {name for r in records if r.kind == (kind or r.kind) for name in r.params}
 
 
-def _hungry(candidate: Trace, moving: Trace | None, original: Trace | None) -> set[int]:
+def _hungry(
+    candidate: Trace, moving: Trace | None, original: Trace | None, spared: Set[str]
+) -> set[int]:
     """The parameters that the original was seen to starve, and that the patch feeds zeros. Beside
     another of its module that is fed, one may have no influence on the loss."""
     fed = _fed_names(candidate) | _fed_names(moving)
-    told = _told(original, "unfed-parameters")
+    told = _told(original, "unfed-parameters") - spared
     alive = {_module(name) for name in told & fed}
     return {
         p.id

@@ -173,7 +173,13 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
     if trial.run.trace is not None:
         trial.schedule = schedule.piled(trial.run.trace) or trial.schedule
     return [
-        learns(reference, trace or trial.run.trace, original.run.trace, trial.run.trace),
+        learns(
+            reference,
+            trace or trial.run.trace,
+            original.run.trace,
+            trial.run.trace,
+            {p for record in checks.spared(trial.run, original.run) for p in record.params},
+        ),
         _same_gradient(trial.measured),
         trial.schedule.check,
         _covered(trial, held.trace, reference, trace),

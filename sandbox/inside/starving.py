@@ -15,6 +15,7 @@ from .parameters import Known, Parameters, values_of
 from .stamps import Clock
 
 STEPS = 2  # an optimizer's parameters are judged at this step
+LIBRARY = "torch.nn.modules."
 ZEROS = 3  # so many steps on zeros alone, and no other, are no accident
 
 
@@ -91,14 +92,21 @@ class Starving:
 
     @staticmethod
     def _parameters_of(called: set[int]) -> set[int]:
-        """Parameters of modules that were called, or of which a part was called."""
-        return {
-            id(parameter)
+        """Parameters of modules that were called, or of which a part was called; and of the parts
+        of torch's own that were, which use some without a call (the attention its projection)."""
+        modules = [
+            module
             for module in gc.get_objects()
             if issubclass(type(module), Module) and "_parameters" in vars(module)
+        ]
+        library = [m for m in modules if id(m) in called and type(m).__module__.startswith(LIBRARY)]
+        within = {id(part) for module in library for part in module.modules()}
+        return {
+            id(parameter)
+            for module in modules
             for parameter in module._parameters.values()
             if parameter is not None
-            and (id(module) in called or any(id(part) in called for part in module.modules()))
+            and (id(module) in within or any(id(part) in called for part in module.modules()))
         }
 
 

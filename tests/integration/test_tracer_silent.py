@@ -217,6 +217,23 @@ def test_a_backbone_that_is_cut_off_starves_and_one_that_is_frozen_does_not(
     assert found == (["unfed-parameters"] if told else [])
 
 
+def test_what_the_library_uses_without_a_call_starves_with_the_rest(traced: Tracing) -> None:
+    result = traced(
+        HEAD
+        + """
+body, head = nn.MultiheadAttention(4, 2), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    x = torch.randn(3, 2, 4)
+    optimizer.zero_grad()
+    head(body(x, x, x)[0].detach()).square().mean().backward()
+    optimizer.step()
+"""
+    )
+    (fault,) = result.trace.silent
+    assert {name.rpartition(".")[0] for name in fault.params} == {"body", "body.out_proj"}
+
+
 def test_accumulated_gradients_are_one_step(traced: Tracing) -> None:
     script = HEAD + BY_HAND.replace("UPDATE", "(w + 1).sum().backward()")
     steps = traced(script, gradients=True).trace.steps

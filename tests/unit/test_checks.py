@@ -58,6 +58,23 @@ def test_a_silent_fault_that_stays_fails_the_run() -> None:
     assert checks.runs(result, other).status == "passed"
 
 
+def test_what_reading_finds_nowhere_is_spared_where_the_patch_mends_the_rest() -> None:
+    def starving(*names: str) -> RunResult:
+        result = run("finished", 9)
+        assert result.trace is not None
+        result.trace.silent.append(Silent(t="silent", kind="unfed-parameters", params=[*names]))
+        return result
+
+    def dismissed(result: RunResult) -> RunResult:
+        assert result.trace is not None
+        return result.model_copy(update={"dismissed": result.trace.silent})
+
+    original, mended = starving("body", "head"), starving("head")
+    assert checks.runs(dismissed(mended), original).status == "passed"
+    assert checks.runs(mended, original).status == "failed"  # reading sees a fault in it
+    assert checks.runs(dismissed(original), original).status == "failed"  # nothing is mended
+
+
 def test_a_stale_walk_is_not_fresh() -> None:
     clean = trace(nodes=[3, 3])
     assert checks.fresh(clean).status == "passed"

@@ -72,6 +72,7 @@ def test_zeros_do_not_mend_a_parameter_that_was_starved() -> None:
     assert (found.status, found.detail) == ("failed", "no gradient but zeros: w1")
     moving = trace([{0: 1.0, 1: 0.0}, {0: 1.0, 1: 2.0}])  # zero at first, as behind zero weights
     assert learns(reference, zeros, told, moving).status == "passed"
+    assert learns(reference, zeros, told, zeros, spared={"w1"}).status == "passed"
     assert learns(None, zeros).status == "failed"
     assert learns(None, zeros, None, moving).status == "passed"
 
