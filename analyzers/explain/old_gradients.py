@@ -6,10 +6,18 @@ import ast
 from collections.abc import Iterator, Set
 
 from analyzers.evidence import SilentFault
+from analyzers.explain.entries import entries, keys_of, stores, without_entries
 from analyzers.explain.spots import names_held, returns_of, root_of
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.flow import bindings, called_name, names_read, statements_of
-from analyzers.source.project import FUNCTIONS, Module, Project, spelled, target_names
+from analyzers.source.project import (
+    FUNCTIONS,
+    Module,
+    Project,
+    assigned_pairs,
+    spelled,
+    target_names,
+)
 
 MAX_CALLS = 3  # that hand a gradient on
 _OF_EACH = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
@@ -23,14 +31,18 @@ Computed = ast.BinOp | ast.AugAssign | ast.Call
 def taken_as_old(fault: SilentFault, project: Project) -> bool:
     """Whether something is computed of what was kept and of gradients of now, which are the same
     values; or, of what was kept for long, together with parameters and for a later walk."""
-    names = {root_of(name) for name in names_held(fault.holders)}
+    paths = names_held(fault.holders)
+    plain = {root_of(name) for name in without_entries(paths)}
     for module in project.modules.values():
+        taken = _taken_before(module, keys_of(paths), project)
         for node in module.nodes:
             if not isinstance(node, Computed) or isinstance(module.parents[node], ast.BinOp):
                 continue
             operands = _operands(node)
+            names = plain | _named(module, node, taken)
             read = [_read_by(module, operand) for operand in operands]
-            kept = [_holds(one, names) for one in read]
+            whole = [not taken.isdisjoint(ast.walk(operand)) for operand in operands]
+            kept = [_holds(one, names) or own for one, own in zip(read, whole, strict=True)]
             if not any(kept) or _bound_anew(fault, names, module, node):
                 continue
             fresh = _fresh_names(module, node, project) - names
@@ -42,6 +54,41 @@ def taken_as_old(fault: SilentFault, project: Project) -> bool:
                 if any(_of_parameters(module, other) for other in others):
                     return True
     return False
+
+
+def stored_gradients(
+    module: Module, keys: set[str], project: Project
+) -> Iterator[tuple[ast.stmt, ast.expr]]:
+    """The statements that put a gradient under one of the keys, each with what is put there."""
+    for statement, value in stores(module, keys):
+        fresh = _fresh_names(module, statement, project)
+        if _reads_gradient(value) or (isinstance(value, ast.Name) and value.id in fresh):
+            yield statement, value
+
+
+def _taken_before(module: Module, keys: set[str], project: Project) -> set[ast.AST]:
+    """Where the text takes what is under one of the keys, before it puts a gradient there."""
+    put = [statement for statement, _ in stored_gradients(module, keys, project)]
+    return {
+        node
+        for node in entries(module, keys)
+        if isinstance(node.ctx, ast.Load)
+        and not any(s.lineno < node.lineno and _alike(module, s, node) for s in put)
+    }
+
+
+def _alike(module: Module, one: ast.AST, other: ast.AST) -> bool:
+    return module.scope_of(one) is module.scope_of(other)
+
+
+def _named(module: Module, node: ast.AST, taken: Set[ast.AST]) -> set[str]:
+    """What the function around calls the entries that it takes."""
+    return {
+        target.id
+        for statement in (statements_of(module.scope_of(node)) if taken else ())
+        for target, value in assigned_pairs(statement)
+        if value in taken and isinstance(target, ast.Name)
+    }
 
 
 def handed_back(

@@ -41,6 +41,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, SilentFault
+from analyzers.explain.entries import keys_of
 from analyzers.explain.gathered import gathered
 from analyzers.explain.old_gradients import taken_as_old
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
@@ -68,7 +69,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     place = kept[0].place if kept else None
     names = names_held(fault.holders)
     at = place or fault.at
-    carrier = Carrier(root_of(names[0]), at) if names and at is not None else None
+    called = [*sorted(keys_of(names)), *map(root_of, names)]  # an entry's key tells more
+    carrier = Carrier(called[0], at) if called and at is not None else None
     return matched(NAME, fault, place, carrier)
 
 

@@ -111,12 +111,14 @@ class Aliases:
             self._ended = {values: g._version for values, g in alive if g is not None}
 
     def _nested(self, frame: FrameType | None) -> list[tuple[Name, Values]]:
-        """The first gradient that each collection of collections holds: `rows[0][0]` of `rows`."""
-        found: dict[tuple[str, str], tuple[Name, Values]] = {}
+        """The first gradient that each collection of collections holds: `rows[0][0]` of `rows`,
+        or an entry of an optimizer's state."""
+        found: dict[tuple[str, str, str], tuple[Name, Values]] = {}
         for name, held in Search(lambda t: self._gradient(t) is not None).around(frame):
-            if name.kind == "item" and len(name.containers) > 1:
-                base = name.path.partition("[")[0]
-                found.setdefault((name.scope, base), (name, _values(self._gradient(held))))
+            if len(name.containers) > 1:
+                base, _, keys = name.path.partition("[")
+                entry = keys.rpartition("[")[2] if "." in base else ""
+                found.setdefault((name.scope, base, entry), (name, _values(self._gradient(held))))
         return list(found.values())
 
     def _outlived(self, call: Call) -> None:
@@ -168,6 +170,8 @@ class Aliases:
         groups: dict[tuple[str, str, int], list[Name]] = defaultdict(list)
         for name, tensor in Search(lambda t: self._owner(t) is not None).around(frame):
             if name.path.endswith(".grad") or (written and not name.containers):
+                continue
+            if "[…]" in name.path:  # of different owners
                 continue
             base = name.path.partition("[")[0] if name.containers else ""
             group = groups[name.scope, base, id(tensor)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
+
 from .frames import Json
 
 
@@ -23,8 +25,9 @@ class Name:
         return Name(self.scope, f"{self.path}.{name}", "attribute", self.frame, (), owner)
 
     def item(self, key: object, container: str) -> Name:
-        """The name of what the value, a container, has under a key."""
-        return self._within(f"{self.path}[{key!r}]", container)
+        """The name of what the value, a container, has under a key; a tensor has no spelling."""
+        shown = "…" if isinstance(key, torch.Tensor) else repr(key)
+        return self._within(f"{self.path}[{shown}]", container)
 
     def result(self) -> Name:
         """The name of what the value, a function with a cache, has returned: its own."""

@@ -41,6 +41,7 @@ MENDED = [
     "batch35/stored_graph/road_events_memory",
     "batch35/unused_parameter/clay_platelet_forces",
     "batch35/starved_parameter/label_photo_contrast",
+    "batch37/aliased_grad/diffgrad_tyre_wear",
     "batch37/leaf_rebound/cider_press_polynomials",
     "batch37/retain_graph_leak/whale_codas",
     "batch39/growing_history/puffin_burrow_detector",

@@ -6,13 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import Place, SilentFault
-from analyzers.explain.old_gradients import handed_back
+from analyzers.explain.entries import keys_of, without_entries
+from analyzers.explain.old_gradients import handed_back, stored_gradients
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held, root_of
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, names_read
-from analyzers.source.project import Module, Project, spelled
+from analyzers.source.project import Module, Project, assigned_pairs, spelled
 
 _SHARING = ("detach", "view", "view_as", "reshape", "flatten", "ravel")
 
@@ -21,17 +22,24 @@ def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
     """Statements that bind, or store into, one of the names and read a `.grad` as it is; also by
     way of another name (`grads = [p.grad ...]`, then `kept.append(grads)`), or of a function that
     hands it back."""
-    wanted = {root_of(name) for name in names_held(fault.holders)}
+    paths = names_held(fault.holders)
+    wanted = {root_of(name) for name in without_entries(paths)}
     returned: set[ast.stmt] = set()
     for _, node in project.each(ast.stmt):
         if _binds(node, wanted):
             handed = list(handed_back(node, project))
             returned |= set(handed)
             wanted |= {n for s in (node, *handed) for n in names_read(s) if "." not in n}
+    put = {
+        statement
+        for module in project.modules.values()
+        for statement, _ in stored_gradients(module, keys_of(paths), project)
+    }
     return [
         Spot(module, node, Place(module.path, node.lineno))
         for module, node in project.each(ast.stmt)
-        if (node in returned or _binds(node, wanted)) and list(_gradients(module, node))
+        if node in put
+        or ((node in returned or _binds(node, wanted)) and list(_gradients(module, node)))
     ]
 
 
@@ -73,12 +81,17 @@ def _same_values(module: Module, node: ast.expr) -> ast.expr:
     return node
 
 
+def _names_put(statement: ast.stmt) -> list[ast.expr]:
+    """The names that stand for what an assignment stores."""
+    return [value for _, value in assigned_pairs(statement) if isinstance(value, ast.Name)]
+
+
 def clone_kept(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     """`.grad.clone()` wherever the names are given a gradient."""
     edits: list[Edit] = [
         store.editor.append_to(node, ".clone()")
         for store in kept_at(fault, project)
-        for node in _gradients(store.module, store.statement)
+        for node in list(_gradients(store.module, store.statement)) or _names_put(store.statement)
     ]
     if edits:
         yield Proposal("clone-gradient", "Keep a copy of the gradient", joined(edits))
