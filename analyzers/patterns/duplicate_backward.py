@@ -50,7 +50,7 @@ from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit
 from analyzers.source.flow import backward_calls, walked
 from analyzers.source.project import Project
-from analyzers.source.reads import names_loaded
+from analyzers.source.reads import attributes_loaded, names_loaded
 from analyzers.source.trees import walk
 
 NAME = "duplicate-backward"
@@ -112,9 +112,12 @@ def _is_wanted(story: Story, visit: Visit, other: Visit) -> bool:
     where = spot(story.project, visit.at)
     call = where.call("backward") if where is not None else None
     root = walked(call) if call is not None else None
-    if where is None or call is None or not isinstance(root, ast.Name):
-        return False
-    return len(names_loaded(walk(where.module.scope_of(call)), root.id)) == 1
+    match root:
+        case ast.Name(id=name) if where is not None and call is not None:
+            return len(names_loaded(walk(where.module.scope_of(call)), name)) == 1
+        case ast.Attribute(attr=name) if where is not None:
+            return len(attributes_loaded(where.module.nodes, name)) == 1
+    return False
 
 
 def _without(visit: Visit, project: Project) -> tuple[Edit, ...] | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from analyzers.certainty import Basis, Certainty, confidence
 from analyzers.evidence import Engine, Evidence, How, Place
-from analyzers.explain.pattern import Boundary, Carrier
+from analyzers.explain.pattern import SECOND_CHOICE, Boundary, Carrier
 from analyzers.source.project import Project
 
 MAX_CANDIDATES = 8
@@ -85,11 +85,12 @@ def recognised(project: Project, evidence: Iterable[Evidence]) -> list[bool]:
 
 
 def candidates_of(causes: Sequence[Explained]) -> list[Candidate]:
-    """The candidates of all causes, surest and most idiomatic first, no patch twice."""
+    """The candidates of all causes, surest and most idiomatic first, no patch twice; where they are
+    too many, second choices of the surest make room for the first choices of others."""
     chosen: list[Candidate] = []
     for cause in causes:
         for candidate in cause.candidates:
             if all(candidate.files != other.files for other in chosen):
                 chosen.append(candidate)
-    chosen.sort(key=lambda c: (c.last_resort, c.turn, c.rank))
-    return chosen[:MAX_CANDIDATES]
+    chosen.sort(key=lambda c: (c.last_resort, c.rank >= SECOND_CHOICE, c.turn, c.rank))
+    return sorted(chosen[:MAX_CANDIDATES], key=lambda c: (c.last_resort, c.turn, c.rank))

@@ -63,18 +63,22 @@ def _calls_an_object(project: Project, call: ast.Call) -> bool:
         return False
     if any(True for _ in project.functions_by_name(text)):
         return False
-    owner = text.partition(".")[0]
-    return isinstance(call.func, ast.Name) or owner == "self" or _is_constructed(project, owner)
+    owner = text.rpartition(".")[0]
+    named = isinstance(call.func, ast.Name) or owner.split(".")[0] == "self"
+    return named or _is_constructed(project, owner)
 
 
 def _is_constructed(project: Project, name: str) -> bool:
-    """Whether the name is bound to what a class makes when it is called."""
+    """Whether the name, or what it is known to be a part of, is bound to what a class makes when it
+    is called."""
+    bound = [value_of(node) for _, node in project.each(ast.stmt) if name in bindings(node)]
+    if not bound and "." in name:
+        return _is_constructed(project, name.rpartition(".")[0])
     return any(
-        name in bindings(node)
-        and isinstance(value := value_of(node), ast.Call)
+        isinstance(value, ast.Call)
         and called_name(value)[:1].isupper()
         and not _is_record(project, called_name(value))
-        for _, node in project.each(ast.stmt)
+        for value in bound
     )
 
 
