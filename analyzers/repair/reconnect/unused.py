@@ -13,6 +13,7 @@ from analyzers.repair.reconnect.ignored import is_derivative, question_of
 from analyzers.repair.rewrite import head_of, with_keyword
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import names_read, statements_of
+from analyzers.source.passes import passes
 from analyzers.source.project import FUNCTIONS, Module, Project, target_names
 from analyzers.source.trees import walk
 
@@ -69,11 +70,14 @@ def _is_scope(node: ast.AST) -> bool:
 
 def _guarded(module: Module, editor: Editor, node: ast.AST) -> Iterator[Edit]:
     """A guard against `.grad is None` in a loop or a comprehension over the tensors."""
-    if isinstance(node, ast.For):
-        for name in target_names(node.target):
-            if _reads_gradient(node, name) and not _has_guard(node, name):
+    if isinstance(node, ast.For | ast.While):
+        through = passes(node, module.scope_of(node))
+        for name in through.names if through is not None else ():
+            reading = [s for s in node.body if _reads_gradient(s, name)]
+            if reading and not _has_guard(node, name):
                 lines = [f"if {name}.grad is None:", "    continue"]
-                yield editor.insert_before(head_of(node), *lines)
+                at = head_of(node) if isinstance(node, ast.For) else reading[0]
+                yield editor.insert_before(at, *lines)
     if isinstance(node, ast.comprehension):
         parent = module.parents.get(node)
         for name in target_names(node.target):

@@ -90,11 +90,12 @@ def _with_dependents(
 
 
 def constructs(module: Module, statement: ast.stmt) -> bool:
-    """Whether a statement makes a model, a layer, an optimizer or a loader: to make one anew in
-    each pass would throw away what was learnt, or begin the data again."""
-    return any(
-        isinstance(node, ast.Call) and _is_constructor(module, node)
-        for node in walk(value_of(statement) or ast.Pass())
+    """Whether a statement makes a model, a layer, an optimizer, a loader or an iterator: to make
+    one anew in each pass would throw away what was learnt, or begin the data again."""
+    value = value_of(statement) or ast.Pass()
+    begins = isinstance(value, ast.Call) and called_name(value) == "iter"
+    return begins or any(
+        isinstance(node, ast.Call) and _is_constructor(module, node) for node in walk(value)
     )
 
 

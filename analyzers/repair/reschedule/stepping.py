@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import joined, lines_with
+from analyzers.repair.remake.chains import constructs
 from analyzers.repair.reschedule.schedule import Schedule, released, root_names
 from analyzers.repair.rewrite import copy_into, head_of, move_behind, move_into
 from analyzers.source.calls import calls_named
@@ -171,9 +172,11 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
     if not loops or stale.evidence.reached is None:
         return
     loop: Loop = loops[0]
-    block = schedule.where.module.block_of(loop)
+    module = schedule.where.module
+    block = module.block_of(loop)
     in_front = block[: block.index(loop)]
-    before = [s for node in in_front for s in walk(node) if isinstance(s, ast.stmt)]
+    inner = [s for node in in_front for s in walk(node) if isinstance(s, ast.stmt)]
+    before = [s for s in inner if not constructs(module, s)]
     leading = schedule.block[: schedule.block.index(schedule.walk)]
     roots = root_names(stale.evidence.reached, schedule.where)
     # gradients that are cleared in front of the loop alone are meant to gather: one step behind it
