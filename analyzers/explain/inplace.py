@@ -16,7 +16,7 @@ from analyzers.source.flow import definitions, statements_of
 from analyzers.source.project import Loop, Project, spelled
 from analyzers.source.signatures import parameters
 from analyzers.source.trees import walk
-from analyzers.source.writes import Write, writes
+from analyzers.source.writes import writes
 
 Nature = Literal["step", "state", "activation"]
 MAX_CALLERS = 2  # calls through which a parameter is followed outwards
@@ -80,16 +80,6 @@ class Stale:
         """The written names of a statement that are the tensor's; all of them where none is."""
         written = {write.name for write in writes(where.statement)}
         return {name for name in written if self.concerns(name)} or written
-
-    @cached_property
-    def write(self) -> Write | None:
-        """The first write to the tensor in the source."""
-        for where in self.statements:
-            wanted = self.concerned(where)
-            for write in writes(where.statement):
-                if write.name in wanted:
-                    return write
-        return None
 
     @cached_property
     def nature(self) -> Nature:

@@ -41,7 +41,6 @@ from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.combine.totals import (
-    backward_behind_loop,
     begin_behind_walk,
     walk_this_loss,
 )
@@ -80,11 +79,10 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Walk the new loss; begin the total anew; one backward behind the loop; cut the old part."""
+    """Walk the new loss; begin the total anew; cut the old part."""
     story = story_in(match)
     yield from begin_behind_walk(story)
     if story.sums_on:
         return
     yield from walk_this_loss(story)
-    yield from backward_behind_loop(story)
     yield from boundary_cuts(story, rank=SECOND_CHOICE)

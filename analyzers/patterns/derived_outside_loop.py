@@ -39,8 +39,8 @@ from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.makers import built_by_a_module, of_parameters_alone
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.repair.remake.anew import recompute_where_used
 from analyzers.repair.remake.moving import forward_into_loop
-from analyzers.repair.remake.recomputing import recompute_where_used
 from analyzers.source.project import Project
 
 NAME = "derived-outside-loop"

@@ -45,7 +45,7 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Carrier, Match, Proposal
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
-from analyzers.repair.reconnect.fed import all_fed_again, fed_again
+from analyzers.repair.reconnect.fed import fed_again
 from analyzers.repair.reconnect.starving import Cut, cuts_behind
 from analyzers.source.project import Project
 
@@ -78,10 +78,9 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Each cut taken away; or all of them."""
+    """Each cut taken away."""
     found = match.facts.get("cuts", [])
     assert isinstance(found, list)
     cuts = [cut for cut in found if isinstance(cut, Cut)]
     for rank, cut in enumerate(cuts):
         yield from fed_again(cut, project, rank)
-    yield from all_fed_again(cuts, len(cuts))

@@ -17,7 +17,7 @@ from analyzers.repair.sites.options import option_site
 from analyzers.source.calls import call_in, calls_named, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, names_read, walked
-from analyzers.source.project import Loop, pass_of, spelled
+from analyzers.source.project import Loop, spelled
 
 
 def one_backward(story: Story) -> Iterator[Proposal]:
@@ -152,7 +152,6 @@ def sum_behind_loop(story: Story) -> Iterator[Proposal]:
     if call is None:
         return
     if steps(loop):
-        yield from _one_step_behind(story, loop, statement, call)
         yield from _every_step_behind(story, loop, statement, call)
         return
     alone = len(loop.body) == 1 and loop.body[0] is statement and not isinstance(loop, ast.While)
@@ -165,26 +164,6 @@ def sum_behind_loop(story: Story) -> Iterator[Proposal]:
     edits = sum_in_loop(editor, loop, statement, call, unused_name(shared.module, "total_loss"))
     if edits is not None:
         yield _sum(*edits)
-
-
-def _one_step_behind(
-    story: Story, loop: Loop, statement: ast.stmt, call: ast.Call
-) -> Iterator[Proposal]:
-    """Sum in the loop; one walk and one step behind it."""
-    module = story.frame.module
-    editor = Editor(module)
-    schedule = [s for s in pass_of(loop) if is_schedule(s)]
-    total = unused_name(module, "total_loss")
-    edits = sum_in_loop(editor, loop, statement, call, total)
-    if edits is None or not story.sliced or sum(len(steps(s)) for s in schedule) < len(steps(loop)):
-        return
-    behind = [editor.text_of(s) for s in schedule if steps(s)]
-    ahead = [editor.text_of(s) for s in schedule if not steps(s)]
-    put = [*(editor.insert_before(loop, text) for text in ahead)]
-    put += [*editor.delete_all(schedule), *(editor.insert_after(loop, text) for text in behind)]
-    title = "Add the losses up, then one backward and one step"
-    told = "One step for all samples, not one for each."
-    yield Proposal("sum-then-step", title, joined([*edits, *put]), told, 3)
 
 
 def _every_step_behind(

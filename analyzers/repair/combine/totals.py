@@ -10,7 +10,7 @@ from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
 from analyzers.repair.cut.detaching import Idiom, idiom_for
 from analyzers.repair.rewrite import top_level_in, unused_name
-from analyzers.source.calls import call_in, steps
+from analyzers.source.calls import steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     backward_calls,
@@ -206,19 +206,3 @@ def _constructed(story: Story) -> ast.expr | None:
         if getattr(scope, "name", "") == "__init__" and value is not None and not names_read(value):
             return value
     return None
-
-
-def backward_behind_loop(story: Story) -> Iterator[Proposal]:
-    """One backward of the whole total, behind the loop."""
-    shared = story.shared
-    if shared is None or story.loop is None or shared.reached is None or steps(story.loop):
-        return
-    call = call_in(shared.reached, shared.reached_line, "backward", "manual_backward")
-    statement = shared.reached
-    if call is None or not isinstance(statement, ast.Expr) or statement.value is not call:
-        return
-    editor = Editor(shared.module)
-    behind = editor.insert_after(story.loop, editor.text_of(statement))
-    edits = (editor.delete(statement), behind)
-    title = "One backward of the total, behind the loop"
-    yield Proposal("backward-behind-loop", title, edits, "Each loss counts once.")

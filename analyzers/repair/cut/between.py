@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.evidence import Hop
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.reuse.passing import Frame, frames
+from analyzers.explain.reuse.passing import frames
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.repair.blocks import indentation
 from analyzers.repair.cut.cutting import Cutting
@@ -125,13 +125,8 @@ def behind_walk(cutting: Cutting, shared: Shared | None, rank: int) -> Iterator[
             return
         own = [h for h in cutting.outlived() if h.at.frame == frame.place.frame]
         kept = [h for h in own if not is_local(h, frame.scope) or "." in h.name]
-        yield from behind(cutting, frame, cutting.covering(kept), rank)
-
-
-def behind(cutting: Cutting, frame: Frame, chosen: Sequence[Hop], rank: int) -> Iterator[Proposal]:
-    """These names cut behind what walks in a function."""
-    for made in cutting.written(chosen, frame.module, frame.scope):
-        after = walked_behind(frame.module, frame.statement)
-        edit = Editor(frame.module).insert_after(after, *made.lines)
-        where = "behind the backward"
-        yield cutting.proposal("detach-behind-backward", made, where, edit, rank)
+        for made in cutting.written(cutting.covering(kept), frame.module, frame.scope):
+            after = walked_behind(frame.module, frame.statement)
+            edit = Editor(frame.module).insert_after(after, *made.lines)
+            where = "behind the backward"
+            yield cutting.proposal("detach-behind-backward", made, where, edit, rank)

@@ -79,11 +79,6 @@ def cut_lines(scope: ast.AST, name: str, step: str = "    ") -> Iterator[list[st
         yield [f"if {name} is not None:", f"{step}{line}"] if may_be_none else [line]
 
 
-def begins_as_leaf(scope: ast.AST, name: str) -> bool:
-    """Whether the scope gives the name a tensor made to require grad."""
-    return any("requires_grad" in spelled(value) for value in values_given(scope, name))
-
-
 def _is_mapping(scope: ast.AST, name: str) -> bool:
     """Whether the scope reads the name by keys, or unpacks it into a dictionary."""
     for node in walk(scope):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from analyzers.evidence import Holder, Kind
 from analyzers.explain.reuse.story import Story
-from analyzers.repair.cut.kinds import Writing
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.project import Module, Project, assigned_pairs, spelled
 from analyzers.source.trees import walk
@@ -136,12 +135,6 @@ def _flags(name: str, signature: ast.arguments, module: Module) -> list[str]:
             if flags:
                 return flags
     return []
-
-
-def detached(name: str, holder: Holder | None, idiom: Idiom) -> str | None:
-    """An expression for the whole structure called `name`, cut from its history; None where none
-    says it."""
-    return Writing(cut=idiom.template).expression(name, told(name, holder))
 
 
 def told(name: str, holder: Holder | None, fields: Sequence[str] = ()) -> Kind:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from analyzers.evidence import Hop, Kind, Place
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
-from analyzers.explain.reuse.passing import frames, known_below
+from analyzers.explain.reuse.passing import frames
 from analyzers.explain.reuse.recordtypes import is_named_tuple_field, tensor_fields
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.explain.reuse.story import Story
@@ -39,8 +39,6 @@ def boundary_cuts(story: Story, rank: int = 0) -> Iterator[Proposal]:
         cutting = Cutting(replace(story.reuse, path=path), story.project, _template(story))
         found = list(between.at_boundary(cutting, shared, story.loop, rank))
         yield from found
-        if not entries and story.loop is None and story.same_line:
-            yield from _in_callee(story, cutting, rank)
         if not found and not entries:
             if story.reuse.freed.at.line == story.reuse.reached.at.line:
                 yield from between.behind_walk(cutting, shared, rank)
@@ -130,18 +128,6 @@ def _among_entries(story: Story) -> bool:
         if len(entries) > 1:
             return True
     return False
-
-
-def _in_callee(story: Story, cutting: Cutting, rank: int) -> Iterator[Proposal]:
-    """Behind the walk in the function that a comprehension calls for each element."""
-    stack = frames(story.project, story.reuse.freed)
-    at = [i for i, frame in enumerate(stack) if frame.place.frame == story.frame.frame]
-    below = list(known_below(stack[at[-1] :], story.name)) if at else []
-    if not below or story.name not in story.held or below[-1][0] is not stack[-1]:
-        return
-    frame, name = below[-1]
-    kind = told(story.name, story.held[story.name])
-    yield from between.behind(cutting, frame, [Hop(frame.place, "outlived", name, kind)], rank)
 
 
 def _template(story: Story) -> str:

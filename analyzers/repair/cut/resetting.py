@@ -90,16 +90,12 @@ def _beginning_anew(story: Story) -> Iterator[str]:
         if starts_as_none(story.frame.scope, story.name):
             yield f"{story.name} = None"
         return
-    holders = {kind for m, s, _ in story.binders if (kind := _class_around(m, s)) is not None}
+    holders = {kind for m, s, _ in story.binders if (kind := m.class_of(s)) is not None}
     for kind, method in bare_methods(story.project):
         if kind in holders and _only_begins(method, f"self.{attribute}"):
             yield f"{owner}.{method.name}()"
     if any(starts_as_none(kind, f"self.{attribute}") for kind in holders):
         yield f"{story.name} = None"
-
-
-def _class_around(module: Module, scope: ast.AST) -> ast.ClassDef | None:
-    return next((p for p in module.ancestors(scope) if isinstance(p, ast.ClassDef)), None)
 
 
 def _only_begins(method: ast.FunctionDef, name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.spots import Spot
@@ -52,16 +52,6 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     if sampled:
         title = "Sample with a gradient: `rsample()`"
         yield Proposal("rsample", title, tuple(sampled), "", rank)
-
-
-def all_fed_again(cuts: Sequence[Cut], rank: int) -> Iterator[Proposal]:
-    """All of the cuts taken away: one alone leaves what is cut further on."""
-    single = [p for cut in cuts if cut.withheld is None for p in without_cut(cut.where)]
-    if len(single) > 1:
-        edits = [edit for proposal in single for edit in proposal.edits]
-        edits += [edit for cut in cuts for edit in _with_torch(cut.where)]
-        title = "Keep the graph all along the way to the loss"
-        yield Proposal("keep-graph", title, joined(edits), "", rank)
 
 
 def _with_torch(where: Spot) -> Iterator[Edit]:

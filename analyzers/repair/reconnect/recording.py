@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, spot
-from analyzers.repair.blocks import lines_with, rewritten, unwrapped, wrapped
-from analyzers.repair.copy.outofplace import out_of_place
+from analyzers.repair.blocks import unwrapped, wrapped
 from analyzers.repair.leaf.leaves import no_grad_header
 from analyzers.repair.rewrite import move_behind
 from analyzers.source.calls import calls_named
@@ -17,7 +16,6 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, names_read
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.trees import walk
-from analyzers.source.writes import writes
 
 
 def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -30,31 +28,12 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
             if edits:
                 title = "Record this work: without `no_grad`"
                 yield Proposal("leave-no-grad", title, edits, "", rank)
-                yield from _recorded_anew(where, parent, rank + 1)
                 return
         if isinstance(parent, FUNCTIONS[:2]):
             yield from _undecorated(where.editor, parent, rank)
     for module, node in project.each(ast.Expr):
         if _switches_off(node.value):
             yield from _scoped(module, node, rank)
-
-
-def _recorded_anew(where: Spot, block: ast.With, rank: int) -> Iterator[Proposal]:
-    """The statements of the block, recorded, with new tensors where they write in place: what is
-    written to may outlive the pass."""
-    names = {write.name for statement in block.body for write in writes(statement)}
-    lines: list[str] = []
-    for statement in block.body:
-        edits = out_of_place(where.module, statement, names.__contains__)
-        inside = [e for e in edits if where.editor.span(statement)[0] <= e.start]
-        if len(inside) < len(edits):
-            return
-        lines += lines_with(where.editor, statement, edits)
-    if names:
-        told = " and ".join(f"`{name}`" for name in sorted(names))
-        title = f"Record this work, with a new tensor for {told}"
-        edit = rewritten(where.editor, [block], lines)
-        yield Proposal("leave-no-grad", title, (edit,), "", rank)
 
 
 def switched_off_at(where: Spot) -> int | None:

@@ -11,6 +11,8 @@ from analyzers.explain.reuse.beforehand import ran_before
 from analyzers.explain.reuse.passing import arguments, call_into, handed_down
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.blocks import text_with
+from analyzers.repair.remake.caches import without_cache
+from analyzers.repair.remake.constructors import out_of_constructor
 from analyzers.repair.remake.handing_in import handed_in, own_names
 from analyzers.repair.rewrite import head_of, made_anew, move_into
 from analyzers.source.edits import Edit, Editor
@@ -31,9 +33,13 @@ _MAX_READERS = 3
 _PLAIN_CONTEXTS = ("no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "open")
 
 
-def anew_in_each_pass(story: Story) -> Iterator[Proposal]:
-    """What was handed down computed in the loop; what a constructor's helper makes, made where it
-    is read; a context around the loop entered in each pass."""
+def recompute_where_used(story: Story) -> Iterator[Proposal]:
+    """A cache undone; what a constructor makes, made where it is read; what was handed down
+    computed in the loop; a context around the loop entered in each pass."""
+    yield from without_cache(story)
+    yield from out_of_constructor(story)
+    if not story.attribute:
+        yield from _moved_into_readers(story)
     yield from _handed_down(story)
     yield from _by_helper(story)
     yield from _context_inside(story)
@@ -180,7 +186,7 @@ def computed_for_next_pass(story: Story) -> Iterator[Proposal]:
             yield made_anew("compute-for-next-pass", title, edit)
 
 
-def moved_into_readers(story: Story) -> Iterator[Proposal]:
+def _moved_into_readers(story: Story) -> Iterator[Proposal]:
     """Move a statement of a module, or of a factory, into the one function within it that reads
     what it makes."""
     for module in story.project.modules.values():

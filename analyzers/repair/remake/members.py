@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.recordtypes import record_fields
 from analyzers.explain.spots import Spot, assignments_to, functions_calling, spot
 from analyzers.repair.blocks import joined
 from analyzers.repair.remake.anew import in_names_of
@@ -110,7 +111,7 @@ def _known_by(project: Project, made: Spot, target: ast.Attribute, owner: str) -
     names = {held: owner}
     for statement in definitions(made.scope, held):
         if isinstance(call := value_of(statement), ast.Call):
-            fields = _fields(project, spelled(call.func))
+            fields = record_fields(project, spelled(call.func))
             pairs = [*zip(fields, call.args, strict=False)]
             pairs += [(k.arg, k.value) for k in call.keywords if k.arg in fields]
             names |= {v.id: f"{owner}.{f}" for f, v in pairs if isinstance(v, ast.Name)}
@@ -120,12 +121,3 @@ def _known_by(project: Project, made: Spot, target: ast.Attribute, owner: str) -
                 if isinstance(value, ast.Name):
                     names[value.id] = f"{owner}.{part.attr}"
     return names
-
-
-def _fields(project: Project, name: str) -> list[str]:
-    """The fields of a record class of the script, in the order of its arguments."""
-    for _, kind in project.each(ast.ClassDef):
-        if kind.name == name:
-            fields = [s.target for s in kind.body if isinstance(s, ast.AnnAssign)]
-            return [field.id for field in fields if isinstance(field, ast.Name)]
-    return []

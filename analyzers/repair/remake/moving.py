@@ -9,6 +9,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.remake.chains import chains_of, in_front, read_between
 from analyzers.repair.rewrite import copy_into, head_of, move_into
+from analyzers.repair.sites.scopes import covers
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, called_name
@@ -26,7 +27,7 @@ def forward_into_loop(story: Story, rank: int = 0) -> Iterator[Proposal]:
         return
     names = {c.name for c in story.carriers} or story.root_names
     if not any(True for _ in chains_of(shared.module, shared.scope, loop, names)):
-        names = names | _made_by_calls(story, shared.module, shared.scope, loop)
+        names = names | _made_in_front(story, shared.module, shared.scope, loop)
     for module, scope in _scopes_around(shared.module, shared.scope):
         chains = list(chains_of(module, scope, loop, names))
         for place, chain in enumerate(chains):
@@ -47,17 +48,18 @@ def _draws(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and called_name(node) in _DRAWS
 
 
-def _made_by_calls(story: Story, module: Module, scope: Scope, loop: ast.stmt) -> set[str]:
-    """Names that stand in front of the loop for what a function, or a constructor, made there
-    together with the old graph."""
-    makers: set[str] = set()
-    for join in story.reuse.joins:
-        *owners, function = join.old.at.function.split(".") if join.old.at is not None else [""]
+def _made_in_front(story: Story, module: Module, scope: Scope, loop: ast.stmt) -> set[str]:
+    """Names that stand in front of the loop for what was made there together with the old graph:
+    by the statement itself, by a function, or by a constructor."""
+    makers, lines = set[str](), set[int]()
+    for at in (join.old.at for join in story.reuse.joins if join.old.at is not None):
+        *owners, function = at.function.split(".")
         makers.add(owners[-1] if function == "__init__" and owners else function)
+        lines |= {at.line} if at.file == module.path else set()
     return {
         name
         for statement in in_front(module, scope, loop)
-        if calls_named(statement, *makers)
+        if calls_named(statement, *makers) or any(covers(statement, line) for line in lines)
         for name in bindings(statement)
     }
 

@@ -9,7 +9,6 @@ from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import (
-    begins_as_leaf,
     carried_attributes,
     carried_names,
     cut_lines,
@@ -18,9 +17,8 @@ from analyzers.repair.cut.cutting import cut
 from analyzers.repair.reschedule.schedule import Schedule, released, root_names
 from analyzers.repair.rewrite import head_of
 from analyzers.source.edits import Edit
-from analyzers.source.flow import assigned_parts, bindings, statements_of
-from analyzers.source.project import Loop, pass_of, spelled
-from analyzers.source.trees import position
+from analyzers.source.flow import assigned_parts, statements_of
+from analyzers.source.project import Loop, spelled
 
 
 def detach_carried(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
@@ -31,8 +29,6 @@ def detach_carried(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[
         return
     editor = schedule.where.editor
     names = carried_names(loops[0], root_names(evidence.reached, schedule.where))
-    if schedule.block is not pass_of(loops[0]):
-        yield from _cut_all(stale, schedule, names, rank)
     for name in names:
         yield from _cut_where_kept(stale, schedule, loops[0], name, rank)
         for lines in cut_lines(schedule.where.scope, name, indentation(schedule.where.module)):
@@ -54,28 +50,6 @@ def _cut_where_kept(
     ]
     if edits:
         yield _cut(name, [*edits, *released(stale, loop)], rank)
-
-
-def _cut_all(
-    stale: Stale, schedule: Schedule, names: Sequence[str], rank: int
-) -> Iterator[Proposal]:
-    """All that passes hand on, cut behind the step of a window; a leaf goes on as a leaf."""
-    scope = schedule.where.scope
-    step = position(schedule.step)
-    begun_anew = {name for s in schedule.block for name in bindings(s) if position(s) > step}
-    lines: list[str] = []
-    names = [name for name in names if name not in begun_anew]
-    for name in names:
-        variants = [line for found in cut_lines(scope, name) for line in found if "=" in line]
-        if variants:
-            leaf = ".requires_grad_()" if begins_as_leaf(scope, name) else ""
-            lines.append(variants[0].strip() + leaf)
-    if len(lines) < 2:
-        return
-    edit = schedule.where.editor.insert_after(schedule.step, *lines)
-    told = "` and `".join(names)
-    loop = schedule.where.module.loops_around(schedule.walk)[0]
-    yield _cut(told, [edit, *released(stale, loop)], rank)
 
 
 def detach_attributes(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
