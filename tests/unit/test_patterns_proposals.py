@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
+from analyzers.reading import read
+from analyzers.request.causes import classify
+from analyzers.source.project import Project
 from tests.mending import recognise
 from tests.tracing import Tracing
 
@@ -19,6 +24,22 @@ IGNORED_ARGUMENT = """\
     value = field(a, b)
     slope, speed = torch.autograd.grad(value.sum(), (a, b), create_graph=True)
     (slope + speed).pow(2).mean().backward()
+    """
+
+BOUND_ONCE = """\
+    from functools import partial
+    import torch
+    raw = torch.zeros(5, requires_grad=True)
+    opt = torch.optim.SGD([raw], lr=0.1)
+
+    def misfit(weights, x):
+        return (x * weights).sum(-1).pow(2).mean()
+
+    objective = partial(misfit, torch.softmax(raw, 0))
+    for x in torch.randn(8, 16, 5):
+        opt.zero_grad()
+        objective(x).backward()
+        opt.step()
     """
 
 USED_INSTEAD = """\
@@ -120,3 +141,10 @@ def test_the_unread_argument_is_named(traced: Tracing) -> None:
     assert found is not None
     told = found.pattern.explain(found.match, found.project)
     assert "`field` takes `moment`" in told
+
+
+def test_what_a_partial_binds_moves_into_the_loop_with_it() -> None:
+    project = Project({"train.py": textwrap.dedent(BOUND_ONCE)})
+    found = classify(project, read(project).evidence)[0].candidates
+    body = found[0].files["train.py"].split("for x in", 1)[1]
+    assert "    objective = partial(misfit, torch.softmax(raw, 0))\n    opt.zero_grad()" in body
