@@ -43,16 +43,16 @@ from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.telling import line
+from analyzers.explain.spots import spot
 from analyzers.repair.reconnect.ignored import (
     asked_of_itself,
-    asked_of_whole,
-    part_asked,
     question_of,
     reached_without_cut,
     read_it,
     unread_by,
     used_instead,
 )
+from analyzers.repair.reconnect.parts import asked_of_whole, joined_again, parts_asked
 from analyzers.repair.reconnect.unused import gradless_skipped, requiring_grad, zeros_for_unused
 from analyzers.source.project import Project, spelled
 
@@ -68,8 +68,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if kind_of(evidence, project) not in ("unused", "flat-input"):
         return None
-    found = part_asked(evidence, project)
-    whole = Carrier(spelled(found[1].value), found[0].place) if found is not None else None
+    parts = parts_asked(spot(project, evidence.at))
+    taken_there = bool(parts) and parts[0].asked == spelled(parts[0].taken)
+    at = evidence.at if taken_there else None
+    whole = Carrier(spelled(parts[0].whole), at) if at is not None else None
     return matched(NAME, evidence, Certainty.CERTAIN, evidence.at, whole)
 
 
@@ -81,8 +83,10 @@ def explain(match: Match, project: Project) -> str:
     told += "there from the loss."
     question = question_of(evidence, project)
     unread = unread_by(question, project) if question is not None else None
-    if part_asked(evidence, project) is not None:
-        told += " What is asked for is a part of it that the call itself takes: a new tensor."
+    parts = parts_asked(spot(project, evidence.at))
+    if parts:
+        told += f" `{parts[0].asked}` is a part of `{spelled(parts[0].whole)}`, and a new tensor: "
+        told += "nothing was computed from it."
     if unread is not None:
         told += f" `{unread.function.name}` takes `{unread.parameter}` at "
         told += f"{line(unread.place, project)}, and does not read it."
@@ -104,8 +108,11 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
 
 def _meant(evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
     """The wanted tensor where it was plainly meant to be used."""
-    question = question_of(evidence, project)
-    yield from asked_of_whole(evidence, project)
+    question, where = question_of(evidence, project), spot(project, evidence.at)
+    if question is not None:
+        yield from joined_again(question.where, question.outputs)
+    if where is not None:
+        yield from asked_of_whole(where)
     if question is not None:
         yield from asked_of_itself(question)
         yield from used_instead(question)

@@ -151,14 +151,12 @@ def _without_reference(
 ) -> Check:
     """Where the original's own gradients cannot be had: every parameter in an optimizer, and
     every one that the original's calls reached before it failed. Those alone, where it failed by
-    asking for the gradient of something that its loss does not use."""
+    asking for the gradient of something that its loss does not use; and if it reached none, those
+    that are not beside a fed one of their module: what is added has no derivative."""
     owned = {p.id for p in candidate.parameters if p.optimizer is not None and p.requires_grad}
     wanted = _received(original) if original is not None else set()
     if original is not None and owned:  # a copy that was a leaf may be none any more
         wanted -= {p.id for p in original.parameters if p.optimizer is None} - set(names)
-    missing = original.missing if original is not None else None
-    if not wanted or missing is None or missing.how != "unused":
-        wanted |= owned
     fed = {p for params in _fed(candidate).values() for p in params}
     alive = _fed_names(candidate) | _fed_names(moving)
     fed |= {p for p, name in names.items() if name in alive}
@@ -166,6 +164,11 @@ def _without_reference(
     flat = {g.param for g in given} - {g.param for g in given if g.norm > 0} - fed
     modules = {_module(name) for name in alive}
     flat = {p for p in flat if _module(names.get(p, "")) not in modules}
+    missing = original.missing if original is not None else None
+    if missing is None or missing.how != "unused":
+        wanted |= owned
+    elif not wanted:
+        wanted = {p for p in owned if p in fed or _module(names[p]) not in modules}
     fed |= _received(candidate) - flat
     if not wanted and not fed:
         return _unknown("no parameter was seen")

@@ -11,7 +11,7 @@ from analyzers.evidence import MissingGraph, Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held, root_of, spot
 from analyzers.repair.reconnect.uncutting import cuts_in, without_cut
-from analyzers.source.calls import argument_for, calls_named
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     called_name,
@@ -63,7 +63,9 @@ def is_derivative(question: Question) -> bool:
 def used_instead(question: Question, rank: int = 0) -> Iterator[Proposal]:
     """The wanted tensor where the outputs are made from what it was itself made from."""
     value = value_of(question.outputs)
-    if value is None or question.wanted in names_read(value):
+    made = definitions(question.where.scope, question.wanted)
+    late = bool(made) and position(made[0]) >= position(question.outputs)
+    if value is None or late or question.wanted in names_read(value):
         return
     editor = question.where.editor
     sources = {spelled(source): source for source in _sources(question)}
@@ -84,34 +86,6 @@ def asked_of_itself(question: Question, rank: int = 0) -> Iterator[Proposal]:
                 told = f"Ask for the gradient of `{spelled(source)}`, not of a copy"
                 edit = editor.replace(copy, editor.text_of(source))
                 yield Proposal("use-wanted", told, (edit,), "", rank)
-
-
-def part_asked(evidence: MissingGraph, project: Project) -> tuple[Spot, ast.Subscript] | None:
-    """The part of a tensor that is taken where its gradient is asked for (`grad(u, xt[:, 1:])`):
-    nothing was computed from that part."""
-    where = spot(project, evidence.at)
-    call = where.call("grad") if where is not None else None
-    if where is None or call is None:
-        return None
-    given = argument_for(call, ("outputs", "inputs"), "inputs")
-    if isinstance(given, ast.Tuple | ast.List) and len(given.elts) == 1:
-        given = given.elts[0]
-    return (where, given) if isinstance(given, ast.Subscript) else None
-
-
-def asked_of_whole(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """The gradient of the whole tensor, and that part of it."""
-    found = part_asked(evidence, project)
-    if found is None:
-        return
-    where, part = found
-    editor, whole = where.editor, spelled(part.value)
-    asked = where.module.parents.get(where.call("grad") or part)
-    if isinstance(asked, ast.Subscript):
-        at = editor.text_of(part).removeprefix(editor.text_of(part.value))
-        edits = (editor.replace(part, editor.text_of(part.value)), editor.append_to(asked, at))
-        title = f"Ask for the gradient of `{whole}`, and take this part of it"
-        yield Proposal("use-wanted", title, edits, "", rank)
 
 
 def _sources(question: Question) -> list[ast.expr]:

@@ -1,0 +1,153 @@
+"""Gradients asked of parts of a tensor: the forward was computed from the whole, and a part that is
+taken of it (`x[:, :1]`, `q, p = x.chunk(2, -1)`) is a new tensor, which leads nowhere."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import alias, joined, rewritten, text_with
+from analyzers.repair.rewrite import unused_name
+from analyzers.source.calls import argument_for
+from analyzers.source.edits import Edit
+from analyzers.source.flow import called_name, definitions, names_bound, walk_scope
+from analyzers.source.ops import MULTI_VIEWS
+from analyzers.source.project import spelled
+from analyzers.source.trees import position, walk
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a gradient is asked of, and the expression that takes it from the whole: one of several
+    (`at`) where that gives more than one."""
+
+    asked: str
+    whole: ast.expr
+    taken: ast.expr
+    at: int | None = None
+
+    def of(self, where: Spot, text: str) -> str:
+        """The same part of what another text stands for."""
+        taken = text_with(where.editor, self.taken, [where.editor.replace(self.whole, text)])
+        return taken if self.at is None else f"{taken}[{self.at}]"
+
+
+def parts_asked(where: Spot | None) -> list[Part]:
+    """The parts whose gradients the call at a place asks for; empty unless they are all of one
+    tensor."""
+    call = where.call("grad") if where is not None else None
+    return _parts(where, call) if where is not None and call is not None else []
+
+
+def asked_of_whole(where: Spot) -> Iterator[Proposal]:
+    """The gradient of the whole tensor, and these parts of it, in all calls that ask for them."""
+    parts = parts_asked(where)
+    edits: list[Edit] = []
+    for call in walk_scope(where.scope) if parts else ():
+        if isinstance(call, ast.Call) and called_name(call) == "grad":
+            asked = _parts(where, call)
+            if asked and spelled(asked[0].whole) == spelled(parts[0].whole):
+                edits += _of_whole(where, call, asked)
+    if edits:
+        told = "this part of it" if len(parts) == 1 else "these parts of it"
+        title = f"Ask for the gradient of `{spelled(parts[0].whole)}`, and take {told}"
+        yield Proposal("use-wanted", title, joined(edits), "")
+
+
+def joined_again(where: Spot, outputs: ast.stmt) -> Iterator[Proposal]:
+    """`net(torch.cat([x, t], dim=1))`: the forward given all the parts that have names by then."""
+    parts = parts_asked(where)
+    whole = spelled(parts[0].whole) if parts else ""
+    found: dict[str, tuple[str, int] | None] = {}
+    for name in names_bound(where.scope) if parts else ():
+        made = definitions(where.scope, name)
+        part = _named(where, name) if position(made[0]) < position(outputs) else None
+        if part is not None and spelled(part.whole) == whole:
+            found[name] = _joining(part)
+    ways = set(found.values())
+    way = ways.pop() if len(found) > 1 and len(ways) == 1 else None
+    if way is None:
+        return
+    how, dim = way
+    again = f"{alias(where.module, 'torch')}.{how}([{', '.join(found)}], dim={dim})"
+    given = [n for n in walk(outputs) if isinstance(n, ast.expr) and spelled(n) == whole]
+    edits = tuple(where.editor.replace(node, again) for node in given)
+    if edits:
+        names = " and ".join(f"`{name}`" for name in found)
+        yield Proposal("use-wanted", f"Compute from {names}, not from `{whole}`", edits, "")
+
+
+def _parts(where: Spot, call: ast.Call) -> list[Part]:
+    given = argument_for(call, ("outputs", "inputs"), "inputs")
+    asked = given.elts if isinstance(given, ast.Tuple | ast.List) else [given] if given else []
+    parts = [part for item in asked if (part := _part(where, item)) is not None]
+    wholes = {spelled(part.whole) for part in parts}
+    return parts if len(parts) == len(asked) and len(wholes) == 1 else []
+
+
+def _part(where: Spot, asked: ast.expr) -> Part | None:
+    """A part that the call itself takes, or one that was taken before."""
+    if isinstance(asked, ast.Subscript):
+        return Part(spelled(asked), asked.value, asked)
+    return _named(where, asked.id) if isinstance(asked, ast.Name) else None
+
+
+def _named(where: Spot, name: str) -> Part | None:
+    """The part that a name was given, once, in this scope."""
+    taken: ast.expr | None = None
+    match definitions(where.scope, name):
+        case [ast.Assign(targets=[ast.Name()], value=ast.Subscript() as taken)]:
+            pass
+        case [ast.Assign(targets=[ast.Tuple(elts=names)], value=value)]:
+            at = [spelled(n) for n in names].index(name)
+            if isinstance(value, ast.Tuple) and len(value.elts) == len(names):
+                taken = value.elts[at]
+            elif isinstance(value, ast.Call) and called_name(value) in MULTI_VIEWS:
+                whole = _viewed(value)
+                return Part(name, whole, value, at) if whole is not None else None
+    return Part(name, taken.value, taken) if isinstance(taken, ast.Subscript) else None
+
+
+def _viewed(call: ast.Call) -> ast.expr | None:
+    """The tensor that `x.chunk(2)` and `torch.chunk(x, 2)` split."""
+    if isinstance(call.func, ast.Attribute) and spelled(call.func.value) != "torch":
+        return call.func.value
+    return call.args[0] if call.args else None
+
+
+def _joining(part: Part) -> tuple[str, int] | None:
+    """What joins such slices or items again, and along which dimension."""
+    if not isinstance(part.taken, ast.Subscript):
+        return None
+    at = part.taken.slice
+    items = at.elts if isinstance(at, ast.Tuple) else [at]
+    taken = [dim for dim, item in enumerate(items) if spelled(item) not in (":", "...")]
+    if len(taken) != 1:
+        return None
+    dim = taken[0] - (len(items) if spelled(items[0]) == "..." else 0)
+    return "cat" if isinstance(items[taken[0]], ast.Slice) else "stack", dim
+
+
+def _of_whole(where: Spot, call: ast.Call, parts: list[Part]) -> list[Edit]:
+    """The call asked of the whole, and the parts of its result where that is used."""
+    given = argument_for(call, ("outputs", "inputs"), "inputs")
+    assert given is not None
+    editor, whole = where.editor, where.editor.text_of(parts[0].whole)
+    gradient = text_with(editor, call, [editor.replace(given, whole)]) + "[0]"
+    used = where.module.parents.get(call)
+    if len(parts) == 1 and isinstance(used, ast.Subscript):
+        return [editor.replace(used, parts[0].of(where, gradient))]
+    if not isinstance(used, ast.Assign) or not isinstance(used.targets[0], ast.Tuple):
+        return []
+    targets, taken = used.targets[0].elts, parts[0].taken
+    if all(p.taken is taken and p.at == i for i, p in enumerate(parts)):
+        if len(parts) == len(targets):
+            edit = editor.replace(parts[0].whole, gradient)
+            return [editor.replace(call, text_with(editor, taken, [edit]))]
+    name = unused_name(where.module, "gradient")
+    results = ", ".join(part.of(where, name) for part in parts)
+    lines = [f"{name} = {gradient}", f"{editor.text_of(used.targets[0])} = {results}"]
+    return [rewritten(editor, [used], lines)]
