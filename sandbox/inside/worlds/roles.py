@@ -54,6 +54,7 @@ _NUMBERS: tuple[tuple[str, float], ...] = (
     (r"vocab|class|token|action|hidden|embed|dim|size|width|channel|feature|latent|in|out", 8),
     (r"drop|prob|weight|clip|scale|ratio", 0.1),
 )
+_OF_SETTINGS = re.compile(r"^(cfg|conf|config|configs|args|hparams|hp|settings|flags|params)$")
 _DATA = re.compile(
     r"^x|^y|^z$|input|target|label|image|img|data|batch|real|fake|hidden|state|obs|output|pred|out$"
     r"|logit|noise|feat|mask|tensor|src|tgt|seq|^h\d?$|^c\d?$|reward|prob|grad|mean|std|mu|logvar"
@@ -154,7 +155,17 @@ def _by_calls(path: str, use: Use, name: str, uses: Uses) -> str | None:
     return "maker"
 
 
+def _is_setting(path: str, use: Use) -> bool:
+    """Whether it is one of a program's settings (`cfg.entropy_weight`), used as a number is."""
+    home = path.rpartition(".")[0]
+    used_so = use.factor or use.number or use.summed
+    no_number = use.asked or use.keys or use.indexed or use.iterated
+    return bool(_OF_SETTINGS.match(plain_name(home).lower())) and used_so and not no_number
+
+
 def _by_rest(path: str, use: Use, name: str) -> str:
+    if _is_setting(path, use):
+        return "number"
     if use.summed and not is_tensor_like(use):
         return "zero"
     if use.iterated and not is_tensor_like(use):
