@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.advice import Look
+from analyzers.source.detached import names_attached
 from analyzers.source.flow import is_plainly_number, names_read
 from analyzers.source.project import Module, assigned, spelled
 
@@ -26,6 +27,17 @@ def calls(*names: str, keyword: str = "") -> Look:
         ):
             return None
         return short(node.func)
+
+    return look
+
+
+def storing(*names: str) -> Look:
+    """Calls of these names that are given something which may have a graph."""
+    called = calls(*names)
+
+    def look(node: ast.AST, module: Module) -> str | None:
+        given = node.args if isinstance(node, ast.Call) else []
+        return called(node, module) if any(map(names_attached, given)) else None
 
     return look
 

@@ -150,7 +150,7 @@ ENTRIES = (
     Entry(
         "`{name}` keeps tensors with their graphs, which fails where they are made an array: "
         "append `loss.item()`.",
-        look.calls("append"),
+        look.storing("append"),
         ARRAYS,
     ),
     Entry(

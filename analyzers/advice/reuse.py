@@ -66,7 +66,7 @@ ENTRIES = (
     Entry(
         "`{name}` keeps tensors with their graphs: empty the list after each update, or store "
         "them detached.",
-        look.calls("append", "extend"),
+        look.storing("append", "extend"),
     ),
     Entry(
         "`{name}` outlives the call that makes it, with its graph: detach what is kept, or make "

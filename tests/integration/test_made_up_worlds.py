@@ -33,6 +33,32 @@ class Forecast(pl.LightningModule):
     def configure_optimizers(self):
         return torch.optim.Adam(self.parameters())
 """
+SETTINGS_ARE_NUMBERS = """\
+Somebody said this would go "backward through the graph a second time", but it runs.
+
+with torch.no_grad():
+    before = actor(seen.frames).log_prob(seen.moves)
+    gain = seen.gain - seen.gain.mean()
+for _ in range(cfg.rounds):
+    chances = actor(seen.frames)
+    change = (chances.log_prob(seen.moves) - before).exp()
+    loss = -(change * gain).mean() - cfg.calm * chances.entropy().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+GIVEN_WHAT_LEARNS_NOTHING = """\
+for p in eye.parameters():
+    p.requires_grad_(False)
+aims = list(layers_of(eye, carpet))
+picture = torch.rand(1, 3, 16, 16, requires_grad=True)
+opt = torch.optim.Adam([picture])
+for step in range(steps):
+    opt.zero_grad()
+    loss = sum(F.mse_loss(a, b) for a, b in zip(layers_of(eye, picture), aims))
+    loss.backward()
+    opt.step()
+"""
 IN_PLACE = """\
 RuntimeError: one of the variables needed for gradient computation has been modified by an \
 inplace operation: [torch.FloatTensor [4, 4, 8]], which is output 0 of SoftmaxBackward0"""
@@ -219,6 +245,19 @@ async def test_what_is_made_up_in_each_pass_is_not_what_kept_the_graph() -> None
     found = await asked(BANK_THAT_IS_CLEARED_ELSEWHERE, AGAIN)
     assert found.causes == []
     assert found.patches == []
+
+
+async def test_settings_are_numbers_in_every_world() -> None:
+    found = await asked(SETTINGS_ARE_NUMBERS, "")
+    assert found.basis == "completed"
+    assert found.causes == []
+
+
+async def test_what_a_made_up_function_gives_depends_on_what_it_is_given() -> None:
+    found = await asked(GIVEN_WHAT_LEARNS_NOTHING, "")
+    assert found.basis == "completed"
+    assert found.causes == []
+    assert "backward calls ran clean" in found.summary
 
 
 async def test_a_walk_too_deep_for_an_own_engine_is_read_from_a_run_over_made_up_data() -> None:

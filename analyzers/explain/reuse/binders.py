@@ -9,7 +9,14 @@ from analyzers.explain.reuse.lifetimes import base
 from analyzers.explain.reuse.passing import handed_down
 from analyzers.explain.reuse.walks import Walks
 from analyzers.explain.spots import hops_at
-from analyzers.source.flow import bindings, declared_outer, definitions, statements_of, walk_scope
+from analyzers.source.flow import (
+    bindings,
+    declared_outer,
+    definitions,
+    statements_of,
+    value_of,
+    walk_scope,
+)
 from analyzers.source.project import FUNCTIONS, Function, Module, Scope, spelled
 from analyzers.source.signatures import named
 from analyzers.source.trees import remembered, walk
@@ -76,7 +83,8 @@ def _binds_elsewhere(story: Walks, function: ast.AST, statement: ast.stmt) -> bo
     """Whether a statement of another function gives the carrier its value."""
     names, own = bindings(statement), story.attribute
     if own:
-        return any(n == own or n.endswith("." + own) for n in names)
+        read = spelled(value_of(statement) or ast.Pass()).endswith("." + own)  # a name for it only
+        return any(n.endswith("." + own) or (n == own and not read) for n in names)
     if story.shared is None or story.name not in names:
         return False
     if story.name in declared_outer(function):

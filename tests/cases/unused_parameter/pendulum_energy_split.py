@@ -1,0 +1,38 @@
+# expect: pattern = unused-parameter
+# expect: raises = RuntimeError: The differentiated Tensor at index 0 appears to not have been used in the graph
+# expect: carrier = angle, momentum
+"""A pendulum's energy is learnt; the state is split behind the forward."""
+import torch
+from torch import nn
+
+
+class Energy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(2, 24), nn.Softplus(), nn.Linear(24, 1))
+
+    def flow(self, state):
+        state.requires_grad_()
+        energy = self.body(state)  # expect: place
+        angle, momentum = state.split(1, dim=1)  # expect: place
+        d_angle, d_momentum = torch.autograd.grad(energy.sum(), [angle, momentum], create_graph=True)  # expect: place
+        return torch.cat([d_momentum, -d_angle], dim=1)
+
+
+def swing(states):
+    return torch.cat([states[:, 1:], -torch.sin(states[:, :1])], dim=1)
+
+
+def fit(model, states):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    for epoch in range(12):
+        rates = model.flow(states.clone())
+        loss = (rates - swing(states)).abs().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        print(epoch, round(loss.item(), 4))
+
+
+torch.manual_seed(6)
+fit(Energy(), 2 * torch.rand(40, 2) - 1)
