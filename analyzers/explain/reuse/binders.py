@@ -83,8 +83,8 @@ def _binds_elsewhere(story: Walks, function: ast.AST, statement: ast.stmt) -> bo
     """Whether a statement of another function gives the carrier its value."""
     names, own = bindings(statement), story.attribute
     if own:
-        read = spelled(value_of(statement) or ast.Pass()).endswith("." + own)  # a name for it only
-        return any(n.endswith("." + own) or (n == own and not read) for n in names)
+        alike = own in names and not _names(statement, own)
+        return alike or any(n.endswith("." + own) for n in names)
     if story.shared is None or story.name not in names:
         return False
     if story.name in declared_outer(function):
@@ -92,6 +92,14 @@ def _binds_elsewhere(story: Walks, function: ast.AST, statement: ast.stmt) -> bo
     if any(_is_own(scope, story.name) for scope in (story.shared.scope, function)):
         return False
     return any(n.startswith(story.name + "[") for n in names) or isinstance(statement, ast.Expr)
+
+
+def _names(statement: ast.stmt, attribute: str) -> bool:
+    """Whether a statement only gives a name to the attribute, or to a part of it."""
+    value = value_of(statement)
+    while isinstance(value, ast.Subscript):
+        value = value.value
+    return isinstance(value, ast.Attribute) and value.attr == attribute
 
 
 def _is_own(scope: ast.AST, name: str) -> bool:
