@@ -1,5 +1,5 @@
 # Dog re-identification by the nose print. Backbone + additive angular margin, both in one optimizer.
-# Training accuracy goes up for the first batches and then the margin head runs wild, a tenth of the lr only makes it later
+# The weight of the margin head runs wild (see |W|), a smaller lr only makes it later
 import math
 
 import torch
@@ -46,9 +46,9 @@ class NoseNet(nn.Module):
 class Config(object):
     num_classes = 6
     train_batch_size = 24
-    max_epoch = 5
-    batches = 6
-    lr = 0.1
+    max_epoch = 6
+    batches = 8
+    lr = 0.01
     momentum = 0.9
     weight_decay = 5e-4
 
@@ -67,7 +67,7 @@ def main():
         model.train()
         for ii in range(opt.batches):
             label = torch.randint(opt.num_classes, (opt.train_batch_size,))
-            data_input = prints[label] + 0.5 * torch.randn(opt.train_batch_size, 1, 12, 12)
+            data_input = prints[label] + 0.3 * torch.randn(opt.train_batch_size, 1, 12, 12)
             feature = model(data_input)
             output = metric_fc(feature, label)
             loss = criterion(output, label)

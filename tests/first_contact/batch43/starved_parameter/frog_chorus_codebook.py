@@ -1,8 +1,8 @@
 # expect: pattern = starved-parameter
 # expect: raises = nothing
 # expect: carrier = codebook, self.codebook, quantized, codebook.weight, self.codebook.weight
-"""Discrete units from frog choruses. Reconstruction gets better but perplexity stays where it was at the start and
-the code vectors look exactly like their initialisation."""
+"""Discrete units from frog choruses. Reconstruction stalls early, and when I plot the code vectors after the
+training they look exactly like their initialisation."""
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -61,11 +61,11 @@ def choruses(n, n_mels=10, frames=24):
     return x
 
 
-def train(num_updates=40):
+def train(num_updates=60):
     data = choruses(64)
     variance = data.var()
     model = ChorusVQVAE()
-    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
     model.train()
     res_recon_error, res_perplexity = [], []
     for i in range(num_updates):

@@ -31,6 +31,7 @@ class TGN(nn.Module):
         if not nodes:
             return
         last = torch.stack([self.memory.messages[n][-1][0] for n in nodes])
+        last = torch.cat([last[:, :-1], self.time_encoder(last[:, -1])], dim=1)
         times = torch.stack([self.memory.messages[n][-1][1] for n in nodes])
         updated = self.memory_updater(self.message_function(last), self.memory.get_memory(nodes))
         self.memory.set_memory(nodes, updated)
@@ -38,7 +39,7 @@ class TGN(nn.Module):
         self.memory.clear_messages(nodes)
 
     def get_raw_messages(self, source, destination, ts, feat):
-        delta = self.time_encoder(ts - self.memory.last_update[source])
+        delta = (ts - self.memory.last_update[source]).unsqueeze(1)
         raw = torch.cat([self.memory.get_memory(source), self.memory.get_memory(destination), feat, delta], dim=1)
         messages = defaultdict(list)
         for i, node in enumerate(source.tolist()):

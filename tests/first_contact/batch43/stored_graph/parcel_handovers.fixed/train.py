@@ -10,8 +10,8 @@ from tgn import TGN
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bs", type=int, default=20)
-    parser.add_argument("--n_epoch", type=int, default=2)
-    parser.add_argument("--lr", type=float, default=1e-3)
+    parser.add_argument("--n_epoch", type=int, default=4)
+    parser.add_argument("--lr", type=float, default=1e-2)
     parser.add_argument("--backprop_every", type=int, default=1, help="Every how many batches to backprop")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
