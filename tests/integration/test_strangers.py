@@ -46,6 +46,9 @@ MENDED = [
     "batch37/retain_graph_leak/whale_codas",
     "batch39/growing_history/puffin_burrow_detector",
     "batch39/retain_graph_leak/seed_catalogue_profiles",
+    "batch39/unused_parameter/moored_buoy_hamiltonian",
+    "batch41/derived_outside_loop/reservoir_kriging",
+    "batch43/derived_outside_loop/clay_pot_scanner",
 ]
 
 
