@@ -10,20 +10,17 @@ from torch import nn
 from torch.utils._pytree import tree_map
 
 from .here import Here
-from .roles import is_cutting, is_loaded
+from .roles import is_cutting
 
 WIDTH = 4
-SEVERAL = 3  # values of a list
 _OF_SCALERS = ("grad_scale", "found_inf")  # that torch asks every optimizer for
 
 
 def tensors_in(value: Any, depth: int = 3) -> Iterator[torch.Tensor]:
-    """The tensors of real numbers that an argument is or holds: the parameters of a module."""
+    """The tensors of real numbers that an argument is or holds."""
     if isinstance(value, torch.Tensor):
         if value.is_floating_point():
             yield value
-    elif isinstance(value, nn.Module):
-        yield from value.parameters()
     elif isinstance(value, list | tuple) and depth:
         for item in value:
             yield from tensors_in(item, depth - 1)
@@ -111,13 +108,11 @@ class Criterion(Model):
 
 
 class Function:
-    """Gives tensors that depend on what it is given; without tensors, what its use wants. With
-    weights, they depend on the models in sight, too; on weights of its own where there are none."""
+    """Gives tensors that depend on what it is given; without tensors, what its use wants."""
 
     def __init__(self, path: str) -> None:
         self._path = path
-        alone = Here.world.plan.weights and not Here.world.sight.known()
-        self._model = Model(path) if alone else None
+        self._model = Model(path) if Here.world.plan.weights else None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and _is_definition(args[0]):
@@ -130,10 +125,7 @@ class Function:
             return Here.world.make(self._path + "()")
         if self._model is not None:
             return self._model(*args, **kwargs)
-        source = _source(self._path, given)
-        if Here.world.plan.weights:
-            source = torch.tanh(source * Here.world.sight.anchor())
-        return Here.world.outputs.of(self._path + "()", source, given)
+        return Here.world.outputs.of(self._path + "()", _source(self._path, given), given)
 
     def __instancecheck__(self, instance: Any) -> bool:
         return True
@@ -159,18 +151,12 @@ class Method:
 
 
 class Maker(Function):
-    """Gives what its result is used as: a class, or a function that builds something. Values that
-    a loop goes through depend on the tensors that it is given."""
+    """Gives what its result is used as: a class, or a function that builds something."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and _is_definition(args[0]):
             return args[0]
-        path, given = self._path + "()", [*args, *kwargs.values()]
-        tensors = list(tensors_in(given))
-        if tensors and Here.world.role(path) == "batches" and not is_loaded(f"{path}[]"):
-            source = blend(tensors)
-            return [Here.world.outputs.of(f"{path}[]", source, given) for _ in range(SEVERAL)]
-        return Here.world.make(path)
+        return Here.world.make(self._path + "()")
 
 
 def _hooked(step: Any) -> Any:

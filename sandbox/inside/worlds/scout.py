@@ -203,7 +203,7 @@ class Scout:
             {"weights": True, "data": "graph"},
             {"shared": True, "moves": False},
             {"shared": True, "data": "graph"},
-            *([{"data": "leaf"}] if kind != "reuse" else []),
+            {"data": "leaf"},
             {"data": "graph", "moves": False},
             {"longer": True},
         ):

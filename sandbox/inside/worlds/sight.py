@@ -47,19 +47,14 @@ class Sight:
                 yield name, value
 
     def parameters(self, name: str = "") -> list[nn.Parameter]:
-        """Those of the models whose names go with the name of an optimizer; else all, or one of
-        a model that is made up."""
-        found = self.known(name)
-        return found or [self._world.values.setdefault("model", Model("model")).weight]
-
-    def known(self, name: str = "") -> list[nn.Parameter]:
-        """The same, of the models and leaves that there are."""
-        self.settle()
+        """Those of the models whose names go with the name of an optimizer; else all."""
         models = dict(self.models())
         chosen = {n: m for n, m in models.items() if name and roles.goes_with(name, n)} or models
         found = {id(p): p for m in chosen.values() for p in m.parameters()}
         if len(chosen) == len(models):
             found |= {id(p): p for p in self._leaves()}
+        if not found:
+            found = {0: self._world.values.setdefault("model", Model("model")).weight}
         return list(found.values())
 
     def _leaves(self) -> Iterator[nn.Parameter]:
