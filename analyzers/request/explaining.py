@@ -17,6 +17,7 @@ from analyzers.explain.pattern import (
     Proposal,
     patterns,
 )
+from analyzers.explain.renamed import in_read_names
 from analyzers.explain.reuse.story import story_of
 from analyzers.repair.cut.carried import cuts
 from analyzers.repair.forbidden import is_forbidden
@@ -35,7 +36,7 @@ MAX_PROPOSALS = 2 * MAX_CANDIDATES  # that are looked at, for the preferred ones
 def causes_of(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
     """The causes behind the evidence, the surest first; of calls of one-line helpers as if what
     they return stood there."""
-    pieces = tuple(evidence)
+    pieces = tuple(in_read_names(project, piece) for piece in evidence)
     own = _causes(project, pieces)
     view = inlined(project) if pieces and not project.recalled else None
     if view is None or not any(concerns(view, piece) for piece in pieces):
@@ -47,6 +48,7 @@ def causes_of(project: Project, evidence: Iterable[Evidence]) -> list[Explained]
 def is_recognised(project: Project, piece: Evidence) -> bool:
     """Whether any cause is behind the piece, in the source as it stands or as `causes_of` sees
     it."""
+    piece = in_read_names(project, piece)
     if matches_of(piece, project):
         return True
     view = inlined(project)

@@ -31,7 +31,7 @@ class Module:
         self.path = path
         self.text = text
         self.tree = ast.parse(text)
-        join_handed_on(self.tree, imported)
+        self.handed_on = join_handed_on(self.tree, imported)
         self.lines = text.splitlines()
 
     @cached_property

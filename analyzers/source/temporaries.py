@@ -9,19 +9,24 @@ from collections import Counter
 from collections.abc import Iterator
 
 from analyzers.source.trees import below, end_of
+from analyzers.source.walkers import read_as_for
 
 
-def join_handed_on(tree: ast.Module, imported: bool) -> None:
-    """Make one statement of each such pair; not where others may read the name: an attribute, in a
-    class's body, and in a file that others import any name outside of its functions."""
+def join_handed_on(tree: ast.Module, imported: bool) -> list[tuple[str, str]]:
+    """Make one statement of each such pair, and of each such loop, and give each name with what it
+    is handed on to; not where others may read the name: an attribute, in a class's body, and in a
+    file that others import any name outside of its functions."""
+    handed_on: list[tuple[str, str]] = []
     nodes = [tree, *below(tree)]
     uses = Counter(name for node in nodes for name in _named(node))
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    for node in [n for f in functions for n in [f, *below(f)]] if imported else nodes:
+    own = [n for f in functions for n in [f, *below(f)]] if imported else nodes
+    for node in reversed(own):  # inner blocks first: a loop is made of its body as it is then
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, None)
             if isinstance(block, list) and not isinstance(node, ast.ClassDef):
-                block[:] = _joined(block, uses)
+                block[:] = read_as_for(_joined(block, uses, handed_on), uses, handed_on)
+    return handed_on
 
 
 def _named(node: ast.AST) -> Iterator[str]:
@@ -39,7 +44,9 @@ def _named(node: ast.AST) -> Iterator[str]:
             yield from names
 
 
-def _joined(block: list[ast.stmt], uses: Counter[str]) -> list[ast.stmt]:
+def _joined(
+    block: list[ast.stmt], uses: Counter[str], handed_on: list[tuple[str, str]]
+) -> list[ast.stmt]:
     found: list[ast.stmt] = []
     for statement in block:
         match found[-1:], statement:
@@ -50,6 +57,8 @@ def _joined(block: list[ast.stmt], uses: Counter[str]) -> list[ast.stmt]:
                 both = ast.Assign([target], given)
                 found[-1] = ast.copy_location(both, made)
                 both.end_lineno, both.end_col_offset = end_of(statement)
+                if isinstance(target, ast.Name | ast.Attribute | ast.Subscript):
+                    handed_on.append((name, ast.unparse(target)))
             case _:
                 found.append(statement)
     return found

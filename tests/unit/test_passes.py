@@ -34,7 +34,8 @@ def _loop(text: str) -> tuple[ast.Module, ast.For | ast.AsyncFor | ast.While]:
     ("text", "names", "over", "taken"),
     [
         (FOR, {"i", "loss"}, "enumerate(losses)", "losses"),
-        (WALKER, {"item", "i", "loss"}, "enumerate(losses)", "losses"),
+        (WALKER, {"i", "loss"}, "enumerate(losses)", "losses"),
+        (f"{WALKER}\nprint(walker)", {"item", "i", "loss"}, "enumerate(losses)", "losses"),
         (QUEUE, {"loss"}, "losses", "losses"),
         (COUNT, {"i"}, "i < len(losses)", None),
     ],

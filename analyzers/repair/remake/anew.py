@@ -15,7 +15,7 @@ from analyzers.repair.remake.caches import without_cache
 from analyzers.repair.remake.constructors import out_of_constructor
 from analyzers.repair.remake.handing_in import handed_in, own_names
 from analyzers.repair.rewrite import head_of, made_anew, move_into
-from analyzers.source.edits import Edit, Editor
+from analyzers.source.edits import Edit, Editor, statement_first_line
 from analyzers.source.flow import (
     assigned_parts,
     bindings,
@@ -154,13 +154,16 @@ def _context_inside(story: Story) -> Iterator[Proposal]:
         if not isinstance(block, ast.With) or block.body != [loop] or loop.orelse:
             continue
         header = " ".join(spelled(item) for item in block.items)
-        one_line = block.lineno + 1 == loop.lineno and loop.lineno + 1 <= loop.body[0].lineno
-        if not one_line or any(name in header for name in _PLAIN_CONTEXTS):
+        first = statement_first_line(loop.body[0])
+        lines = module.lines[block.lineno - 1 : first - 1]
+        parted = loop.lineno == block.lineno + 1 and first > loop.lineno
+        if not parted or any(name in header for name in _PLAIN_CONTEXTS):
             continue
         editor = Editor(module)
-        outer, inner = (editor.module.lines[n.lineno - 1].strip() for n in (block, loop))
-        start, end = editor.span(block)[0], editor.offset(loop.lineno + 1, 0)
-        swapped = f"{inner}{editor.newline}{editor.indent_of(loop)}{outer}{editor.newline}"
+        step = editor.indent_of(loop).removeprefix(editor.indent_of(block))
+        start, end = editor.offset(block.lineno, 0), editor.offset(first, 0)
+        inner = [line.removeprefix(step) for line in lines[1:]]
+        swapped = "".join(line + editor.newline for line in [*inner, step + lines[0]])
         edit = Edit(module.path, start, end, swapped)
         title = f"Enter `{spelled(block.items[0])}` in each pass"
         yield made_anew("context-in-loop", title, edit)

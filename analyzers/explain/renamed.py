@@ -1,0 +1,61 @@
+"""A run knows a value by every name that held it, also by one that only hands it on
+(`made = f(x)`, `y = made`); who reads knows no such name (`analyzers.source.temporaries`). Here
+what was seen in a run is told of the name that the value was handed on to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from analyzers.evidence import Evidence, Holder, Hop
+from analyzers.source.project import Project
+
+_ROOT = re.compile(r"[A-Za-z_]\w*")
+
+
+def in_read_names(project: Project, evidence: Evidence) -> Evidence:
+    """The evidence without names that only hand on."""
+    names = {old: new for module in project.modules.values() for old, new in module.handed_on}
+    if not names:
+        return evidence
+    told: Evidence = _told(evidence, names)
+    return told
+
+
+def _told(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, Holder):
+        return replace(value, path=_path(value.path, names))
+    if isinstance(value, Hop):
+        paths = tuple(_path(path, names) for path in value.paths)
+        return replace(value, name=_path(value.name, names), paths=paths)
+    if isinstance(value, tuple):
+        return tuple(_told(part, names) for part in value if not _again(part, value, names))
+    if is_dataclass(value) and not isinstance(value, type):
+        new = {f.name: _told(getattr(value, f.name), names) for f in fields(value)}
+        return replace(value, **new)
+    return value
+
+
+def _path(path: str, names: Mapping[str, str]) -> str:
+    return _ROOT.sub(lambda root: names.get(root[0], root[0]), path, count=1)
+
+
+def _again(part: Any, beside: tuple[Any, ...], names: Mapping[str, str]) -> bool:
+    """Whether the same is told beside it of the name that the value is handed on to."""
+    if isinstance(part, Holder):
+        path = _path(part.path, names)
+        return path != part.path and any(
+            isinstance(other, Holder) and other.path == path for other in beside
+        )
+    if not isinstance(part, Hop) or _path(part.name, names) == part.name:
+        return False
+    paths = {_path(path, names) for path in part.paths}
+    return any(
+        isinstance(other, Hop)
+        and (other.how, other.at.file, other.at.frame) == (part.how, part.at.file, part.at.frame)
+        and 0 <= other.at.line - part.at.line <= 1
+        and paths <= set(other.paths)
+        for other in beside
+    )

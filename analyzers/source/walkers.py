@@ -1,0 +1,90 @@
+"""`walker = iter(xs)` and `while True:` around `x = next(walker)`, up to its end, is the statement
+`for x in xs:`. It stands over all of these lines, and its parts stay where they are written."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Sequence
+
+from analyzers.source.trees import end_of
+
+
+def read_as_for(
+    block: Sequence[ast.stmt], uses: Counter[str], handed_on: list[tuple[str, str]]
+) -> list[ast.stmt]:
+    """A block with such loops as one statement, where nothing else asks the walker; names that
+    only hand its parts on are told with the others."""
+    found: list[ast.stmt] = []
+    for statement in block:
+        match found[-1:], statement:
+            case (
+                [ast.Assign(targets=[ast.Name(id=walker)], value=given) as begun],
+                ast.While(test=ast.Constant(value=True | 1), orelse=[]) as loop,
+            ) if uses[walker] == 2 and (asked := _asked(loop.body, walker)) is not None:
+                found[-1] = _walked(begun, given, loop, asked, uses, handed_on)
+            case _:
+                found.append(statement)
+    return found
+
+
+def _asked(body: Sequence[ast.stmt], walker: str) -> tuple[ast.expr, int] | None:
+    """What gets the next part at the beginning of each pass, which ends the loop where there is
+    none; and how many statements that takes."""
+    match body:
+        case [
+            ast.Assign(targets=[ast.Name() as part], value=ast.Call() as call),
+            ast.If(test=ast.Compare() as test, body=[ast.Break()], orelse=[]),
+            _,
+            *_,
+        ]:
+            ends = _parted(call, walker)
+            is_end = len(ends) == 2 and ast.unparse(test) == f"{part.id} is {ast.unparse(ends[1])}"
+            return (part, 2) if is_end else None
+        case [
+            ast.Try(
+                body=[ast.Assign(targets=[target], value=ast.Call() as call)],
+                handlers=[ast.ExceptHandler(type=ast.Name(id="StopIteration"), body=[ast.Break()])],
+                orelse=[],
+                finalbody=[],
+            ),
+            _,
+            *_,
+        ]:
+            return (target, 1) if len(_parted(call, walker)) == 1 else None
+    return None
+
+
+def _parted(call: ast.Call, walker: str) -> list[ast.expr]:
+    """What `next(walker, ...)` is given; nothing of any other call."""
+    match call:
+        case ast.Call(func=ast.Name(id="next"), args=[ast.Name(id=name), *_], keywords=[]):
+            return call.args if name == walker else []
+    return []
+
+
+def _walked(
+    begun: ast.Assign,
+    given: ast.expr,
+    loop: ast.While,
+    asked: tuple[ast.expr, int],
+    uses: Counter[str],
+    handed_on: list[tuple[str, str]],
+) -> ast.For:
+    """The loop over what the walker was made of."""
+    target, first = asked
+    match given:
+        case ast.Call(func=ast.Name(id="iter"), args=[over], keywords=[]):
+            given = over
+    match target, loop.body[first:]:
+        case (
+            ast.Name(id=part),
+            [ast.Assign(targets=[other], value=ast.Name(id=read)), _, *_],
+        ) if part == read and uses[part] == first + 1:
+            target, first = other, first + 1
+            if not isinstance(other, ast.Tuple | ast.List):
+                handed_on.append((part, ast.unparse(other)))
+    made = ast.For(target, given, loop.body[first:], [])
+    ast.copy_location(made, begun)
+    made.end_lineno, made.end_col_offset = end_of(loop)
+    return made
