@@ -42,9 +42,8 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
-from analyzers.repair.combine.combining import one_backward, retain_on_first, sum_behind_loop
-from analyzers.repair.combine.deferring import walk_once_both_are_made
-from analyzers.repair.combine.returning import return_losses
+from analyzers.repair.combine.combining import retain_on_first, sum_behind_loop
+from analyzers.repair.combine.one_walk import one_backward
 from analyzers.repair.remake.walking import walked_anew
 from analyzers.source.project import Project
 
@@ -81,8 +80,6 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     two, another forward; at last, keep the first graph."""
     story = story_in(match)
     yield from one_backward(story)
-    yield from walk_once_both_are_made(story)
-    yield from return_losses(story)
     yield from sum_behind_loop(story)
     yield from walked_anew(story, SECOND_CHOICE + 1)
     yield from retain_on_first(story)

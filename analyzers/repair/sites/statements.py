@@ -1,4 +1,4 @@
-"""What a statement stores under a hop's name, and which of its expressions read it."""
+"""What a statement walks, what it stores under a hop's name, and where it reads that."""
 
 from __future__ import annotations
 
@@ -8,12 +8,33 @@ from collections.abc import Iterator
 from analyzers.evidence import Hop, Kind
 from analyzers.repair.cut.kinds import has_graph, part_at
 from analyzers.source.detached import WITHOUT_GRAPH
+from analyzers.source.flow import called_name, walked
 from analyzers.source.project import FUNCTIONS, spelled
 from analyzers.source.trees import walk
 
+_KEEPING = {"retain_graph", "create_graph"}
 _HANDED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
 _TAKING_OVER = ("extend", "update")
 _STORING = ("append", "appendleft", "add", "put", "push", "insert", *_TAKING_OVER)
+
+
+def walk_alone(statement: ast.stmt, through: str = "") -> ast.Call | None:
+    """The call of a statement that walks a loss and does nothing else, from a gradient of one:
+    itself, or by handing the loss to a function (`through`; Lightning's `manual_backward`)."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or {k.arg for k in call.keywords} - _KEEPING:
+        return None
+    if called_name(call) in ("manual_backward", through):
+        return call if len(call.args) == 1 and not call.keywords else None
+    plain = isinstance(call.func, ast.Attribute) != bool(call.args)  # no gradient is given
+    return call if plain and called_name(call) == "backward" and walked(call) else None
+
+
+def loss_of(call: ast.Call) -> ast.expr:
+    """What such a call walks."""
+    loss = call.args[0] if call.args else walked(call)
+    assert loss is not None
+    return loss
 
 
 def stores(statement: ast.stmt, hop: Hop) -> Iterator[tuple[ast.expr, Kind, bool]]:
