@@ -69,10 +69,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Which activation both losses reach."""
-    return (
-        account(match, project)
-        + " Both losses need that part of the graph: call backward once, on their sum."
+    remedy = (
+        "weights change between the two walks, so that the second needs a forward of its own"
+        if story_in(match).same_pass and story_in(match).steps_between
+        else "call backward once, on their sum"
     )
+    return f"{account(match, project)} Both losses need that part of the graph: {remedy}."
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

@@ -12,7 +12,7 @@ from itertools import accumulate, takewhile
 from typing import Literal
 
 from app.repair.covering import LOOKED_AT, near, with_totals
-from app.repair.effects import by_optimizer
+from app.repair.effects import TOLERANCE, Comparison, by_optimizer
 from app.schemas import Check
 from sandbox.records import Step, Trace
 
@@ -85,6 +85,29 @@ def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
             return Schedule(word, f"{taken} steps, where the original takes {wanted}")
     same = _rhythm(original) == _rhythm(candidate)[: len(_rhythm(original))]
     return Schedule("same" if same or _alike(original, candidate) else "moved")
+
+
+def pooled(original: Trace, candidate: Trace, kept: Comparison) -> Schedule | None:
+    """Optimizers that each step on a loss of their own, and in the patch all on the sum of these,
+    with gradients that are others for it: weights that had one loss get those of the others."""
+    ours, theirs = by_optimizer(original), by_optimizer(candidate)
+    for step, gap in kept.differences if len(ours) > 1 else ():
+        n = next(n for n, one in enumerate(ours[step.optimizer]) if one is step)
+        if gap <= TOLERANCE or n >= LOOKED_AT:
+            continue
+        given = theirs[step.optimizer][n]
+        together = [
+            own[n]
+            for optimizer, own in ours.items()
+            if n < min(len(own), len(theirs.get(optimizer, ())))
+            and set(theirs[optimizer][n].fed) & set(given.fed)
+        ]
+        meals = [_meal(original, one) for one in together]
+        apart = len({call for one in together for call in one.fed}) == sum(m.calls for m in meals)
+        if apart and _spans(_meal(candidate, given).loss, meals):
+            whose = f"the losses of {len(meals)} optimizers, each of which has its own"
+            return Schedule("moved", f"step {n + 1} is fed {whose} in the original")
+    return None
 
 
 def piled(trace: Trace) -> Schedule | None:

@@ -161,7 +161,8 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
         trial.unsteady = schedule.idle(trace)
     if reference is not None and trace is not None:
         ended = held.status == fixed.status == "finished"
-        trial.schedule = schedule.beside(reference, trace, ended=ended)
+        pooled = schedule.pooled(reference, trace, measured.kept)
+        trial.schedule = pooled or schedule.beside(reference, trace, ended=ended)
         trial.unsteady = (
             starved(reference, trace)
             or schedule.rewalked(trace)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from app.repair import covering, schedule
-from sandbox.records import Backward, Place, Step, Trace, Visit
+from app.repair.effects import compare
+from sandbox.records import Backward, Gradient, Place, Step, Trace, Visit
 
 Event = tuple[int, float] | str  # a backward from a line with its loss; a step of an optimizer
 
@@ -168,3 +169,25 @@ def test_a_loss_whose_gradients_no_step_takes_trains_nothing() -> None:
 def test_a_loss_behind_the_last_step_is_not_missed() -> None:
     original = trace((5, A), (6, B), "step 0")
     assert schedule.unspent(original, trace((5, A), "step 0", (6, B))) == ""
+
+
+def with_gradients(found: Trace, *norms: float) -> Trace:
+    """The same trace, with one gradient of this norm at each step."""
+    steps = [
+        step.model_copy(update={"gradients": [Gradient(param=0, norm=norm)]})
+        for step, norm in zip(found.steps, norms, strict=True)
+    ]
+    return found.model_copy(update={"steps": steps})
+
+
+def test_one_sum_for_the_own_losses_of_several_optimizers_is_told() -> None:
+    apart = with_gradients(trace((5, A), "step 0", (5, B), "step 1"), 1.0, 2.0)
+    summed = trace((5, A + B), "step 0", "step 1", cleared=False)
+    mixed, equal = with_gradients(summed, 3.0, 3.0), with_gradients(summed, 1.0, 2.0)
+    found = schedule.pooled(apart, mixed, compare("kept", apart, mixed))
+    assert found is not None
+    assert found.check.status == "not_run"
+    assert "2 optimizers" in found.problem
+    assert schedule.pooled(apart, equal, compare("kept", apart, equal)) is None
+    both = with_gradients(trace((5, A + B), "step 0", "step 1", cleared=False), 1.0, 2.0)
+    assert schedule.pooled(both, mixed, compare("kept", both, mixed)) is None

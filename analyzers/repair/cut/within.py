@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analyzers.evidence import Hop
 from analyzers.explain.pattern import Proposal
@@ -19,6 +19,7 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, part_for
 
 TRIED = 2  # stores that are each cut alone
+ALONE = 4  # expressions that read an old value, each cut alone
 
 
 def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
@@ -80,8 +81,9 @@ def _stored(chosen: list[_Store], rank: int) -> Proposal:
 
 
 def where_read(cutting: Cutting, rank: int) -> Iterator[Proposal]:
-    """The expressions that read the old values, each cut where it stands."""
-    edits: list[Edit] = []
+    """The expressions that read the old values, each cut where it stands: all of them; or one
+    alone, where a loss that only means to read another's part has walked it, too."""
+    found: list[tuple[str, list[Edit]]] = []
     for at in dict.fromkeys(j.new.at for j in cutting.reuse.joins if j.new and j.new.at):
         where = spot(cutting.project, at)
         if where is None:
@@ -93,9 +95,15 @@ def where_read(cutting: Cutting, rank: int) -> Iterator[Proposal]:
             for path, kind in spellings(hop)
         }
         for node, kind in read_in(where.statement, known):
-            edits += cutting.replaced(where.module, node, kind)
-    if edits:
+            if made := cutting.replaced(where.module, node, kind):
+                found.append((Editor(where.module).text_of(node), made))
+    if found:
+        edits = [edit for _, made in found for edit in made]
         yield cut("detach-where-read", "Detach what is read again", joined(edits), rank)
+    for text, made in found[:ALONE] if len(found) > 1 else ():
+        title = f"Detach `{text}` alone where it is read again"
+        found_alone = cut("detach-one-read", title, joined(made), rank + 1)
+        yield replace(found_alone, last_resort=True)  # it may cost the other readers their gradient
 
 
 def where_entered(cutting: Cutting, rank: int) -> Iterator[Proposal]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.shared_frame import Shared
@@ -12,13 +12,21 @@ from analyzers.repair.remake.chains import constructs, in_front
 from analyzers.repair.reschedule.stepping import chains
 from analyzers.repair.rewrite import copy_into
 from analyzers.source.edits import Editor
-from analyzers.source.flow import bindings, names_read, statements_of, walked
+from analyzers.source.flow import (
+    bindings,
+    names_read,
+    names_read_by,
+    statements_of,
+    value_of,
+    walked,
+)
 from analyzers.source.trees import position
 
 
 def walked_anew(story: Story, rank: int) -> Iterator[Proposal]:
-    """What the second walk's loss is made of, once more in front of it: where weights change
-    between the two walks. The last statement that makes it, then with what that one reads."""
+    """What the second walk's loss is made of, once more in front of what makes that loss from it:
+    where weights change between the two walks. The last statement that makes it, then with what
+    that one reads."""
     shared, call = story.shared, story.root_call
     root = walked(call) if call is not None else None
     if shared is None or shared.reached is None or root is None or not story.same_pass:
@@ -26,19 +34,37 @@ def walked_anew(story: Story, rank: int) -> Iterator[Proposal]:
     if story.reuse.reached.at.frame != shared.frame or not _acts_between(shared):
         return
     module = shared.module
-    before = in_front(module, shared.scope, shared.reached)
+    before = list(in_front(module, shared.scope, shared.reached))
     made = [s for s in before if position(s) < shared.freed_at and not constructs(module, s)]
+    since = [s for s in before if position(s) > shared.freed_at]
+    flow = _leading_to(since, names_read(root))
+    wanted = names_read(root).union(*(names_read_by(s) for s in flow))
     editor = Editor(module)
-    for chain in chains(made, names_read(root)):
+    for chain in chains(made, wanted):
         told = ", ".join(f"`{bindings(s)[0]}`" for s in chain)
         yield Proposal(
             "walk-anew",
             f"Compute {told} anew for the second backward",
-            copy_into(editor, chain, shared.reached),
+            copy_into(editor, chain, _first_reading(flow, chain) or shared.reached),
             "The second backward learns from the weights as they are then.",
             rank,
         )
         rank += 1
+
+
+def _leading_to(since: Sequence[ast.stmt], names: set[str]) -> list[ast.stmt]:
+    """Of these statements those that the names are computed by, in order."""
+    wanted, found = set(names), list[ast.stmt]()
+    for statement in reversed(since):
+        if value_of(statement) is not None and set(bindings(statement)) & wanted:
+            found = [statement, *found]
+            wanted |= names_read_by(statement)
+    return found
+
+
+def _first_reading(flow: Sequence[ast.stmt], chain: Sequence[ast.stmt]) -> ast.stmt | None:
+    made = {name for statement in chain for name in bindings(statement)}
+    return next((s for s in flow if names_read_by(s) & made), None)
 
 
 def _acts_between(shared: Shared) -> bool:
