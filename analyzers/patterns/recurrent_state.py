@@ -48,7 +48,7 @@ from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.cut.carried import at_boundary, cuts
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
-from analyzers.repair.cut.resetting import reset_in_each_pass, reset_of_all_layers
+from analyzers.repair.cut.resetting import reset_by_call, reset_in_each_pass, reset_of_all_layers
 from analyzers.source.project import Project
 
 NAME = "recurrent-state"
@@ -92,4 +92,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if not at_boundary(observed):
         yield from boundary_cuts(story)
         yield from stored_cuts(story, rank=3)
+        yield from reset_by_call(story, rank=3)
     yield from reset_in_each_pass(story, rank=3)

@@ -9,6 +9,7 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.cut.detaching import starts_as_none
 from analyzers.repair.cut.expected import visible
+from analyzers.repair.remake.chains import in_front
 from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.helpers import bare_methods
 from analyzers.source.edits import Editor
@@ -61,6 +62,25 @@ def reset_in_each_pass(story: Story, rank: int) -> Iterator[Proposal]:
     edit = Editor(shared.module).insert_before(head_of(loop), lines[0])
     title = f"Begin `{story.name}` anew at the head of the loop"
     yield Proposal("reset-at-head", title, (edit,), _ANEW, rank)
+
+
+def reset_by_call(story: Story, rank: int) -> Iterator[Proposal]:
+    """At the head of the loop, what resets the carrier in front of it: the call, with constants
+    only, of a function that has the carrier as a name of its own, where the loop has none."""
+    shared, loop = story.shared, story.loop
+    if shared is None or loop is None or story.attribute or story.name in visible(story):
+        return
+    own = {getattr(scope, "name", "") for _, scope, _ in story.binders}
+    for statement in in_front(shared.module, shared.scope, loop):
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in own:
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            if all(isinstance(value, ast.Constant) for value in given):
+                editor = Editor(shared.module)
+                edit = editor.insert_before(head_of(loop), editor.text_of(call))
+                title = f"Begin `{story.name}` anew at the head of the loop"
+                yield Proposal("reset-at-head", title, (edit,), _ANEW, rank)
+                return
 
 
 def _goes_through_again(story: Story, loop: Loop) -> bool:
