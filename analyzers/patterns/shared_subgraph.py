@@ -44,6 +44,7 @@ from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.combine.combining import retain_on_first, sum_behind_loop
 from analyzers.repair.combine.one_walk import one_backward
+from analyzers.repair.combine.persisting import ask_again
 from analyzers.repair.remake.walking import walked_anew
 from analyzers.source.project import Project
 
@@ -85,3 +86,4 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from sum_behind_loop(story)
     yield from walked_anew(story, SECOND_CHOICE + 1)
     yield from retain_on_first(story)
+    yield from ask_again(story)

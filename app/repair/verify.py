@@ -161,8 +161,10 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
         trial.unsteady = schedule.idle(trace)
     if reference is not None and trace is not None:
         ended = held.status == fixed.status == "finished"
-        pooled = schedule.pooled(reference, trace, measured.kept)
-        trial.schedule = pooled or schedule.beside(reference, trace, ended=ended)
+        trial.schedule = schedule.beside(reference, trace, ended=ended)
+        if not trial.schedule.problem:
+            pooled = schedule.pooled(reference, trace, measured.kept)
+            trial.schedule = pooled or trial.schedule
         trial.unsteady = (
             starved(reference, trace)
             or schedule.rewalked(trace)
