@@ -47,7 +47,7 @@ from analyzers.evidence import Evidence
 from analyzers.explain.inplace import stale_in, stale_of
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.sentences import changed
-from analyzers.repair.copy.overwriting import clone_first, clone_reads, clone_saved, not_in_place
+from analyzers.repair.copy.overwriting import clone_first, clone_saved, not_in_place
 from analyzers.repair.copy.stacking import list_and_stack
 from analyzers.source.project import Project
 
@@ -70,10 +70,9 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """A list that is stacked; a new tensor each time; copies of what is read."""
+    """A list that is stacked; a new tensor each time; a copy."""
     stale = stale_in(match)
     yield from list_and_stack(stale)
     yield from not_in_place(stale, rank=1)
-    yield from clone_reads(stale, rank=3)
     yield from clone_first(stale, rank=SECOND_CHOICE)
     yield from clone_saved(stale, rank=SECOND_CHOICE + 1)

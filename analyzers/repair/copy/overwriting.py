@@ -13,7 +13,7 @@ from analyzers.repair.copy.outofplace import cloned_first, out_of_place
 from analyzers.repair.rewrite import without_true
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, statements_of
-from analyzers.source.project import LOOPS, spelled
+from analyzers.source.project import spelled
 from analyzers.source.writes import Write, unsliced, writes
 
 
@@ -114,22 +114,6 @@ def _is_path_part(parent: ast.AST | None) -> bool:
 
 
 _FACTS = frozenset({"size", "shape", "append", "ndim", "dtype", "device", "dim", "numel"})
-
-
-def clone_reads(stale: Stale, rank: int = 2) -> Iterator[Proposal]:
-    """Copies of what the loop reads from the buffer that it writes."""
-    edits: dict[Edit, None] = {}
-    for where in stale.statements:
-        loops = where.module.loops_around(where.statement)
-        within: ast.AST = loops[-1] if loops else where.scope
-        for node in statements_of(within):
-            if not isinstance(node, (*LOOPS, ast.If, ast.With)):
-                for part in _reads(where, node, stale):
-                    if isinstance(part, ast.Subscript):
-                        edits[where.editor.append_to(part, ".clone()")] = None
-    if edits:
-        title = f"Clone what is read from {_said(stale.names[:1])}"
-        yield Proposal("clone-reads", title, tuple(edits), "One copy for each read.", rank)
 
 
 def without_flag(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
