@@ -111,7 +111,7 @@ def _ended(options: Options) -> int:
         return _run(diagnose_here(options))
     except BadInput as bad:
         typer.secho(f"gradmend: {bad}", err=True)
-    except Exception:
+    except Exception:  # of any kind: what a script can bring about is among the findings
         print_exc()
     return BAD
 

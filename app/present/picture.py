@@ -14,7 +14,8 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from app.present.guide import guides
-from app.present.scene import MEANINGS, Link, LinkKind, Mark, Node, Scene, healthy_scene, scene_of
+from app.present.parts import MEANINGS, Link, LinkKind, Mark, Node, Scene
+from app.present.scene import healthy_scene, scene_of
 from app.schemas import Cause, Diagnosis
 
 WIDTH = 376

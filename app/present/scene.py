@@ -9,67 +9,12 @@ its own, made of these parts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import PurePath
-from typing import Literal
 
-from app.present.highlight import lines_of
-from app.present.story import NOT_CUT, numbers, steps, tells_of_files
-from app.schemas import Cause, Event, Spot
-
-Mark = Literal["op", "loss", "freed", "origin", "change", "cut", "backward"]
-LinkKind = Literal["edge", "freed", "held", "changes", "frees", "fails", "clean"]
-
-MEANINGS: dict[str, str] = {
-    "fails": "the backward that fails",
-    "frees": "a backward; it frees its graph",
-    "clean": "a backward without an error",
-    "held": "what still points to it",
-    "changes": "a change in place",
-}
-"""The legend: what each kind of link stands for; an edge needs no word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """`text` says what happened, `code` quotes the line, `op` names the operation."""
-
-    key: str
-    text: str
-    code: str = ""
-    op: str = ""
-    mark: Mark = "op"
-
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """What belongs together, mostly one pass. `skipped` passes like it lie before it."""
-
-    title: str
-    nodes: tuple[Node, ...]
-    skipped: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """From one node to another, by their keys; `name` is written on it."""
-
-    kind: LinkKind
-    start: str
-    end: str
-    name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """`meanings`: the legend's words where they differ from the usual ones."""
-
-    title: str
-    description: str
-    lanes: tuple[Lane, ...]
-    links: tuple[Link, ...] = ()
-    meanings: Mapping[str, str] = field(default_factory=dict)
+from app.present.facts import Facts
+from app.present.parts import Lane, Link, Node, Scene
+from app.present.story import NOT_CUT
+from app.schemas import Cause, Event
 
 
 def scene_of(cause: Cause, family: str, sources: Mapping[str, str]) -> Scene | None:
@@ -83,7 +28,7 @@ def scene_of(cause: Cause, family: str, sources: Mapping[str, str]) -> Scene | N
         "starved": _starved,
         "overwritten": _overwritten,
     }.get(family, _reused)
-    return make(_Facts(cause, family, sources))
+    return make(Facts(cause, family, sources))
 
 
 def healthy_scene(calls: int) -> Scene | None:
@@ -106,49 +51,7 @@ def _clean(title: str, skipped: int = 0) -> Lane:
     return Lane(title, nodes, skipped)
 
 
-class _Facts:
-    """A cause's events as nodes, numbered as in its story, with lines quoted from the sources."""
-
-    def __init__(self, cause: Cause, family: str, sources: Mapping[str, str]) -> None:
-        self.cause = cause
-        self.family = family
-        self.made, self.ended, self.reached = cause.created, cause.freed_by, cause.reached_again_by
-        self.name = cause.carrier.name if cause.carrier else ""
-        self.held = f"{self.number('carried')}{self.name}"
-        self._lines = {file: lines_of(text) for file, text in sources.items()}
-
-    def number(self, kind: str) -> str:
-        """The story's number of a kind of event, to stand before its text."""
-        known = numbers(steps(self.cause, self.family)).get(kind)
-        return f"{known} " if known else ""
-
-    def quote(self, event: Spot) -> str:
-        """The event's line, from the request where the event does not bring its own text."""
-        code = event.code.strip()
-        lines = self._lines.get(event.file, [])
-        if not code and 0 < event.line <= len(lines):
-            code = lines[event.line - 1].strip()
-        return f"{self.at(event)}  {code}".rstrip()
-
-    def at(self, event: Spot) -> str:
-        """The event's line, as a sentence calls it."""
-        place = f"{PurePath(event.file).name}:" if tells_of_files(self.cause) else "line "
-        return event.cell or f"{place}{event.line}"
-
-    def node(self, kind: str, text: str, event: Event | None, mark: Mark) -> Node:
-        """An event as a node whose key is its kind."""
-        code = self.quote(event) if event else ""
-        named = event and event.op and mark not in ("loss", "backward") and event.op not in NOT_CUT
-        op = event.op or "" if event and named else ""
-        return Node(kind, f"{self.number(kind)}{text}", code, op, mark)
-
-    def note(self, kind: str) -> str:
-        """What the story says of an event, in short."""
-        told = steps(self.cause, self.family)
-        return next((step.note for step in told if step.kind == kind), "").replace("`", "")
-
-
-def _reused(facts: _Facts) -> Scene | None:
+def _reused(facts: Facts) -> Scene | None:
     made, freed, reached = facts.made, facts.ended, facts.reached
     if freed is None or reached is None:
         return None
@@ -189,7 +92,7 @@ def _pass_of(title: str) -> str:
     return "" if title.endswith("backward") else f" in {title}"
 
 
-def _changed(facts: _Facts) -> Scene | None:
+def _changed(facts: Facts) -> Scene | None:
     made, change, reached = facts.made, facts.ended, facts.reached
     if change is None or reached is None:
         return None
@@ -217,7 +120,7 @@ def _changed(facts: _Facts) -> Scene | None:
     return Scene("A saved value is changed before it is needed", told, lanes, links)
 
 
-def _stepped(facts: _Facts) -> Scene | None:
+def _stepped(facts: Facts) -> Scene | None:
     made, change, reached = facts.made, facts.ended, facts.reached
     if made is None or change is None or reached is None:
         return None
@@ -235,7 +138,7 @@ def _stepped(facts: _Facts) -> Scene | None:
     return Scene("Weights are changed before a backward needs them", told, lanes, links)
 
 
-def _missing(facts: _Facts) -> Scene | None:
+def _missing(facts: Facts) -> Scene | None:
     ended, reached = facts.ended, facts.reached
     if ended is None or reached is None:
         return None
@@ -256,7 +159,7 @@ def _missing(facts: _Facts) -> Scene | None:
     return Scene(title, told, lanes, tuple(links), meanings)
 
 
-def _accumulated(facts: _Facts) -> Scene | None:
+def _accumulated(facts: Facts) -> Scene | None:
     reached = facts.reached
     if reached is None:
         return None
@@ -280,7 +183,7 @@ def _accumulated(facts: _Facts) -> Scene | None:
     return Scene(title, told, lanes, links, {"held": f"still holds the {what}s before"})
 
 
-def _starved(facts: _Facts) -> Scene:
+def _starved(facts: Facts) -> Scene:
     """Ways to parameters that a cut has closed to the gradient."""
     names = facts.cause.parameters or ["some parameters"]
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
@@ -297,7 +200,7 @@ def _starved(facts: _Facts) -> Scene:
     return Scene(title, told, lanes, links, meanings)
 
 
-def _overwritten(facts: _Facts) -> Scene | None:
+def _overwritten(facts: Facts) -> Scene | None:
     """A gradient under a name of the script's, and a later backward that writes into it."""
     reached, kept = facts.reached, facts.cause.location
     if reached is None:

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined
+from analyzers.repair.reconnect.cutting_expressions import cuts_in, samples
 from analyzers.repair.reconnect.recording import recording, switched_off_at
 from analyzers.repair.reconnect.softening import (
     differentiable,
     is_probability,
     straight_through,
 )
-from analyzers.repair.reconnect.starving import Cut, samples
-from analyzers.repair.reconnect.uncutting import cuts_in, later_cut, narrower_cut, without_cut
+from analyzers.repair.reconnect.starving import Cut
+from analyzers.repair.reconnect.uncutting import later_cut, narrower_cut, without_cut
 from analyzers.repair.reconnect.withheld import handed_on
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from analyzers.evidence import MissingGraph, Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held, root_of, spot
-from analyzers.repair.reconnect.uncutting import cuts_in, without_cut
+from analyzers.repair.reconnect.cutting_expressions import cuts_in
+from analyzers.repair.reconnect.uncutting import without_cut
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (

@@ -10,9 +10,9 @@ from analyzers.explain.origins import behind
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held, returns_of
 from analyzers.repair.blocks import alias, joined, text_with
+from analyzers.repair.reconnect.cutting_expressions import base_of, cut_from, cuts_at, cuts_in
 from analyzers.repair.reconnect.stacked import Rows, bounds_as_tensors, restacked
 from analyzers.repair.value_only.arrays import torch_edits
-from analyzers.source.detached import VALUES
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import (
     bindings,
@@ -20,15 +20,10 @@ from analyzers.source.flow import (
     definitions,
     is_dotted,
     names_read,
-    own_expressions,
 )
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
 
-_ENDING_METHODS = VALUES | {"cpu"}
-_TENSOR_MAKERS = frozenset(
-    {"tensor", "as_tensor", "Tensor", "FloatTensor", "from_numpy", "Variable"}
-)
 MAX_SUSPECTS = 3
 
 
@@ -113,7 +108,7 @@ def _passes_through(value: ast.expr) -> bool:
     return any(
         spelled(taken) == spelled(kept)
         for kept, other in ((value.left, value.right), (value.right, value.left))
-        if isinstance(other, ast.Call | ast.Attribute) and _cuts_at(other)
+        if isinstance(other, ast.Call | ast.Attribute) and cuts_at(other)
         for taken in _subtracted(cut_from(other))
     )
 
@@ -171,73 +166,6 @@ def _asked_for(where: Spot, origins: Sequence[Spot], rank: int = 0) -> Iterator[
             yield Proposal("new-leaf", title, edits, "", rank)
 
 
-def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:
-    """The expressions of the statement itself that cut, outermost first; the parts of a chain only
-    once."""
-    found: list[ast.Attribute | ast.Call] = []
-    inside: set[int] = set()
-    for node in own_expressions(statement):
-        if id(node) not in inside and isinstance(node, ast.Attribute | ast.Call) and _cuts_at(node):
-            found.append(node)
-            arguments = node.args if isinstance(node, ast.Call) else []
-            written = arguments[0] if arguments and isinstance(arguments[0], Rows) else None
-            inside |= {id(part) for part in walk(written)} if written is not None else set()
-            inside |= _links(arguments[0] if arguments else node)
-    return found
-
-
-def cut_from(cut: ast.Attribute | ast.Call) -> ast.expr:
-    """What an expression cuts: `loss` of `loss.data`, `xs` of `torch.tensor(xs)`."""
-    return _base(cut.args[0] if isinstance(cut, ast.Call) and cut.args else cut)
-
-
-def _cuts_at(node: ast.Attribute | ast.Call) -> bool:
-    if isinstance(node, ast.Attribute):
-        return node.attr == "data"
-    name = called_name(node)
-    if isinstance(node.func, ast.Attribute) and not node.args and name in _ENDING_METHODS:
-        return name != "cpu"
-    made = name in _TENSOR_MAKERS or spelled(node.func) in ("float",)
-    return made and bool(node.args) and not _is_of_numbers(node.args[0])
-
-
-def _is_of_numbers(value: ast.expr) -> bool:
-    """Whether a value is written out as numbers: there is no graph to keep."""
-    parts = walk(value)
-    return all(
-        isinstance(p, ast.Constant | ast.List | ast.Tuple | ast.UnaryOp | ast.USub | ast.Load)
-        for p in parts
-    )
-
-
-def _shortened(node: ast.expr) -> ast.expr | None:
-    """A chain of cutting methods without its last link; None where there is none."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=value, attr=attr), args=[]) if (
-            attr in _ENDING_METHODS
-        ):
-            return value
-        case ast.Attribute(value=value, attr="data"):
-            return value
-    return None
-
-
-def _links(node: ast.expr) -> set[int]:
-    """The nodes that make up a chain, its base left out."""
-    found: set[int] = set()
-    while (shorter := _shortened(node)) is not None:
-        found |= {id(node), id(getattr(node, "func", node))}
-        node = shorter
-    return found
-
-
-def _base(node: ast.expr) -> ast.expr:
-    """What stands in front of a chain of cutting methods."""
-    while (shorter := _shortened(node)) is not None:
-        node = shorter
-    return node
-
-
 def _told(node: ast.Attribute | ast.Call) -> str:
     if isinstance(node, ast.Attribute):
         return f".{node.attr}"
@@ -249,7 +177,7 @@ def _uncut(editor: Editor, node: ast.Attribute | ast.Call) -> Iterator[Edit]:
     if isinstance(node, ast.Call) and node.args:
         yield editor.replace(node, _unmade(editor, node, node.args[0]))
         return
-    base = _base(node)
+    base = base_of(node)
     if _stands_alone(editor.module, node):
         yield editor.replace(node, editor.text_of(base))
         return
@@ -267,7 +195,7 @@ def _stands_alone(module: Module, node: ast.AST) -> bool:
 
 def _unmade(editor: Editor, node: ast.Call, argument: ast.expr) -> str:
     """What a tensor was made anew from, as a tensor with its graph."""
-    argument = _base(argument)
+    argument = base_of(argument)
     if isinstance(argument, Rows):
         return restacked(editor, argument, lambda entry: _uncut_within(editor, entry))
     text = editor.text_of(argument)

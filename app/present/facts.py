@@ -1,0 +1,53 @@
+"""A cause's events, as a picture tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from app.present.highlight import lines_of
+from app.present.parts import Mark, Node
+from app.present.story import NOT_CUT, numbers, steps, tells_of_files
+from app.schemas import Cause, Event, Spot
+
+
+class Facts:
+    """A cause's events as nodes, numbered as in its story, with lines quoted from the sources."""
+
+    def __init__(self, cause: Cause, family: str, sources: Mapping[str, str]) -> None:
+        self.cause = cause
+        self.family = family
+        self.made, self.ended, self.reached = cause.created, cause.freed_by, cause.reached_again_by
+        self.name = cause.carrier.name if cause.carrier else ""
+        self.held = f"{self.number('carried')}{self.name}"
+        self._lines = {file: lines_of(text) for file, text in sources.items()}
+
+    def number(self, kind: str) -> str:
+        """The story's number of a kind of event, to stand before its text."""
+        known = numbers(steps(self.cause, self.family)).get(kind)
+        return f"{known} " if known else ""
+
+    def quote(self, event: Spot) -> str:
+        """The event's line, from the request where the event does not bring its own text."""
+        code = event.code.strip()
+        lines = self._lines.get(event.file, [])
+        if not code and 0 < event.line <= len(lines):
+            code = lines[event.line - 1].strip()
+        return f"{self.at(event)}  {code}".rstrip()
+
+    def at(self, event: Spot) -> str:
+        """The event's line, as a sentence calls it."""
+        place = f"{PurePath(event.file).name}:" if tells_of_files(self.cause) else "line "
+        return event.cell or f"{place}{event.line}"
+
+    def node(self, kind: str, text: str, event: Event | None, mark: Mark) -> Node:
+        """An event as a node whose key is its kind."""
+        code = self.quote(event) if event else ""
+        named = event and event.op and mark not in ("loss", "backward") and event.op not in NOT_CUT
+        op = event.op or "" if event and named else ""
+        return Node(kind, f"{self.number(kind)}{text}", code, op, mark)
+
+    def note(self, kind: str) -> str:
+        """What the story says of an event, in short."""
+        told = steps(self.cause, self.family)
+        return next((step.note for step in told if step.kind == kind), "").replace("`", "")
