@@ -61,6 +61,23 @@ class Engine:
             for one in given.values() if isinstance(given, dict) else given:
                 yield from self.values_in(one, depth - 1)
 
+    def walk(self, root: Any) -> None:
+        """Walk everything that a value was made of, each value once a call."""
+        self.walks += 1
+        found, pending = {id(root): root}, [root]
+        while pending:
+            value = pending.pop()
+            if value.parents and value.walked:
+                self.refuse()
+            for parent in value.parents:
+                if id(parent) not in found:
+                    found[id(parent)] = parent
+                    pending.append(parent)
+        for value in found.values():
+            value.walked = True
+            gradient = torch.ones_like(value.data)
+            value.grad = gradient if value.grad is None else value.grad + gradient
+
     def refuse(self) -> None:
         """Raise the error that was given."""
         raise self._error(self._message)
@@ -98,21 +115,7 @@ def _value_class(engine: Engine) -> type:
             self.walked = False
 
         def backward(self, grad: Any = None, *rest: Any, **named: Any) -> None:
-            """Walk everything that this was made of, each value once a call."""
-            engine.walks += 1
-            found, pending = {id(self): self}, [self]
-            while pending:
-                value = pending.pop()
-                if value.parents and value.walked:
-                    engine.refuse()
-                for parent in value.parents:
-                    if id(parent) not in found:
-                        found[id(parent)] = parent
-                        pending.append(parent)
-            for value in found.values():
-                value.walked = True
-                gradient = torch.ones_like(value.data)
-                value.grad = gradient if value.grad is None else value.grad + gradient
+            engine.walk(self)
 
         def detach(self) -> Any:
             return type(self)(self.data)
@@ -148,19 +151,25 @@ def _value_class(engine: Engine) -> type:
         def __len__(self) -> int:
             return len(self.data)
 
+    if not any("detach" in use.asked for use in Here.world.uses.of.values()):
+        del Value.detach  # the text does not say that its engine has one
+    _calculate(Value, engine)
+    return Value
+
+
+def _calculate(kind: type, engine: Engine) -> None:
+    """Give a class of values the arithmetic of the tensors that they hold."""
+
     def operation(name: str) -> Any:
         def apply(self: Any, *other: Any) -> Any:
             return engine.made(getattr(self.data, name)(*map(bare, other)), [self, *other])
 
         return apply
 
-    if not any("detach" in use.asked for use in Here.world.uses.of.values()):
-        del Value.detach  # the text does not say that its engine has one
     for name in ("add", "sub", "mul", "truediv", "matmul", "pow"):
         for form in (f"__{name}__", f"__r{name}__"):
-            setattr(Value, form, operation(form))
-    setattr(Value, "__neg__", operation("__neg__"))  # noqa: B010 (to mypy the class lacks it)
-    return Value
+            setattr(kind, form, operation(form))
+    setattr(kind, "__neg__", operation("__neg__"))  # noqa: B010 (to mypy the class lacks it)
 
 
 def bare(value: Any) -> Any:
