@@ -41,6 +41,7 @@ Mended::
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, Place, SilentFault
@@ -53,6 +54,7 @@ from analyzers.repair.reschedule.clearing import (
     clear_before_walk,
     clear_leaves,
     cleared_already,
+    clears_others,
     optimizer_stepped,
     uncalled,
 )
@@ -75,14 +77,17 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if fault is None:
         return None
     foreign = fault.detail == FOREIGN
-    if where is not None and cleared_already(where, fault.params, before=foreign):
+    own = fault.gradient != ""  # of a hand-written engine: what it calls clearing was watched
+    if where is not None and not own and cleared_already(where, fault.params, before=foreign):
         return None
     if fault.doubtful and (where is None or not handed_on(where, fault.params)):
         return None
     name = optimizer_stepped(where) if where is not None else None
     name = name or next(iter(fault.params), None)
     carrier = Carrier(name, where.place) if name and where is not None else None
-    named = uncalled(where) if where is not None else []
+    named: list[ast.expr | ast.stmt] = [*uncalled(where)] if where is not None else []
+    if where is not None and own and (partly := clears_others(where, fault.params)) is not None:
+        named = [partly]
     place = Place(where.module.path, named[0].lineno) if where is not None and named else None
     return matched(NAME, fault, place, carrier)
 
@@ -97,6 +102,12 @@ def explain(match: Match, project: Project) -> str:
                 f"The script takes the gradients of {names} after each backward for those of that "
                 "backward, and nothing clears them: they hold those of the backwards before, too. "
                 f"{measured(match, project, 'Norm of the gradients after each backward')}"
+            )
+        if match.location != fault.seen_at:
+            return (
+                f"Line {match.location.line} clears gradients, and not those of {names}: each "
+                "backward adds to what an update has already used. "
+                f"{measured(match, project, FIGURES)}"
             )
         return (
             f"The script updates {names} itself, and each backward adds to gradients that an "

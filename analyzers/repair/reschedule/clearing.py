@@ -28,13 +28,22 @@ def optimizer_stepped(where: Spot) -> str | None:
 def cleared_already(where: Spot, params: Sequence[str], *, before: bool = False) -> bool:
     """Whether the step's own block clears this optimizer, or the model that owns the parameters
     (`before`: in front of the step): then what was seen has another cause."""
-    names = {optimizer_stepped(where), *(path.partition(".")[0] for path in params)}
     end = where.block.index(where.statement) if before else None
-    return any(
-        isinstance(call.func, ast.Attribute) and spelled(call.func.value) in names
-        for statement in where.block[:end]
-        for call in calls_named(statement, "zero_grad")
-    )
+    return next(_clearing(where, params, where.block[:end]), None) is not None
+
+
+def clears_others(where: Spot, params: Sequence[str]) -> ast.stmt | None:
+    """The statement of the block that is said to clear these parameters, by a `zero_grad` of the
+    script's own: a run has seen what it leaves."""
+    return next(_clearing(where, params, where.block), None)
+
+
+def _clearing(where: Spot, params: Sequence[str], block: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    names = {optimizer_stepped(where), *(path.partition(".")[0] for path in params)}
+    for statement in block:
+        for call in calls_named(statement, "zero_grad"):
+            if isinstance(call.func, ast.Attribute) and spelled(call.func.value) in names:
+                yield statement
 
 
 def clear_before_walk(where: Spot, rank: int = 0) -> Iterator[Proposal]:
