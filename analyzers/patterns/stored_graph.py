@@ -46,7 +46,7 @@ from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, line, matched, story_in
 from analyzers.repair.cut.carried import at_boundary, cuts
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
-from analyzers.repair.cut.windows import gathered_emptied
+from analyzers.repair.cut.windows import emptied, gathered_emptied
 from analyzers.repair.remake.anew import computed_for_next_pass
 from analyzers.repair.remake.caches import without_cache
 from analyzers.source.project import Project
@@ -83,7 +83,7 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """No cache of what no pass makes anew; detach what goes into the store; a plain value computed
-    anew; failing that, cut it at the boundary."""
+    anew; failing that, empty the store or cut it at the boundary."""
     story = story_in(match)
     yield from gathered_emptied(story)
     if not story.reuse.remade:
@@ -92,6 +92,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     observed = list(cuts(story.reuse, project, stored_first=True, stored=stored))
     yield from observed
     yield from computed_for_next_pass(story)
+    yield from emptied(story, rank=3)
     if not at_boundary(observed):
         yield from stored_cuts(story, rank=stored)
         yield from boundary_cuts(story, rank=SECOND_CHOICE)

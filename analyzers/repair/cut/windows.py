@@ -14,8 +14,9 @@ from analyzers.repair.cut.expected import visible
 from analyzers.repair.sites.scopes import walked_behind
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
-from analyzers.source.flow import names_read, value_of
+from analyzers.source.flow import names_read, reads, statements_of, value_of
 from analyzers.source.project import Module, spelled
+from analyzers.source.trees import position
 
 
 def cut_window(story: Story) -> Iterator[Proposal]:
@@ -74,6 +75,28 @@ def _begun_again(story: Story) -> str | None:
         ]
         return f"[({', '.join(parts)})]"
     return f"[{spelled(appended)}.detach()]"
+
+
+def emptied(story: Story, rank: int) -> Iterator[Proposal]:
+    """Empty a list behind the walk that used up its graphs, beside and in the manner of others
+    that are emptied there."""
+    place = story.reuse.freed.at
+    where = spot(story.project, place)
+    holder = story.holder
+    if where is None or holder is None or not holder.container.startswith("list"):
+        return
+    module, walk, scope = where.module, where.statement, where.scope
+    if not (story.name.startswith("self.") or reads(scope, story.name.partition(".")[0])):
+        return
+    manners = [
+        (statement, manner)
+        for statement in statements_of(scope)
+        if position(statement) > position(walk) and (manner := _emptying(statement)) is not None
+    ]
+    after, manner = manners[-1] if manners else (walked_behind(module, walk), "{}.clear()")
+    rank += 0 if manners else 3  # what nobody empties may be meant to be kept
+    edit = Editor(module).insert_after(after, manner.format(story.name))
+    yield cut("empty-list", f"Empty `{story.name}` behind the backward", (edit,), rank)
 
 
 def gathered_emptied(story: Story) -> Iterator[Proposal]:
@@ -137,3 +160,15 @@ def _within_pass(story: Story, call: ast.AST) -> bool:
     return all(
         loop is not story.loop and not shared.module.holds(loop, shared.freed) for loop in inner
     ) and bool(inner)
+
+
+def _emptying(statement: ast.stmt) -> str | None:
+    """How a statement empties a list, with a place for another list's name."""
+    match statement:
+        case ast.Assign(targets=[ast.Name() | ast.Attribute()], value=ast.List(elts=[])):
+            return "{} = []"
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="clear"), args=[])):
+            return "{}.clear()"
+        case ast.Delete(targets=[ast.Subscript(slice=ast.Slice(lower=None, upper=None))]):
+            return "del {}[:]"
+    return None
