@@ -6,7 +6,7 @@ import sys
 import weakref
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from types import FrameType, MappingProxyType
 from typing import Any
@@ -58,6 +58,7 @@ class Aliases:
         self._gathered: list[tuple[Name, Values]] = []
         self._ended: dict[Values, int] = {}  # how often each was written as the last call ended
         self._steps = 0
+        self._calls = 0
         self._lasting = False  # whether an object keeps gradients
         self._doubts: dict[tuple[str, str], Json] = {}
         self._told: set[tuple[str, str]] = set()  # doubts
@@ -73,7 +74,10 @@ class Aliases:
                 self._written.setdefault(id(tensor.grad), tensor.grad._version)
         if not self._owners or call.n > (LASTING if self._lasting else CALLS):
             return None
-        told = self._twice_in_one(call.frame) or self._two_lists(call)
+        lists = self._lists_of(call.frame, call.n)
+        self._remember(lists)
+        self._calls = call.n
+        told = self._twice_in_one(call.frame) or self._two_lists(lists)
         self._gathered = self._nested(call.frame) if call.n <= CALLS else []
         self._outlived(call)
         return told
@@ -90,7 +94,8 @@ class Aliases:
             lambda held: bool(now & {*map(id, _items(held))}), kinds=(list, tuple, dict)
         )
         self._used |= {id(held) for _, held in search.around(frame)}
-        return self._twice_in_one(frame, written)
+        told = self._twice_in_one(frame, written)
+        return told or self._two_lists(self._lists_of(frame, self._calls + 1))
 
     def crossed(self, call: Call) -> None:
         """Doubt what a plain name held as a call began, alone or in a list, and the call wrote
@@ -182,31 +187,42 @@ class Aliases:
                 return _told(group, self._owner(tensor))
         return None
 
-    def _two_lists(self, call: Call) -> Json | None:
-        """Two lists made at different times, a backward between them, of the same gradients."""
+    def _lists_of(self, frame: FrameType | None, calls: int) -> list[tuple[Kept, Any]]:
+        """The collections of gradients that have a name, and gradients alone. What has another
+        name by now is as old as it was as an entry."""
         search = Search(self._holds_gradients, kinds=(list, tuple, dict, torch.Tensor))
-        now: dict[tuple[str, str], Kept] = {}
-        lists: list[Kept] = []
-        for name, held in search.around(call.frame):
-            lasting = "." in name.path
+        found: list[tuple[Kept, Any]] = []
+        for name, held in search.around(frame):
+            gradients = [g for item in _items(held) if (g := self._gradient(item)) is not None]
+            versions = {_values(gradient): gradient._version for gradient in gradients}
+            kept = self._lists.get((name.scope, name.path))
+            if kept is None or kept.identity != id(held) or kept.versions.keys() != versions.keys():
+                kept = self._renamed(name, held, versions) or Kept(name, id(held), calls, versions)
+            found.append((kept, held))
+        return found
+
+    def _remember(self, found: list[tuple[Kept, Any]]) -> None:
+        """Keep what names hold as a call begins."""
+        for kept, held in found:
+            lasting = "." in kept.name.path
             items = _items(held)
             gradients = [g for item in items if (g := self._gradient(item)) is not None]
-            plain = name.kind in ("local", "global") and id(held) not in self._used
+            plain = kept.name.kind in ("local", "global") and kept.identity not in self._used
             if plain and len(gradients) == len(items):
-                self._local.append((name, gradients, [t._version for t in gradients]))
-            if isinstance(held, torch.Tensor) and (not lasting or name.path.endswith(".grad")):
+                self._local.append((kept.name, gradients, [t._version for t in gradients]))
+            if isinstance(held, torch.Tensor) and (not lasting or kept.name.path.endswith(".grad")):
                 continue
             self._lasting = self._lasting or lasting
-            versions = {_values(gradient): gradient._version for gradient in gradients}
-            before = self._lists.get((name.scope, name.path))
-            same = before is not None and before.identity == id(held)
-            if before is None or not same or before.versions.keys() != versions.keys():
-                before = Kept(name, id(held), call.n, versions)
-                self._snapshots[name.scope, name.path].add(id(held))
-            now[name.scope, name.path] = before
-            if not isinstance(held, torch.Tensor) and any(map(self._owner, items)):
-                lists.append(before)
-        self._lists |= now
+            self._snapshots[kept.name.scope, kept.name.path].add(kept.identity)
+            self._lists[kept.name.scope, kept.name.path] = kept
+
+    def _two_lists(self, found: list[tuple[Kept, Any]]) -> Json | None:
+        """Two lists made at different times, a backward between them, of the same gradients."""
+        lists = [
+            kept
+            for kept, held in found
+            if not isinstance(held, torch.Tensor) and any(map(self._owner, _items(held)))
+        ]
         for one, other in combinations(sorted(lists, key=lambda kept: kept.since), 2):
             changed = [
                 key
@@ -215,6 +231,14 @@ class Aliases:
             ]
             if changed and one.name.scope == other.name.scope:
                 return _told([one.name, other.name], self._values[changed[0]][1])
+        return None
+
+    def _renamed(self, name: Name, held: Any, versions: dict[Values, int]) -> Kept | None:
+        """What is known of the list by an entry that it was under another name."""
+        for kept in self._lists.values():
+            if kept.name.containers and kept.identity == id(held):
+                if kept.versions.keys() == versions.keys():
+                    return replace(kept, name=name)
         return None
 
     def _holds_gradients(self, held: Any) -> bool:

@@ -110,10 +110,9 @@ class Search:
                 self._look(own, held, self.depth, found)
 
     def _look(self, name: Name, value: Any, depth: int, found: Found) -> None:
-        if isinstance(value, self.kinds):
-            if self.wanted(value):
-                found.append((name, value))
-        elif depth > 0 and self.budget > 0 and id(value) not in self._seen:
+        if isinstance(value, self.kinds) and self.wanted(value):
+            found.append((name, value))
+        elif self._counts(value) and depth > 0 and self.budget > 0 and id(value) not in self._seen:
             self._seen.add(id(value))
             kind = type(value).__name__
             for extend, key, held in parts(value, self.deep, self.leaves):
@@ -124,4 +123,5 @@ class Search:
 
     def _counts(self, value: Any) -> bool:
         """Whether there is anything to find here: most tensors are not wanted."""
-        return not isinstance(value, self.kinds) or self.wanted(value)
+        sought = isinstance(value, self.kinds) and isinstance(value, torch.Tensor)
+        return not sought or self.wanted(value)
