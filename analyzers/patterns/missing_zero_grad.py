@@ -59,6 +59,7 @@ from analyzers.repair.reschedule.clearing import (
     uncalled,
 )
 from analyzers.repair.reschedule.clearing_leaves import clear_engine_leaves
+from analyzers.source.calls import reads_gradient
 from analyzers.source.project import Project
 
 NAME = "missing-zero-grad"
@@ -76,6 +77,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     where = spot(project, fault.at) if fault is not None else None
     if fault is None:
         return None
+    if _by_hand(fault) and not fault.gradient and not _takes_gradients(project):
+        return None  # what the leaves are written with is no update
     foreign = fault.detail == FOREIGN
     own = fault.gradient != ""  # of a hand-written engine: what it calls clearing was watched
     if where is not None and not own and cleared_already(where, fault.params, before=foreign):
@@ -140,3 +143,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
 def _by_hand(fault: SilentFault) -> bool:
     """Whether the script updates the leaves itself: then the fault shows at a backward."""
     return fault.visit is not None
+
+
+def _takes_gradients(project: Project) -> bool:
+    """Whether the script itself reads the gradient of anything."""
+    return any(reads_gradient(module.tree) for module in project.modules.values())

@@ -204,18 +204,18 @@ def store(
     machine: Machine, container: Value, index: Value, value: Value, path: str, frame: Frame
 ) -> None:
     """`container[index] = value`."""
+    key = index.value if isinstance(index, Const) else None
     if isinstance(container, Tensor):
-        inplace.write(machine, container, "copy_", [value], frame)
+        if not isinstance(key, str):  # which no tensor has: it was taken for one
+            inplace.write(machine, container, "copy_", [value], frame)
         return
     if isinstance(container, Sequence):
-        position = index.value if isinstance(index, Const) else None
-        if isinstance(position, int) and -len(container.items) <= position < len(container.items):
-            container.items[position] = value
-            named_in(machine, container, position, value, path, frame)
+        if isinstance(key, int) and -len(container.items) <= key < len(container.items):
+            container.items[key] = value
+            named_in(machine, container, key, value, path, frame)
         else:
             append(machine, container, value, path, frame)
     elif isinstance(container, Mapping):
-        key = index.value if isinstance(index, Const) else None
         if isinstance(index, Const) and isinstance(key, str | int | float | bool | None):
             container.items[key] = value
         else:

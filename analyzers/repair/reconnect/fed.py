@@ -9,6 +9,7 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.reconnect.cutting_expressions import cuts_in, samples
+from analyzers.repair.reconnect.functional import called_with
 from analyzers.repair.reconnect.recording import recording, switched_off_at
 from analyzers.repair.reconnect.softening import (
     differentiable,
@@ -25,11 +26,14 @@ from analyzers.source.project import Project, spelled
 
 
 def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """The statement without its cut; recorded; what its function says in NumPy said in torch; a
-    sample, or a value, that has a gradient."""
+    """A module called with what is written into it; the statement without its cut; recorded; what
+    its function says in NumPy said in torch; a sample, or a value, that has a gradient."""
     if cut.withheld is not None:
         yield from handed_on(cut.withheld, rank)
         return
+    instead = [*called_with(cut.where, rank)]
+    yield from instead
+    rank += len(instead)
     if switched_off_at(cut.where) is not None:
         yield from recording(cut.where, project, rank)
     in_torch = joined(torch_edits(cut.where))

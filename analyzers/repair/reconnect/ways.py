@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from analyzers.explain.reuse.feeding import put_in
 from analyzers.repair.reconnect.cutting_expressions import cuts_in
+from analyzers.repair.reconnect.functional import written
 from analyzers.source.calls import calls_to
 from analyzers.source.flow import (
     backward_calls,
@@ -65,7 +66,10 @@ def source_of(node: ast.stmt, wanted: set[str], derived: Mapping[str, str]) -> s
 
 
 def _put_in(node: ast.stmt) -> ast.expr | None:
-    """What a statement puts into a container of plain name: `y` of `xs.append(y)`."""
+    """What a statement puts into a container of plain name: `y` of `xs.append(y)`; or into a
+    module's parameter."""
+    if isinstance(node, ast.Expr) and (write := written(node)) is not None:
+        return write.value
     stored = stored_into(node.value) if isinstance(node, ast.Expr) else None
     return put_in(node) if stored is not None and "." not in stored else None
 
@@ -138,6 +142,8 @@ def goes_on(scope: Scope, statement: ast.stmt, project: Project, depth: int = MA
     object, walked, or returned to where it is. A number that is only logged does not."""
     if isinstance(statement, ast.Return):
         return _taken_on(scope, project, depth)
+    if isinstance(statement, ast.Expr) and written(statement) is not None:
+        return True
     reached = set(bindings(statement))
     for node in [*statements_of(scope)] * 2:  # what a loop reads may stand in front
         if not names_read_by(node) & reached:

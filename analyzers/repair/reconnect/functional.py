@@ -1,0 +1,104 @@
+"""A module called with weights that the script computes.
+
+What is written into its parameters, by `.data`, `copy_` or a new Parameter, loses its graph; a
+functional call takes the value itself.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import alias, joined
+from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in
+from analyzers.source.edits import Editor
+from analyzers.source.flow import statements_of, walk_scope
+from analyzers.source.project import spelled
+
+_WRITING = ("copy_", "set_")
+
+
+@dataclass(frozen=True)
+class Write:
+    """`value` put into the parameter at `path` (`self.layer.weight`)."""
+
+    statement: ast.stmt
+    path: str
+    value: ast.expr
+
+
+def called_with(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """The module that the statement writes to, called with what it and its like write."""
+    own = written(where.statement)
+    if own is None:
+        return
+    editor = where.editor
+    writes = [w for s in statements_of(where.scope) if (w := written(s)) is not None]
+    for call in _calls_of_owner(where, own):
+        owner = spelled(call.func)
+        put = [write for write in writes if write.path.startswith(f"{owner}.")]
+        if any(write.statement.lineno > call.lineno for write in put):
+            return
+        text = _call(editor, call, {w.path[len(owner) + 1 :]: w.value for w in put})
+        edits = [editor.replace(call, text), *editor.delete_all(_emptied(where, put))]
+        title = f"Call `{owner}` with the weights themselves"
+        yield Proposal("functional-call", title, joined(edits), "", rank)
+        return
+
+
+def written(statement: ast.stmt) -> Write | None:
+    """What the statement puts into a module's parameter, past its graph."""
+    match statement:
+        case ast.Assign(
+            targets=[ast.Attribute(value=ast.Attribute() as parameter, attr="data")], value=value
+        ):
+            return Write(statement, spelled(parameter), value)
+        case ast.Assign(
+            targets=[ast.Attribute() as parameter],
+            value=ast.Call(func=ast.Attribute(attr="Parameter"), args=[value]),
+        ):
+            return Write(statement, spelled(parameter), value)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=target, attr=name), args=[value])):
+            path = spelled(target).removesuffix(".data")
+            if name in _WRITING and "." in path:
+                return Write(statement, path, value)
+    return None
+
+
+def _calls_of_owner(where: Spot, write: Write) -> Iterator[ast.Call]:
+    """Calls, behind the statement, of the module that has the parameter, or of one that has it."""
+    for node in walk_scope(where.scope):
+        if isinstance(node, ast.Call) and node.lineno > write.statement.lineno:
+            plain = not any(isinstance(a, ast.Starred) for a in node.args)
+            named = isinstance(node.func, ast.Name | ast.Attribute)
+            if named and plain and write.path.startswith(f"{spelled(node.func)}."):
+                yield node
+
+
+def _call(editor: Editor, call: ast.Call, weights: dict[str, ast.expr]) -> str:
+    """The functional call, with the arguments as they were."""
+    given = ", ".join(f'"{name}": {editor.text_of(_whole(v))}' for name, v in weights.items())
+    arguments = ", ".join(map(editor.text_of, call.args))
+    arguments += "," if len(call.args) == 1 else ""
+    parts = [editor.text_of(call.func), f"{{{given}}}", f"({arguments})"]
+    if call.keywords:
+        parts.append(f"dict({', '.join(map(editor.text_of, call.keywords))})")
+    return f"{alias(editor.module, 'torch')}.func.functional_call({', '.join(parts)})"
+
+
+def _whole(value: ast.expr) -> ast.expr:
+    """The value with its graph."""
+    cut = next((cut for cut in cuts_in(ast.Expr(value)) if cut is value), None)
+    return (cut_from(cut) if cut is not None else None) or value
+
+
+def _emptied(where: Spot, writes: list[Write]) -> list[ast.stmt]:
+    """The statements, or the whole block of a `with` that holds nothing else."""
+    gone = [write.statement for write in writes]
+    for node in {where.module.parents[statement] for statement in gone}:
+        if isinstance(node, ast.With) and all(part in gone for part in node.body):
+            gone = [node, *(part for part in gone if part not in node.body)]
+    return gone
