@@ -61,6 +61,7 @@ from analyzers.repair.reschedule.clearing import (
 from analyzers.repair.reschedule.clearing_leaves import clear_engine_leaves
 from analyzers.source.calls import reads_gradient
 from analyzers.source.project import Project
+from analyzers.source.trees import remembered
 
 NAME = "missing-zero-grad"
 FAMILY = "silent"
@@ -147,4 +148,7 @@ def _by_hand(fault: SilentFault) -> bool:
 
 def _takes_gradients(project: Project) -> bool:
     """Whether the script itself reads the gradient of anything."""
-    return any(reads_gradient(module.tree) for module in project.modules.values())
+    return any(_reads_gradient(module.tree) for module in project.modules.values())
+
+
+_reads_gradient = remembered(reads_gradient)  # of a whole file, which is asked about often
