@@ -71,7 +71,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 def explain(match: Match, project: Project) -> str:
     """Which activation both losses reach."""
     remedy = (
-        "weights change between the two walks, so that the second needs a forward of its own"
+        "weights change between the two, so that the second backward needs a forward of its own"
         if story_in(match).same_pass and story_in(match).steps_between
         else "call backward once, on their sum"
     )

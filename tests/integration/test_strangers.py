@@ -49,6 +49,8 @@ MENDED = [
     "batch39/unused_parameter/moored_buoy_hamiltonian",
     "batch41/derived_outside_loop/reservoir_kriging",
     "batch43/derived_outside_loop/clay_pot_scanner",
+    "batch45/aliased_grad/surgery_two_tasks",
+    "batch45/starved_parameter/filter_hypernet",
 ]
 
 

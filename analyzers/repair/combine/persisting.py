@@ -33,7 +33,7 @@ def ask_again(story: Story) -> Iterator[Proposal]:
                     f"Last resort: make `{called_name(call)}` with `{option}=True`",
                     (with_keyword(editor, call, option, "True"),),
                     "Last resort: what was recorded stays in memory, and a step between the two "
-                    "walks would leave it with weights that have changed.",
+                    "backwards would leave it with weights that have changed.",
                     9,
                     last_resort=True,
                 )
