@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from analyzers.tracebacks.cleaning import MAX_CHARACTERS, clean_lines
-from analyzers.tracebacks.messages import classify, told_in, warned_of_grad
+from analyzers.tracebacks.messages import classify, is_denied, told_in, warned_of_grad
 from analyzers.tracebacks.model import Frame, ParsedTraceback, Part
 from analyzers.tracebacks.scanning import Scanned, scan, spoken_frame
 
 __all__ = ["MAX_CHARACTERS", "Frame", "ParsedTraceback", "Part", "lines_of_error", "parse"]
 
 MAX_WRAPPED = 3  # lines over which a quoted message is broken
+MAX_PARAGRAPH = 8  # lines in which it may be said that no such error is raised
 
 
 def parse(text: str) -> ParsedTraceback:
@@ -68,12 +70,14 @@ def _whole(scanned: Scanned, lines: Sequence[str]) -> list[Part]:
 
 
 def _told(lines: Sequence[str]) -> Part | None:
-    """The first message of a kind that we know, in words around the code."""
+    """The first message of a kind that we know, in words around the code, of which they do not
+    say that there is none."""
     for wrapped in range(1, MAX_WRAPPED + 1):
         for at in range(len(lines) - wrapped + 1):
             text = " ".join(lines[at : at + wrapped])
             if (part := told_in(text)) is not None:
-                return part
+                behind = takewhile(str.strip, lines[at + wrapped : at + MAX_PARAGRAPH])
+                return None if is_denied(" ".join([text, *behind])) else part
     return None
 
 

@@ -61,6 +61,13 @@ _RAISED_AS = {
 _QUOTED = re.compile(
     r"""["“'`](?P<name>\w{0,60}(?:Error|Exception)): (?P<message>[^"”'`]{1,400})["”'`]"""
 )
+_SENTENCES = re.compile(r"[.;!?]\s")
+_NONE_RAISED = re.compile(r"\bno (?:error|exception)s?\b", re.IGNORECASE)
+_GOES_WELL = re.compile(  # of one's own script: other frameworks may do what this one refuses
+    r"\b(?:my|our|it|this)\b.{0,200}\bwithout(?: any| an?)? (?:error|exception|complaint)s?\b",
+    re.IGNORECASE,
+)
+_OTHERWISE = re.compile(r"\b(?:with|without|if|when|once|until|for \w+ ?=)", re.IGNORECASE)
 _MARKUP = " \t*`_#>\"'?:-"
 
 
@@ -100,6 +107,19 @@ def told_in(line: str) -> Part | None:
     lowered = text.lower()
     kind = next((kind for words, kind in _RAISED_AS.items() if words in lowered), "RuntimeError")
     return Part(kind, text.strip(_MARKUP))
+
+
+def is_denied(text: str) -> bool:
+    """Whether words say of an error that they speak of that it is not raised (`a reviewer wrote
+    that …; there is no error`): others named it, or it is gone. Of another setting they say
+    nothing here (`with one layer there is no error`)."""
+    for sentence in _SENTENCES.split(text):
+        none = _NONE_RAISED.search(sentence)
+        if _GOES_WELL.search(sentence):
+            return True
+        if none is not None and not _OTHERWISE.search(sentence, 0, none.start()):
+            return True
+    return False
 
 
 def _kind(part: Part, family: Family) -> str | None:

@@ -38,7 +38,7 @@ def noise(name: str, shape: tuple[int, ...] | None = None, kind: Any = None) -> 
     whole = kind is not None and np.dtype(kind).kind in "iu"
     label, bound = is_label(name), sizes.bound_of(name)
     if shape is None:
-        usual = shape_of_data()[1:] if item else shape_of_data()
+        usual = shape_of_data()[1:] if item else sizes.rows(shape_of_data())
         shape = sizes.shape_of(name, usual[: not item] if label and not whole else usual)
     if whole or label or bound:
         labels = random.integers(0, bound or CLASSES, shape)

@@ -12,12 +12,14 @@ _shapes: dict[str, list[int]] = {}
 _whole: dict[str, int] = {}
 made: dict[str, list[int]] = {}  # the shape that each has in this run
 _followed = False
+_times = 1
 
 
-def decide(shapes: dict[str, list[int]], whole: dict[str, int]) -> None:
-    """Take what a plan says from now on, and remember where values come from."""
-    global _followed
-    _followed = True
+def decide(shapes: dict[str, list[int]], whole: dict[str, int], times: int = 1) -> None:
+    """Take what a plan says from now on, and remember where values come from. There are so many
+    times the usual rows."""
+    global _followed, _times
+    _followed, _times = True, times
     made.clear()
     _shapes.clear()
     _shapes.update({path: size for path, size in shapes.items() if path.startswith(PREFIX)})
@@ -35,6 +37,11 @@ def shape_of(name: str, usual: tuple[int, ...]) -> tuple[int, ...]:
     path = path_of(name)
     made[path] = list(_shapes.get(path, usual))
     return tuple(made[path])
+
+
+def rows(usual: tuple[int, ...]) -> tuple[int, ...]:
+    """The usual shape of a whole set of data, with as many rows as there are to be."""
+    return (usual[0] * _times, *usual[1:])
 
 
 def bound_of(name: str) -> int | None:

@@ -112,14 +112,25 @@ class Building:
         given = given[: len(given) - len(node.args.defaults)] if node.args.defaults else given
         if skip_self and given and given[0].arg in ("self", "cls", "ctx"):
             given = given[1:]
+        models = [one for one in given if self._is_model(f"{name}.{one.arg}")]
+        for one in models:  # an optimizer among the others is one of theirs
+            self._argument(name, one.arg)
         return [self._argument(name, one.arg) for one in given]
+
+    def _is_model(self, path: str) -> bool:
+        return self._world.role(path) == "module"
 
     def _argument(self, function: str, name: str) -> Any:
         if name == "self":
             return self._world.load("self", None)
         if name in ("batch_idx", "batch_nb", "optimizer_idx"):
             return 0
-        return self._world.make(f"{function}.{name}")
+        path, values = f"{function}.{name}", self._world.values
+        if not self._is_model(path):
+            return self._world.make(path)
+        if not isinstance(values.get(name), nn.Module):
+            values[name] = self._world.make(path)
+        return values[name]
 
     def named(self, name: str, node: Definition) -> dict[str, Any]:
         """Keyword arguments: those without a default, and what is read from all others."""

@@ -23,6 +23,21 @@ def asked_of(name: str, args: tuple[Any, ...]) -> Wishes:
         yield from rule(*args)
 
 
+def told_by(name: str, args: tuple[Any, ...]) -> tuple[str, list[int]] | None:
+    """What a call says of the shape of what was made up, whether it raises or not: an axis that is
+    taken away has a single item."""
+    match name, args:
+        case "squeeze", (torch.Tensor() as tensor, int(axis)) if (
+            -tensor.dim() <= axis < tensor.dim()
+        ):
+            path = made_for(tensor)
+            if path and tensor.shape[axis] != 1:
+                shape = list(map(int, tensor.shape))
+                shape[axis] = 1
+                return path, shape
+    return None
+
+
 def of_products(args: tuple[Any, ...], message: str) -> Wishes:
     """Two matrices that cannot be multiplied: either takes the size of the other."""
     found = re.search(r"\((\d+)x(\d+) and (\d+)x(\d+)\)", message)
@@ -109,6 +124,10 @@ def _linear(first: Any = None, second: Any = None, *_: Any) -> Wishes:
         yield path, [*map(int, shape[:-1]), wanted]
     if data := traced(first, [*map(int, first.shape[:-1]), wanted]):
         yield data
+    if path is None and (source := came_of(first)):  # some of it, by a slice or an index
+        held = shape_of(source)
+        if len(held) > first.dim() and held[-1:] == list(first.shape[-1:]):
+            yield source, [*held[:-1], wanted]
 
 
 def _convolution(first: Any = None, second: Any = None, *_: Any, channels: int = 1) -> Wishes:

@@ -11,6 +11,8 @@ from ..standins import sizes
 from ..standins.objects import State
 from .here import Here
 
+MOST = 8  # sources that are remembered
+
 
 def made_for(value: Any) -> str | None:
     """The path that an invented tensor was made for."""
@@ -50,6 +52,13 @@ def came_of(value: torch.Tensor) -> str | None:
     return found
 
 
+def sources(value: torch.Tensor) -> tuple[str, ...]:
+    """The paths of all invented tensors that something was computed of, as far as is known."""
+    path = made_for(value) or came_of(value)
+    found: tuple[str, ...] = getattr(value, "_sources", ())
+    return found or ((path,) if path else ())
+
+
 def remembered(result: Any, args: Any) -> Any:
     """The result of a function, known by what it was made from where it has the same shape."""
     if isinstance(result, torch.Tensor) and made_for(result) is None:
@@ -57,7 +66,9 @@ def remembered(result: Any, args: Any) -> Any:
             result._made_of = [t for t in args[0] if isinstance(t, torch.Tensor)]  # type: ignore[attr-defined]
         if not isinstance(args[0] if args else None, torch.Tensor | list | tuple):
             mark(result, args[0] if args else None)
-        for tensor in flat(args):
+        given = list(flat(args))
+        result._sources = tuple(dict.fromkeys(p for t in given for p in sources(t)))[:MOST]  # type: ignore[attr-defined]
+        for tensor in given:
             if (path := made_for(tensor)) and tensor.shape == result.shape:
                 result._made_for = path  # type: ignore[attr-defined]
                 break

@@ -19,6 +19,7 @@ _OF_MODULES = frozenset(
         *("zero_grad", "train", "eval", "apply", "forward", "children", "named_modules"),
     }
 )
+_WITH_PARAMETERS = frozenset({"parameters", "named_parameters", "state_dict", "load_state_dict"})
 _OPTIMIZERS = frozenset(
     name for name, kind in vars(torch.optim).items() if isinstance(kind, type) and name[0].isupper()
 ) | {"clip_grad_norm_", "clip_grad_norm", "clip_grad_value_"}
@@ -140,6 +141,8 @@ def _by_calls(path: str, use: Use, name: str, uses: Uses) -> str | None:
     if not use.called:
         return None
     result = uses.of.get(path + "()") or Use()
+    if use.methods & _WITH_PARAMETERS:
+        return "module"
     made = bool(result.called or result.iterated or result.methods & (_OF_MODULES | {"step"}))
     of_class = plain_name(path)[:1].isupper() and len(plain_name(path)) > 2
     if made or (of_class and path[-1:] != ")"):

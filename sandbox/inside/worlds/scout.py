@@ -20,6 +20,8 @@ from torch.overrides import TorchFunctionMode
 
 from . import kinds, lineage, shapes
 from .families import kind_of
+from .functions import told_by
+from .here import Here
 from .plan import Json, Plan
 from .reading import Uses
 from .things import Thing, Wish
@@ -99,6 +101,9 @@ class Watch(TorchFunctionMode):
             for index in args[1] if isinstance(args[1], tuple) else args[1:2]:
                 if isinstance(index, Thing):  # else torch would take its items for numbers
                     raise Wish(index._path, "tensor")
+        told = told_by(name, args)
+        if told is not None and told[0] not in Here.world.plan.shapes:
+            raise Wish(told[0], shape=told[1])
         try:
             return lineage.remembered(func(*args, **(kwargs or {})), args)
         except Exception as error:

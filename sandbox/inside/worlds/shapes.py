@@ -6,6 +6,7 @@ import linecache
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from types import TracebackType
 from typing import Any
 
@@ -14,7 +15,7 @@ import torch
 from ..standins import sizes
 from .functions import Wished, asked_of, ints, of_products
 from .here import Here
-from .lineage import came_of, flat, made_for, origin, shape_of, traced
+from .lineage import came_of, flat, made_for, origin, shape_of, sources, traced
 from .modules import asked_by
 from .plan import Plan
 from .things import Batches, Thing
@@ -45,7 +46,11 @@ class Failure:
 def mended(plan: Plan, failure: Failure) -> Iterator[Plan]:
     """Plans under which this failure should not come again, the likeliest first: what an earlier
     failure decided is right until nothing else helps."""
-    for path, wish in sorted(_wishes(failure), key=lambda wished: wished[0] in plan.shapes):
+
+    def decided(wished: tuple[str, Wished]) -> bool:
+        return wished[0] in (plan.whole if isinstance(wished[1], int) else plan.shapes)
+
+    for path, wish in sorted(_wishes(failure), key=decided):
         better = _with(plan, path, wish)
         if better is not None and better != plan:
             yield better
@@ -99,8 +104,9 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         yield from _of_fewer(failure)
     yield from _of_ranks(failure, message, made)
     yield from _of_partners(failure, made)
-    if "must match the size of tensor" in message:
+    if found := re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", message):
         yield from _of_rows(failure)
+        yield from _of_numbers(failure, int(found[1]), int(found[2]))
 
 
 def _of_indices(
@@ -108,7 +114,7 @@ def _of_indices(
 ) -> Iterator[tuple[str, Wished]]:
     """Whole numbers where these are asked for, and what they index long enough."""
     if re.search(
-        r"dtype Long|dtype int|type Long|Long, Int|torch\.LongTensor|must be.*int(?:eger|64|egral)"
+        r"dtype (?:to be )?Long|dtype int|type Long|Long, Int|torch\.LongTensor|must be.*int(?:eger|64|egral)"
         r"|indices must be|used as indices",
         message,
     ):
@@ -240,6 +246,22 @@ def _of_rows(failure: Failure) -> Iterator[tuple[str, Wished]]:
             less = tensor.dim() - other.dim()
             if path and tensor.shape[0] == other.shape[0] and 0 < less < len(shape):
                 yield path, shape[:-less]
+
+
+def _of_numbers(failure: Failure, one: int, other: int) -> Iterator[tuple[str, Wished]]:
+    """So many numbers and so many others: what one of the tensors came of has rows where each
+    should be a number (`scale[t].view(-1, 1)`), or another number of rows than what is made of
+    each of them wants (`torch.stack([f(row) for row in rows])`)."""
+    for tensor, (size, wanted) in product(flat(failure.args), ((one, other), (other, one))):
+        if size not in tensor.shape or made_for(tensor):
+            continue
+        parts = len(getattr(tensor, "_made_of", ()))
+        for path in sources(tensor):
+            shape = shape_of(path)
+            if shape[1:] and size == wanted * torch.Size(shape[1:]).numel() != wanted:
+                yield path, shape[:1]
+            if size == parts == (shape or [0])[0]:
+                yield path, [wanted, *shape[1:]]
 
 
 def _of_partners(

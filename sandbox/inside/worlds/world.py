@@ -40,7 +40,7 @@ class World:
         self, tree: ast.Module, uses: Uses, plan: Plan, tell: Tell, *, scouting: bool = False
     ) -> None:
         Here.world = self
-        sizes.decide(plan.shapes, plan.whole)
+        sizes.decide(plan.shapes, plan.whole, LONGER if plan.longer else 1)
         self.building = Building(self, tree)
         self.uses = uses
         self.plan = plan
