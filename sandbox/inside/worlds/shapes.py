@@ -6,16 +6,16 @@ import linecache
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from types import TracebackType
 from typing import Any
 
 import torch
 
 from ..standins import sizes
+from .fitting import of_fewer, of_longer, of_numbers, of_rows
 from .functions import Wished, asked_of, ints, of_products
 from .here import Here
-from .lineage import came_of, flat, made_for, origin, shape_of, sources, traced
+from .lineage import came_of, flat, made_for, origin, shape_of, traced
 from .modules import asked_by
 from .plan import Plan
 from .things import Batches, Thing
@@ -101,12 +101,12 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     if found := re.search(r"too many values to unpack \(expected (\d+)", message):
         yield from _of_parts_taken(failure.error.__traceback__, int(found[1]))
     if "same number of dimensions" in message:
-        yield from _of_fewer(failure)
+        yield from of_fewer(failure.args)
     yield from _of_ranks(failure, message, made)
     yield from _of_partners(failure, made)
     if found := re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", message):
-        yield from _of_rows(failure)
-        yield from _of_numbers(failure, int(found[1]), int(found[2]))
+        yield from of_rows(failure.args)
+        yield from of_numbers(failure.args, int(found[1]), int(found[2]))
 
 
 def _of_indices(
@@ -114,8 +114,8 @@ def _of_indices(
 ) -> Iterator[tuple[str, Wished]]:
     """Whole numbers where these are asked for, and what they index long enough."""
     if re.search(
-        r"dtype (?:to be )?Long|dtype int|type Long|Long, Int|torch\.LongTensor|must be.*int(?:eger|64|egral)"
-        r"|indices must be|used as indices",
+        r"dtype (?:to be )?Long|dtype int|type Long|Long, Int|torch\.LongTensor"
+        r"|must be.*int(?:eger|64|egral)|indices must be|used as indices",
         message,
     ):
         indexed = failure.function == "__getitem__"
@@ -136,7 +136,7 @@ def _of_indices(
                 longer = list(map(int, tensor.shape))
                 longer[int(found[2])] = abs(int(found[1])) + 1
                 yield path, longer
-        yield from _of_longer(failure, *map(int, found.groups()))
+        yield from of_longer(failure.args, *map(int, found.groups()))
     if "index out of range in self" in message:
         for tensor in flat(failure.args):
             if not tensor.is_floating_point() and (found_data := traced(tensor, [])):
@@ -213,55 +213,6 @@ def _of_one(failure: Failure) -> Iterator[tuple[str, Wished]]:
         shape = shape_of(path) if path else []
         if path and len(shape) > 1 and shape[0] == tensor.numel():
             yield path, shape[1:]
-
-
-def _of_fewer(failure: Failure) -> Iterator[tuple[str, Wished]]:
-    """Of tensors that are put together, what those with more dimensions came of has too many."""
-    given = list(flat(failure.args))
-    least = min((t.dim() for t in given), default=0)
-    for tensor in given:
-        path = made_for(tensor) or came_of(tensor)
-        shape = shape_of(path) if path else []
-        if path and least < tensor.dim() <= least + len(shape):
-            yield path, shape[tensor.dim() - least :]
-
-
-def _of_longer(failure: Failure, index: int, axis: int, size: int) -> Iterator[tuple[str, Wished]]:
-    """What a tensor came of that ends before the index has more along that axis."""
-    for tensor in flat(failure.args):
-        path = came_of(tensor)
-        shape = shape_of(path) if path and not made_for(tensor) else []
-        if path and axis < len(shape) and shape[axis] == size:
-            more = max(abs(index) + 1, 2 * size)
-            yield path, [more if n == axis else one for n, one in enumerate(shape)]
-
-
-def _of_rows(failure: Failure) -> Iterator[tuple[str, Wished]]:
-    """Of two with as many rows, what that with more dimensions came of has too many."""
-    given = [tensor for tensor in flat(failure.args) if tensor.dim()]
-    for tensor in given:
-        path = made_for(tensor) or came_of(tensor)
-        shape = shape_of(path) if path else []
-        for other in given:
-            less = tensor.dim() - other.dim()
-            if path and tensor.shape[0] == other.shape[0] and 0 < less < len(shape):
-                yield path, shape[:-less]
-
-
-def _of_numbers(failure: Failure, one: int, other: int) -> Iterator[tuple[str, Wished]]:
-    """So many numbers and so many others: what one of the tensors came of has rows where each
-    should be a number (`scale[t].view(-1, 1)`), or another number of rows than what is made of
-    each of them wants (`torch.stack([f(row) for row in rows])`)."""
-    for tensor, (size, wanted) in product(flat(failure.args), ((one, other), (other, one))):
-        if size not in tensor.shape or made_for(tensor):
-            continue
-        parts = len(getattr(tensor, "_made_of", ()))
-        for path in sources(tensor):
-            shape = shape_of(path)
-            if shape[1:] and size == wanted * torch.Size(shape[1:]).numel() != wanted:
-                yield path, shape[:1]
-            if size == parts == (shape or [0])[0]:
-                yield path, [wanted, *shape[1:]]
 
 
 def _of_partners(

@@ -1,0 +1,60 @@
+"""From tensors whose sizes do not fit one another to the sizes of what they came of."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import torch
+
+from .functions import Wishes
+from .lineage import came_of, flat, made_for, shape_of, sources
+
+
+def of_fewer(args: tuple[Any, ...]) -> Wishes:
+    """Of tensors that are put together, what those with more dimensions came of has too many."""
+    given = list(flat(args))
+    least = min((t.dim() for t in given), default=0)
+    for tensor in given:
+        path = made_for(tensor) or came_of(tensor)
+        shape = shape_of(path) if path else []
+        if path and least < tensor.dim() <= least + len(shape):
+            yield path, shape[tensor.dim() - least :]
+
+
+def of_longer(args: tuple[Any, ...], index: int, axis: int, size: int) -> Wishes:
+    """What a tensor came of that ends before the index has more along that axis."""
+    for tensor in flat(args):
+        path = came_of(tensor)
+        shape = shape_of(path) if path and not made_for(tensor) else []
+        if path and axis < len(shape) and shape[axis] == size:
+            more = max(abs(index) + 1, 2 * size)
+            yield path, [more if n == axis else one for n, one in enumerate(shape)]
+
+
+def of_rows(args: tuple[Any, ...]) -> Wishes:
+    """Of two with as many rows, what that with more dimensions came of has too many."""
+    given = [tensor for tensor in flat(args) if tensor.dim()]
+    for tensor in given:
+        path = made_for(tensor) or came_of(tensor)
+        shape = shape_of(path) if path else []
+        for other in given:
+            less = tensor.dim() - other.dim()
+            if path and tensor.shape[0] == other.shape[0] and 0 < less < len(shape):
+                yield path, shape[:-less]
+
+
+def of_numbers(args: tuple[Any, ...], one: int, other: int) -> Wishes:
+    """So many numbers and so many others: what one of the tensors came of has rows where each
+    should be a number (`scale[t].view(-1, 1)`), or another number of rows than what is made of
+    each of them wants (`torch.stack([f(row) for row in rows])`)."""
+    for tensor, (size, wanted) in product(flat(args), ((one, other), (other, one))):
+        if size not in tensor.shape or made_for(tensor):
+            continue
+        parts = len(getattr(tensor, "_made_of", ()))
+        for path in sources(tensor):
+            shape = shape_of(path)
+            if shape[1:] and size == wanted * torch.Size(shape[1:]).numel() != wanted:
+                yield path, shape[:1]
+            if size == parts == (shape or [0])[0]:
+                yield path, [wanted, *shape[1:]]
