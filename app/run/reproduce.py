@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from analyzers.evidence import Evidence, SilentFault
+from analyzers.evidence import Evidence
 from analyzers.notebooks.replay import repeated
 from analyzers.request.binding import failing_place
 from analyzers.request.causes import Explained, classify
@@ -15,6 +14,7 @@ from analyzers.tracebacks import Frame, Part
 from analyzers.tracebacks.messages import classify as family_and_hint
 from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
+from app.run.by_itself import silent_by_itself
 from app.run.completion import InWorld, completed, is_partial
 from app.run.outcome import is_given, len_backwards
 from app.run.replay import InOrder
@@ -25,7 +25,6 @@ from sandbox.records import Plan, Trace
 
 TIMES_CLEAN = 2  # after as many clean walks from a line, what reading says of it is not believed
 FOLLOWED = 10  # backward calls: graphs and steps are looked at up to the seventh
-_UNCLEARED = "uncleared-gradients"
 
 
 @dataclass(frozen=True)
@@ -105,48 +104,9 @@ async def _completed(case: Case, session: Session) -> Observation:
             evidence = merged(seen, case.reading.evidence)
             return Observation(run, run.trace, evidence, plan=plan)
     walked = run.raised is None and len_backwards(run) > 1
-    alone = walked and not given and run.trace is not None
-    evidence = _silent_by_itself(run.trace, case) if alone and run.trace else _relevant(case)
-    return Observation(run, run.trace, evidence, plan=plan)
-
-
-def _silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
-    """What the run did silently, and what was made up had no part in: reading says the same of
-    the line or the name, or the line names nothing that was made up. Where nothing at all learns, a
-    cut that stands in the text is told; so are, else, names of the text's own that keep graphs,
-    where no more than data were made up: nothing of it is called. Gradients that nothing clears
-    count where the text clears others: it does not leave that to what was not sent."""
-    read = [piece for piece in case.reading.evidence if isinstance(piece, SilentFault)]
-    known = {(piece.kind, mark) for piece in read for mark in _marks(piece)}
-    seen = [piece for piece in observed(trace) if isinstance(piece, SilentFault)]
-    made_up = {assumed.name for assumed in trace.assumed} - {"self"}
-    clears = any(".zero_grad(" in text for text in case.project.files.values())
-
-    calls = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(made_up))) or '(?!)'})[\w.]*\s*\(")
-    called = any(calls.search(text) for text in case.project.files.values())
-    trained = {p.name for p in trace.parameters if p.optimizer is not None}
-
-    def is_own(piece: SilentFault) -> bool:
-        if piece.at is None and trained:
-            return trained <= set(piece.params)
-        code = case.project.code(piece.at.file, piece.at.line) if piece.at is not None else ""
-        paths = set(re.findall(r"[A-Za-z_][\w.]*", code))
-        named = {
-            ".".join(path.split(".")[: n + 1]) for path in paths for n in range(path.count(".") + 1)
-        }
-        return (bool(named) and not named & made_up) or (clears and piece.kind == _UNCLEARED)
-
-    found = tuple(
-        p for p in seen if is_own(p) or any((p.kind, mark) in known for mark in _marks(p))
-    )
-    if found or called:
-        return found
-    return tuple(p for p in seen if p.holders and not {h.path for h in p.holders} & made_up)
-
-
-def _marks(piece: SilentFault) -> set[object]:
-    at = {(piece.at.file, piece.at.line)} if piece.at is not None else set()
-    return at | {holder.path for holder in piece.holders}
+    if not walked or given or run.trace is None:
+        return Observation(run, run.trace, _relevant(case), plan=plan)
+    return Observation(run, run.trace, silent_by_itself(run.trace, case), plan=plan)
 
 
 def _went_on(run: RunResult | None) -> bool:

@@ -251,6 +251,24 @@ def test_any_order_of_real_lines_is_parsed(lines: list[str]) -> None:
     assert all(frame.line >= 0 for frame in parsed.frames)
 
 
+SAID = 'My reviewer says "Trying to backward through the graph a second time" will come.'
+
+
+@pytest.mark.parametrize(
+    ("words", "family"),
+    [
+        (SAID, "graph-reuse"),
+        (f"{SAID} There is no error.", "other"),
+        (f"{SAID}\nIt has run for weeks without an error, though.", "other"),
+        (f"{SAID} With one layer there is no error.", "graph-reuse"),
+        (f"{SAID} Keras does the same without any complaint.", "graph-reuse"),
+        (f"{SAID}\n\nElsewhere there is no error.", "graph-reuse"),
+    ],
+)
+def test_an_error_that_is_denied_is_none(words: str, family: str) -> None:
+    assert parse(words).family == family
+
+
 @pytest.mark.parametrize(
     "unit",
     ['File "', "\x1b[", "> ", "a" * 50, "A.", "2024-05-01 12:00:00 ", "-", "Cell In[1], ", "in "],

@@ -8,7 +8,11 @@ from typing import Any
 import torch
 
 from .functions import Wishes
+from .here import Here
 from .lineage import came_of, flat, made_for, shape_of, sources
+from .uses import NUMERIC
+
+MAKING = NUMERIC - {"range", "min", "max"}
 
 
 def of_fewer(args: tuple[Any, ...]) -> Wishes:
@@ -47,7 +51,8 @@ def of_rows(args: tuple[Any, ...]) -> Wishes:
 def of_numbers(args: tuple[Any, ...], one: int, other: int) -> Wishes:
     """So many numbers and so many others: what one of the tensors came of has rows where each
     should be a number (`scale[t].view(-1, 1)`), or another number of rows than what is made of
-    each of them wants (`torch.stack([f(row) for row in rows])`)."""
+    each of them wants (`torch.stack([f(row) for row in rows])`); or a number of the text's is to
+    be another (`torch.zeros(n_classes)`)."""
     for tensor, (size, wanted) in product(flat(args), ((one, other), (other, one))):
         if size not in tensor.shape or made_for(tensor):
             continue
@@ -58,3 +63,13 @@ def of_numbers(args: tuple[Any, ...], one: int, other: int) -> Wishes:
                 yield path, shape[:1]
             if size == parts == (shape or [0])[0]:
                 yield path, [wanted, *shape[1:]]
+    for size, wanted in ((one, other), (other, one)):
+        for path, value in Here.world.values.items():
+            if type(value) is int and value == size and _sizes(path):
+                yield path, wanted
+
+
+def _sizes(path: str) -> bool:
+    """Whether the text makes tensors or layers of as many items as a number says."""
+    given_to = Here.world.use(path).given_to
+    return bool(given_to & MAKING) or any(name[:1].isupper() for name in given_to)

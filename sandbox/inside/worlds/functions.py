@@ -25,7 +25,7 @@ def asked_of(name: str, args: tuple[Any, ...]) -> Wishes:
 
 def told_by(name: str, args: tuple[Any, ...]) -> tuple[str, list[int]] | None:
     """What a call says of the shape of what was made up, whether it raises or not: an axis that is
-    taken away has a single item."""
+    taken away has a single item; of what has fewer than what it was made of, it is one more."""
     match name, args:
         case "squeeze", (torch.Tensor() as tensor, int(axis)) if (
             -tensor.dim() <= axis < tensor.dim()
@@ -33,8 +33,9 @@ def told_by(name: str, args: tuple[Any, ...]) -> tuple[str, list[int]] | None:
             path = made_for(tensor)
             if path and tensor.shape[axis] != 1:
                 shape = list(map(int, tensor.shape))
-                shape[axis] = 1
-                return path, shape
+                axis = axis % tensor.dim()
+                more = getattr(tensor, "_given_dims", 0) > tensor.dim()
+                return path, [*shape[:axis], 1, *shape[axis + (not more) :]]
     return None
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .engines import bare
+from .lineage import flat
 from .models import pattern
 from .tensors import SHAPE, marked
 from .things import Thing
@@ -28,7 +29,10 @@ class Outputs:
         """What a call gives: `source` is a number that holds all that it depends on; `weight` is
         the path of the model that was called, if one was. The second of several parts is like the
         second of the values `given`, and so on: a state."""
-        return self.depending(self._parts(path, source, given), given, weight)
+        made = self._parts(path, source, given)
+        if isinstance(made, torch.Tensor):
+            made._given_dims = max((t.dim() for t in flat(given)), default=0)  # type: ignore[attr-defined]
+        return self.depending(made, given, weight)
 
     def depending(self, made: Any, given: Sequence[Any], weight: str = "") -> Any:
         """Tensors that were made of what was given: values of the text's engine, if it has one."""

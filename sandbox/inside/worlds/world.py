@@ -146,6 +146,8 @@ class World:
         return Batches(path, [self.make(f"{path}[]") for _ in range(PASSES)])
 
     def _number(self, path: str) -> float | int:
+        if path in self.plan.whole:
+            return self.plan.whole[path]
         return 0 if self.use(path).begins else roles.number(path)
 
     def _count(self, path: str) -> int:

@@ -1,0 +1,103 @@
+"""What a part of a program does silently in a world that was made up for it, by itself."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from analyzers.evidence import Evidence, SilentFault
+from analyzers.repair.reconnect.starving import cuts_behind
+from analyzers.source.flow import names_read
+from analyzers.source.project import Module, Project, assigned, spelled
+from app.request.case import Case
+from app.run.witness import merged, observed
+from sandbox.records import Trace
+
+_UNCLEARED = "uncleared-gradients"
+_INVENTED_STEPS = "a plain gradient descent"  # as `sandbox.inside.worlds.telling` says
+
+
+def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
+    """What the run did silently, and what was made up had no part in: reading says the same of
+    the line or the name, or the line names nothing that was made up. Where nothing at all learns,
+    or the text's own optimizer has what gets no gradient, a cut that stands in the text is told;
+    so are, else, names of the text's own that keep graphs, where no more than data were made up:
+    nothing of it is called. Gradients that nothing clears count where the text clears others: it
+    does not leave that to what was not sent."""
+    read = [piece for piece in case.reading.evidence if isinstance(piece, SilentFault)]
+    known = {(piece.kind, mark) for piece in read for mark in _marks(piece)}
+    seen = [piece for piece in observed(trace) if isinstance(piece, SilentFault)]
+    made_up = {assumed.name for assumed in trace.assumed} - {"self"}
+    clears = any(".zero_grad(" in text for text in case.project.files.values())
+
+    calls = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(made_up))) or '(?!)'})[\w.]*\s*\(")
+    called = any(calls.search(text) for text in case.project.files.values())
+    trained = {p.name for p in trace.parameters if p.optimizer is not None}
+    own_steps = not any(_INVENTED_STEPS in assumed.text for assumed in trace.assumed)
+
+    def is_own(piece: SilentFault) -> bool:
+        if piece.at is None and trained:
+            own = own_steps and any(True for _ in cuts_behind(piece, case.project))
+            own = own and not _handed_on(piece.params, made_up, case.project)
+            return own or trained <= set(piece.params)
+        code = case.project.code(piece.at.file, piece.at.line) if piece.at is not None else ""
+        paths = set(re.findall(r"[A-Za-z_][\w.]*", code))
+        named = {
+            ".".join(path.split(".")[: n + 1]) for path in paths for n in range(path.count(".") + 1)
+        }
+        return (bool(named) and not named & made_up) or (clears and piece.kind == _UNCLEARED)
+
+    found = tuple(
+        p for p in seen if is_own(p) or any((p.kind, mark) in known for mark in _marks(p))
+    )
+    if found or called:
+        return merged(found, read)
+    return tuple(p for p in seen if p.holders and not {h.path for h in p.holders} & made_up)
+
+
+def _marks(piece: SilentFault) -> set[object]:
+    at = {(piece.at.file, piece.at.line)} if piece.at is not None else set()
+    return at | {holder.path for holder in piece.holders} | set(piece.params)
+
+
+def _handed_on(params: Sequence[str], made_up: set[str], project: Project) -> bool:
+    """Whether a call of what was made up, of which the loss is made, is given what the parameters
+    belong to: it would use them, and what stands in its place does not."""
+    return any(
+        name == given or name.startswith(f"{given}.")
+        for path in project.files
+        if (module := project.module(path)) is not None
+        for call in _calls(_leading_to_walks(module))
+        if not made_up.isdisjoint(_prefixes(spelled(call.func)))
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords))
+        for given in [spelled(argument)]
+        for name in params
+    )
+
+
+def _leading_to_walks(module: Module) -> list[ast.stmt]:
+    """The statements that what is walked may be made by: they walk, return, or give a name that
+    another of them reads."""
+    simple = [s for s in ast.walk(module.tree) if isinstance(s, ast.stmt) and not _has_body(s)]
+    found = [s for s in simple if isinstance(s, ast.Return) or ".backward(" in spelled(s)]
+    read: set[str] = set()
+    while (now := set[str]().union(*map(names_read, found))) != read:
+        read = now
+        found += [s for s in simple if s not in found and not read.isdisjoint(assigned(s))]
+    return found
+
+
+def _has_body(statement: ast.stmt) -> bool:
+    return hasattr(statement, "body")
+
+
+def _calls(statements: Iterable[ast.stmt]) -> Iterator[ast.Call]:
+    for statement in statements:
+        yield from (node for node in ast.walk(statement) if isinstance(node, ast.Call))
+
+
+def _prefixes(path: str) -> Iterator[str]:
+    """`a`, `a.b` and `a.b.c` of `a.b.c`."""
+    parts = path.split(".")
+    return (".".join(parts[: n + 1]) for n in range(len(parts)))

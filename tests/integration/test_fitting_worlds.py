@@ -1,0 +1,131 @@
+"""Parts of programs whose made-up values have to fit one another before anything is seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.schemas import DiagnosisRequest, Findings
+from benchmarks.asking import RUNNING, ask
+
+AGAIN = "RuntimeError: Trying to backward through the graph a second time"
+AN_AXIS_OF_ONE = """\
+each = nn.BCEWithLogitsLoss(reduction="none")
+for soil, wet in loader:
+    misses = each(probe(soil).squeeze(1), wet)
+    for miss in misses:
+        opt.zero_grad()
+        miss.backward()
+        opt.step()
+"""
+A_PART_OF_A_SEQUENCE = """\
+class Trace(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drive = nn.Linear(30, 12)
+        self.level = None
+
+    def forward(self, x):
+        now = self.drive(x)
+        self.level = now if self.level is None else 0.7 * self.level + now
+        return kink(self.level)
+
+trace = Trace()
+for taps, key in loader:
+    score = 0
+    for t in range(taps.size(1)):
+        score = score + trace(taps[:, t])
+    loss = F.cross_entropy(score, key)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+MORE_THAN_ONE_BATCH_OF_A_FILE = """\
+widen = nn.Conv1d(3, 6, 1)
+waves = widen(torch.from_numpy(np.load("waves.npy")).float())
+opt = torch.optim.Adam([*judge.parameters(), *widen.parameters()])
+for (wave,) in DataLoader(TensorDataset(waves), batch_size=16):
+    loss = judge(wave).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+LOSSES_COPIED = """\
+net = CropNet(bands=90, tasks=3)
+doubt = nn.Parameter(torch.zeros(3))
+opt = torch.optim.Adam([*net.parameters(), doubt])
+for x, y in loader:
+    parts = [F.l1_loss(p, y[:, i]) for i, p in enumerate(net(x))]
+    parts = torch.tensor(parts)
+    loss = (torch.exp(-doubt) * parts + doubt).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(score(net, held_out))
+"""
+HANDED_TO_WHAT_IS_NOT_SENT = """\
+net = CropNet(bands=90)
+opt = torch.optim.Adam([*net.parameters(), *head.parameters()])
+for x, y in loader:
+    code = encoded(net, x).detach() + 0 * x
+    loss = F.l1_loss(head(code) + encoded(net, x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+STEP_OF_A_FUNCTION = """\
+def climb(optimizer, net, x, y):
+    loss = F.l1_loss(net(x), y)
+    loss.backward()
+    with torch.no_grad():
+        for p in net.parameters():
+            p.add_(0.01 * p.grad)
+    optimizer.zero_grad()
+    F.l1_loss(net(x), y).backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+NAMED_BY_OTHERS = """\
+Somebody wrote that this must give "backward through the graph a second time", but it runs all \
+night. There is no error.
+
+for p in eye.parameters():
+    p.requires_grad_(False)
+wanted = [gram(f) for f in parts(eye, sample)]
+picture = torch.rand(1, 3, 32, 32, requires_grad=True)
+opt = torch.optim.Adam([picture])
+for step in range(20):
+    loss = sum(F.mse_loss(gram(f), w) for f, w in zip(parts(eye, picture), wanted))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+async def asked(script: str, error: str = "") -> Findings:
+    request = DiagnosisRequest.model_validate({"script": script, "traceback": error})
+    (found,) = (await ask([request], [RUNNING]))[RUNNING]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("script", "error", "pattern", "line"),
+    [
+        pytest.param(AN_AXIS_OF_ONE, AGAIN, "per-sample-loop", 3, id="squeezed"),
+        pytest.param(A_PART_OF_A_SEQUENCE, AGAIN, "recurrent-state", 9, id="sliced"),
+        pytest.param(MORE_THAN_ONE_BATCH_OF_A_FILE, AGAIN, "forward-outside-loop", 2, id="rows"),
+        pytest.param(LOSSES_COPIED, "", "starved-parameter", 6, id="copied"),
+    ],
+)
+async def test_a_part_comes_to_its_fault(script: str, error: str, pattern: str, line: int) -> None:
+    found = await asked(script, error)
+    assert found.basis == "completed"
+    assert (pattern, line) in [(c.pattern, c.location.line) for c in found.causes[:2]]
+
+
+@pytest.mark.parametrize(
+    "script", [HANDED_TO_WHAT_IS_NOT_SENT, STEP_OF_A_FUNCTION, NAMED_BY_OTHERS]
+)
+async def test_what_is_made_up_is_not_blamed(script: str) -> None:
+    found = await asked(script)
+    assert found.basis == "completed"
+    assert found.causes == []
