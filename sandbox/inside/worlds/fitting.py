@@ -63,10 +63,16 @@ def of_numbers(args: tuple[Any, ...], one: int, other: int) -> Wishes:
                 yield path, shape[:1]
             if size == parts == (shape or [0])[0]:
                 yield path, [wanted, *shape[1:]]
-    for size, wanted in ((one, other), (other, one)):
-        for path, value in Here.world.values.items():
-            if type(value) is int and value == size and _sizes(path):
-                yield path, wanted
+    yield from _of_settings(one, other)
+    yield from _of_settings(other, one)
+
+
+def _of_settings(size: int, wanted: int) -> Wishes:
+    """Numbers that were made up for the text, and that the size of something was taken from."""
+    world = getattr(Here, "world", None)  # sizes are found by trial without one, too
+    for path, value in world.values.items() if world is not None else ():
+        if type(value) is int and value == size and _sizes(path):
+            yield path, wanted
 
 
 def _sizes(path: str) -> bool:
