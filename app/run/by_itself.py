@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from analyzers.evidence import Evidence, SilentFault
-from analyzers.repair.reconnect.starving import cuts_behind
 from analyzers.source.flow import names_read
 from analyzers.source.project import Module, Project, assigned, spelled
 from app.request.case import Case
@@ -38,6 +37,8 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
 
     def is_own(piece: SilentFault) -> bool:
         if piece.at is None and trained:
+            from analyzers.repair.reconnect.starving import cuts_behind  # only where one is told
+
             own = own_steps and any(True for _ in cuts_behind(piece, case.project))
             own = own and not _handed_on(piece.params, made_up, case.project)
             return own or trained <= set(piece.params)
