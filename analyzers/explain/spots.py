@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from analyzers.certainty import Certainty
 from analyzers.evidence import Holder, Hop, InplaceChange, MissingGraph, Place, SilentFault
 from analyzers.explain.pattern import Carrier, Match
-from analyzers.source.calls import call_in, calls_named
+from analyzers.source.calls import call_in, calls_in, calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope
@@ -110,17 +110,27 @@ def root_of(path: str) -> str:
 
 def functions_calling(project: Project, name: str, depth: int = 5) -> set[str]:
     """Names of functions by which a call can come to the function called `name`, itself too."""
-    found = {name}
+    found = last = {name}
     for _ in range(depth):
         callers = {
-            function.name
+            caller
             for module in project.modules.values()
-            for function in module.scopes
-            if not isinstance(function, ast.Module) and calls_named(function, *found)
+            for called in last
+            for caller in _callers(module.tree).get(called, ())
         }
-        if callers <= found:
-            break
-        found |= callers
+        last = callers - found
+        found = found | last
+    return found
+
+
+@remembered
+def _callers(tree: ast.Module) -> dict[str, set[str]]:
+    """The names of a file's functions by what they call."""
+    found: dict[str, set[str]] = {}
+    for node in walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for called in calls_in(node):
+                found.setdefault(called, set()).add(node.name)
     return found
 
 

@@ -46,8 +46,8 @@ from analyzers.repair.combine.totals import walk_this_loss
 from analyzers.repair.cut.carried import at_boundary, cuts
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.cut.windows import cut_window
-from analyzers.source.calls import reads_gradient
-from analyzers.source.flow import mentions
+from analyzers.source.calls import calls_named, reads_gradient
+from analyzers.source.flow import definitions, mentions
 from analyzers.source.project import Project, Scope, target_names
 from analyzers.source.trees import walk
 
@@ -77,24 +77,13 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 def _hands_on_gradients(story: Story) -> bool:
     """Whether a backward near the failing one is given another tensor's `.grad`."""
     return any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "backward"
-        and bool(node.args)
-        and _gradient_like(node.args[0], scope)
-        for scope in _walking_scopes(story)
-        for node in walk(scope)
+        isinstance(call.func, ast.Attribute)
+        and bool(call.args)
+        and _gradient_like(call.args[0], where.module.scope_of(call))
+        for visit in (story.reuse.reached, story.reuse.freed)
+        if (where := spot(story.project, visit.at)) is not None
+        for call in calls_named(where.scope, "backward")
     )
-
-
-def _walking_scopes(story: Story) -> list[Scope]:
-    """The functions in which the two calls stand."""
-    found: list[Scope] = []
-    for visit in (story.reuse.reached, story.reuse.freed):
-        where = spot(story.project, visit.at)
-        if where is not None:
-            found.append(where.scope)
-    return found
 
 
 def _has_state(story: Story) -> bool:
@@ -116,14 +105,8 @@ def _has_state(story: Story) -> bool:
 def _gradient_like(argument: ast.expr, scope: Scope) -> bool:
     if reads_gradient(argument):
         return True
-    if not isinstance(argument, ast.Name):
-        return False
-    return any(
-        isinstance(node, ast.Assign)
-        and any(isinstance(t, ast.Name) and t.id == argument.id for t in node.targets)
-        and reads_gradient(node.value)
-        for node in walk(scope)
-    )
+    given = definitions(scope, argument.id) if isinstance(argument, ast.Name) else []
+    return any(isinstance(node, ast.Assign) and reads_gradient(node.value) for node in given)
 
 
 def _windowed(story: Story) -> bool:

@@ -13,7 +13,11 @@ from analyzers.source.writes import unsliced, writes_in_place
 
 def calls_named(node: ast.AST, *names: str) -> list[ast.Call]:
     """Calls of these names, in source order."""
-    found = [n for n in walk(node) if isinstance(n, ast.Call) and called_name(n) in names]
+    if isinstance(node, ast.stmt | ast.mod):
+        known = calls_in(node)
+        found = [call for name in set(names) for call in known.get(name, ())]
+    else:
+        found = [n for n in walk(node) if isinstance(n, ast.Call) and called_name(n) in names]
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
 
@@ -27,8 +31,8 @@ def call_in(statement: ast.stmt | None, line: int, *names: str) -> ast.Call | No
 
 
 @remembered
-def calls_in(tree: ast.Module) -> dict[str, list[ast.Call]]:
-    """The calls of a file by the last part of what is called."""
+def calls_in(tree: ast.stmt | ast.mod) -> dict[str, list[ast.Call]]:
+    """The calls of a file or a statement by the last part of what is called."""
     found: dict[str, list[ast.Call]] = {}
     for node in walk(tree):
         if isinstance(node, ast.Call):
