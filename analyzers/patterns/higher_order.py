@@ -43,7 +43,7 @@ from analyzers.repair.combine.one_walk import one_backward
 from analyzers.repair.cut.expected import boundary_cuts
 from analyzers.repair.remake.gradient_graphs import keep_for_second
 from analyzers.repair.sites.options import option_site
-from analyzers.source.flow import bindings, names_read_by, walk_scope
+from analyzers.source.flow import bindings, called_name, names_read_by, walk_scope
 from analyzers.source.project import Project, Scope, spelled
 from analyzers.source.trees import remembered, walk
 
@@ -51,6 +51,9 @@ NAME = "higher-order"
 FAMILY = "graph-reuse"
 TITLE = "An inner loop's graph is needed by more than one outer backward"
 BEFORE = ("derived-outside-loop", "grad-then-backward")
+
+# Given one function, they give another, of its derivatives; `autograd.grad` is given tensors, two.
+_TRANSFORMS = ("grad", "grad_and_value", "hessian", "jacfwd", "jacrev")
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -63,10 +66,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def _through_gradients(story: Story) -> bool:
-    """Whether the carried tensor comes from a `grad(..., create_graph=True)` call."""
-    made = {place.at.file for join in story.reuse.joins for place in (join.old,) if place.at}
-    if not any("create_graph" in story.project.files.get(path, "") for path in made):
-        return False
+    """Whether the carried tensor comes from gradients that have a graph of their own."""
     for join in story.reuse.joins:
         for node in (join.old, join.raising):
             if node is not None and node.at is not None and _near_inner_update(story, node.at):
@@ -80,16 +80,7 @@ def _near_inner_update(story: Story, place: Place) -> bool:
     if where is None:
         return False
     module, statement, scope = where.module, where.statement, where.scope
-    inner = [
-        node
-        for node in walk(scope)
-        if isinstance(node, ast.Call)
-        and any(
-            k.arg == "create_graph"
-            and not (isinstance(k.value, ast.Constant) and not k.value.value)
-            for k in node.keywords
-        )
-    ]
+    inner = [node for node in walk(scope) if isinstance(node, ast.Call) and _keeps_graph(node)]
     inner = [
         call
         for call in inner
@@ -100,6 +91,16 @@ def _near_inner_update(story: Story, place: Place) -> bool:
         and _leads_on(scope, module.statement_at(call.lineno, call.col_offset), statement)
         for call in inner
     )
+
+
+def _keeps_graph(call: ast.Call) -> bool:
+    """Whether the gradients of a call can be differentiated in their turn: by its option, or as
+    all that a transform of a function gives (`torch.func.grad(loss)(weights)`)."""
+    options = {option.arg: option.value for option in call.keywords}
+    if called_name(call) in _TRANSFORMS and len(call.args) == 1 and "inputs" not in options:
+        return True
+    given = options.get("create_graph")
+    return given is not None and not (isinstance(given, ast.Constant) and not given.value)
 
 
 def _leads_on(scope: Scope, inner: ast.stmt | None, made: ast.stmt) -> bool:
