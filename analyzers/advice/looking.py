@@ -7,7 +7,8 @@ import ast
 from analyzers.advice import Look
 from analyzers.source.detached import names_attached
 from analyzers.source.flow import is_plainly_number, names_read
-from analyzers.source.project import Module, assigned, spelled
+from analyzers.source.project import Module, spelled
+from analyzers.source.targets import assigned
 
 MAX_SPELLED = 60
 _LIBRARIES = frozenset({"torch", "nn", "init", "F", "utils"})  # what theirs writes is no fault

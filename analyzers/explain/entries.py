@@ -6,7 +6,8 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from analyzers.source.project import Module, assigned_pairs
+from analyzers.source.project import Module
+from analyzers.source.targets import assigned_pairs
 
 _ENTRY = re.compile(r"[\w.]+\.\w+\[.*\]\['(\w+)'\]")
 

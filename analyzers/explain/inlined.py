@@ -20,8 +20,9 @@ from functools import cached_property
 from analyzers.evidence import Place
 from analyzers.explain.reuse.standing import returned
 from analyzers.source.edits import Edit, Editor, apply, needs_parentheses
-from analyzers.source.project import FUNCTIONS, Module, Project, spelled, target_names
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.signatures import positional
+from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
 _SIMPLE = (ast.Name, ast.Attribute, ast.Constant)

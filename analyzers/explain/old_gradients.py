@@ -10,14 +10,8 @@ from analyzers.explain.entries import entries, keys_of, stores, without_entries
 from analyzers.explain.spots import names_held, returns_of, root_of
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.flow import bindings, called_name, names_read, statements_of
-from analyzers.source.project import (
-    FUNCTIONS,
-    Module,
-    Project,
-    assigned_pairs,
-    spelled,
-    target_names,
-)
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from analyzers.source.targets import assigned_pairs, target_names
 
 MAX_CALLS = 3  # that hand a gradient on
 _OF_EACH = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)

@@ -17,7 +17,8 @@ from analyzers.source.flow import (
     walk_scope,
     walked,
 )
-from analyzers.source.project import Project, target_names
+from analyzers.source.project import Project
+from analyzers.source.targets import target_names
 
 ROUNDS = 8  # assignments in a row that are followed
 

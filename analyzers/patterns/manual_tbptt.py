@@ -48,7 +48,8 @@ from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.cut.windows import cut_window
 from analyzers.source.calls import calls_named, reads_gradient
 from analyzers.source.flow import definitions, mentions
-from analyzers.source.project import Project, Scope, target_names
+from analyzers.source.project import Project, Scope
+from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
 NAME = "manual-tbptt"

@@ -10,7 +10,8 @@ from analyzers.evidence import Place, SilentFault
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.source.flow import names_read, walk_scope
-from analyzers.source.project import spelled, target_names
+from analyzers.source.project import spelled
+from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
 # Whatever may clear a gradient, or take its place.

@@ -15,7 +15,8 @@ from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.values import NONE, Bound, Function, Tensor, Unknown, Value
 from analyzers.source import ops
 from analyzers.source.flow import names_read
-from analyzers.source.project import Project, assigned
+from analyzers.source.project import Project
+from analyzers.source.targets import assigned
 from analyzers.source.trees import walk
 
 # Errors that speak of tensors' memory or of lost graphs want tensors for what calls return.

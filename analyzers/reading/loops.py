@@ -26,7 +26,7 @@ from analyzers.reading.values import (
     Unknown,
     Value,
 )
-from analyzers.source.project import target_names
+from analyzers.source.targets import target_names
 
 EXACT_PASSES = 8
 MAX_PASSES = 20

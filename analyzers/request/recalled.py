@@ -19,7 +19,8 @@ from analyzers.evidence import (
 )
 from analyzers.explain.pattern import Match, usually
 from analyzers.source.flow import names_read
-from analyzers.source.project import assigned, spelled
+from analyzers.source.project import spelled
+from analyzers.source.targets import assigned
 from analyzers.source.writes import writes
 from analyzers.tracebacks import Frame, ParsedTraceback
 

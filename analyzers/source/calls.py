@@ -6,7 +6,8 @@ import ast
 from collections.abc import Sequence
 
 from analyzers.source.flow import called_name, names_read
-from analyzers.source.project import Module, Project, assigned_pairs, spelled
+from analyzers.source.project import Module, Project, spelled
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import remembered, walk
 from analyzers.source.writes import unsliced, writes_in_place
 

@@ -6,7 +6,8 @@ import ast
 
 from analyzers.source.flow import called_name, is_dotted, is_plainly_number, names_read
 from analyzers.source.ops import FACTORIES, NO_GRAPH
-from analyzers.source.project import spelled, target_names
+from analyzers.source.project import spelled
+from analyzers.source.targets import target_names
 
 FACTS = frozenset({"device", "dim", "dtype", "ndim", "numel", "shape", "size"})
 VALUES = frozenset({"data", "detach", "detach_", "item", "numpy", "tolist"})

@@ -7,14 +7,8 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cache
 from typing import Literal
 
-from analyzers.source.project import (
-    FUNCTIONS,
-    Module,
-    assigned,
-    assigned_pairs,
-    spelled,
-    target_names,
-)
+from analyzers.source.project import FUNCTIONS, Module, spelled
+from analyzers.source.targets import assigned, assigned_pairs, target_names
 from analyzers.source.trees import children, remembered, walk
 
 STORING_METHODS = frozenset(

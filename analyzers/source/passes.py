@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from analyzers.source.flow import called_name, definitions, names_read, walk_scope
-from analyzers.source.project import Loop, Scope, target_names
+from analyzers.source.project import Loop, Scope
+from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
 _TAKING = ("pop", "popleft", "get", "get_nowait")

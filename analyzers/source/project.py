@@ -246,8 +246,7 @@ class Project:
     def functions_by_name(self, qualname: str) -> Iterator[tuple[Module, Function]]:
         """In each module the function with this name, if it has one."""
         for module in self.modules.values():
-            function = module.function_named(qualname) if qualname else None
-            if function is not None:
+            if qualname and (function := module.function_named(qualname)) is not None:
                 yield module, function
 
     def is_package(self, path: str) -> bool:
@@ -270,8 +269,7 @@ class Project:
 
     def code(self, path: str, line: int) -> str:
         """The text of a line, or nothing."""
-        module = self.module(path)
-        return module.code(line) if module else ""
+        return module.code(line) if (module := self.module(path)) else ""
 
 
 def pass_of(loop: Loop) -> list[ast.stmt]:
@@ -299,44 +297,3 @@ def _dotted(node: ast.AST) -> str:
         last = f".{node.attr}{last}"
         node = node.value
     return node.id + last if isinstance(node, ast.Name) else ""
-
-
-def target_names(target: ast.AST) -> Iterator[str]:
-    """Every name or attribute path that an assignment target binds, as spelled."""
-    if isinstance(target, ast.Tuple | ast.List):
-        for element in target.elts:
-            yield from target_names(element)
-    elif isinstance(target, ast.Starred):
-        yield from target_names(target.value)
-    else:
-        yield spelled(target)
-
-
-def assigned(statement: ast.stmt) -> list[str]:
-    """The names that a statement binds (assignment, loop target, with), as spelled."""
-    match statement:
-        case ast.Assign(targets=targets):
-            return [name for target in targets for name in target_names(target)]
-        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-            return list(target_names(target))
-        case ast.For(target=target) | ast.AsyncFor(target=target):
-            return list(target_names(target))
-        case ast.With(items=items) | ast.AsyncWith(items=items):
-            return [
-                name
-                for item in items
-                if item.optional_vars is not None
-                for name in target_names(item.optional_vars)
-            ]
-    return []
-
-
-def assigned_pairs(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
-    """Each target of a plain assignment with its value; `a, b = c, d` has two."""
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        return []
-    target, value = statement.targets[0], statement.value
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-        if len(target.elts) == len(value.elts):
-            return list(zip(target.elts, value.elts, strict=True))
-    return [(target, value)]

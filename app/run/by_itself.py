@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from analyzers.evidence import Evidence, SilentFault
 from analyzers.source.flow import names_read
-from analyzers.source.project import Module, Project, assigned, spelled
+from analyzers.source.project import Module, Project, spelled
+from analyzers.source.targets import assigned
 from app.request.case import Case
 from app.run.witness import merged, observed
 from sandbox.records import Trace

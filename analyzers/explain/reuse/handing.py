@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from analyzers.evidence import Place
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import bindings, called_name, names_read, statements_of, value_of
-from analyzers.source.project import Module, Project, spelled, target_names
+from analyzers.source.project import Module, Project, spelled
 from analyzers.source.signatures import positional
+from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.source.project import Project, assigned_pairs, spelled
+from analyzers.source.project import Project, spelled
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 
 

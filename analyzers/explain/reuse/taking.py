@@ -6,7 +6,8 @@ import ast
 
 from analyzers.source.flow import called_name, names_read
 from analyzers.source.passes import passes
-from analyzers.source.project import Loop, Scope, spelled, target_names
+from analyzers.source.project import Loop, Scope, spelled
+from analyzers.source.targets import target_names
 
 _PARTING = ("unbind", "split", "chunk", "tensor_split")
 

@@ -11,7 +11,7 @@ from analyzers.repair.blocks import joined
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bound_within, names_read, walked
-from analyzers.source.project import target_names
+from analyzers.source.targets import target_names
 
 CLIPPING = ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "clip_grads_with_norm_")
 

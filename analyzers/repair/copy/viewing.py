@@ -12,7 +12,8 @@ from analyzers.repair.copy.outofplace import cloned_first, out_of_place
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, statements_of, value_of, walk_scope
-from analyzers.source.project import FUNCTIONS, Loop, Project, spelled, target_names
+from analyzers.source.project import FUNCTIONS, Loop, Project, spelled
+from analyzers.source.targets import target_names
 from analyzers.source.trees import position
 from analyzers.source.writes import writes
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from analyzers.evidence import Holder, Kind
 from analyzers.explain.reuse.story import Story
 from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.project import Module, Project, assigned_pairs, spelled
+from analyzers.source.project import Module, Project, spelled
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 from analyzers.source.writes import is_true
 

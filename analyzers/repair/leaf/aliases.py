@@ -13,7 +13,8 @@ from analyzers.explain.spots import Spot, names_held, root_of
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, names_read
-from analyzers.source.project import Module, Project, assigned_pairs, spelled
+from analyzers.source.project import Module, Project, spelled
+from analyzers.source.targets import assigned_pairs
 
 _SHARING = ("detach", "view", "view_as", "reshape", "flatten", "ravel")
 

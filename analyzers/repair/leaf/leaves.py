@@ -23,8 +23,9 @@ from analyzers.source.flow import (
     statements_of,
     value_of,
 )
-from analyzers.source.project import Loop, Module, assigned_pairs, spelled, target_names
+from analyzers.source.project import Loop, Module, spelled
 from analyzers.source.reads import read_behind
+from analyzers.source.targets import assigned_pairs, target_names
 from analyzers.source.trees import position, walk
 from analyzers.source.writes import Write, unsliced, writes
 

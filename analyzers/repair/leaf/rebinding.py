@@ -12,7 +12,8 @@ from analyzers.repair.blocks import indentation, joined, missing_import, rewritt
 from analyzers.repair.leaf.leaves import clears, in_place_of, loop_of, no_grad_header
 from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, called_name, is_dotted, rebinds, run_around
-from analyzers.source.project import assigned_pairs, spelled
+from analyzers.source.project import spelled
+from analyzers.source.targets import assigned_pairs
 
 
 def leaf_kept(where: Spot, rank: int = 0) -> Iterator[Proposal]:

@@ -14,7 +14,8 @@ from analyzers.repair.rewrite import head_of, with_keyword
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import names_read, statements_of
 from analyzers.source.passes import passes
-from analyzers.source.project import FUNCTIONS, Module, Project, target_names
+from analyzers.source.project import FUNCTIONS, Module, Project
+from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
 

@@ -16,7 +16,8 @@ from analyzers.repair.sites.helpers import bare_methods
 from analyzers.repair.sites.makings import makings
 from analyzers.repair.sites.scopes import walked_behind
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.project import FUNCTIONS, Module, Project, assigned_pairs, spelled
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 
 _EMPTYING = ("clear", "pop", "popitem")

@@ -25,8 +25,9 @@ from analyzers.source.flow import (
     value_of,
     walk_scope,
 )
-from analyzers.source.project import assigned_pairs, spelled
+from analyzers.source.project import spelled
 from analyzers.source.signatures import named
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import position, walk
 
 

@@ -22,8 +22,9 @@ from analyzers.source.flow import (
     value_of,
     walk_scope,
 )
-from analyzers.source.project import Project, assigned_pairs, spelled
+from analyzers.source.project import Project, spelled
 from analyzers.source.reads import attributes_loaded
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 
 _FRESH = "The loss is computed from the weights as the step has left them."

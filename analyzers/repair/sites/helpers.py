@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Hop
 from analyzers.source.flow import called_name, walk_scope
-from analyzers.source.project import FUNCTIONS, Module, Project, assigned_pairs, spelled
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 
 _CUTS = ("detach", "detach_", "data")

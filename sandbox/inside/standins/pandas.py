@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import os
 from collections import namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from .columns import Row, Series
 from .configs import read_value
 from .noise import CLASSES, is_label
 from .nothing import NothingModule
@@ -20,108 +21,6 @@ SAYS = "not installed here: a likeness of its tables"
 ROWS = 128
 
 Array = Any
-
-
-class Series:
-    """One column."""
-
-    def __init__(self, values: Any = (), *args: Any, **kwargs: Any) -> None:
-        self.values = np.asarray(list(values) if isinstance(values, map | range) else values)
-        self.name = kwargs.get("name")
-        self.made_up = False
-        self.index = np.arange(len(self.values))
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
-        return np.asarray(self.values, dtype)
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.values.tolist())
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, Series):
-            key = key.values
-        found = self.values[key]
-        return Series(found) if isinstance(found, np.ndarray) else found
-
-    def __getattr__(self, name: str) -> Any:
-        """What an array can do: sums, means, its type."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        found = getattr(self.values, name)
-        if not callable(found):
-            return found
-        return lambda *args, **kwargs: _series(found(*args, **kwargs))
-
-    @property
-    def iloc(self) -> Any:
-        return self
-
-    loc = iloc
-
-    def to_numpy(self, dtype: Any = None, *args: Any, **kwargs: Any) -> Array:
-        if dtype is None:
-            return self.values
-        whole = np.dtype(dtype).kind in "iu" and self.values.dtype.kind == "f"
-        return (self.values * CLASSES if self.made_up and whole else self.values).astype(dtype)
-
-    def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Series:
-        return Series(self.to_numpy(dtype))
-
-    def to_list(self) -> list[Any]:
-        found: list[Any] = self.values.tolist()
-        return found
-
-    def apply(self, function: Callable[[Any], Any], *args: Any, **kwargs: Any) -> Series:
-        return Series([function(value) for value in self])
-
-    def map(self, change: Any) -> Series:
-        if isinstance(change, dict):
-            return Series([change.get(value, 0) for value in self])
-        return self.apply(change)
-
-    def unique(self) -> Array:
-        return np.unique(self.values)
-
-    def nunique(self) -> int:
-        return len(np.unique(self.values))
-
-    def fillna(self, *args: Any, **kwargs: Any) -> Series:
-        return self
-
-    dropna = reset_index = shift = fillna
-
-    def isnull(self) -> Series:
-        return Series(np.zeros(len(self), bool))
-
-    isna = isnull
-
-    def __eq__(self, other: Any) -> Any:
-        return Series(self.values == np.asarray(other))
-
-    def __ne__(self, other: Any) -> Any:
-        return Series(self.values != np.asarray(other))
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-def _series(value: Any) -> Any:
-    return Series(value) if isinstance(value, np.ndarray) and value.ndim == 1 else value
-
-
-def _operator(name: str) -> Any:
-    def operate(self: Series, *other: Any) -> Any:
-        return _series(getattr(self.values, name)(*map(np.asarray, other)))
-
-    return operate
-
-
-for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "lt", "le", "gt"):
-    setattr(Series, f"__{_name}__", _operator(f"__{_name}__"))
-for _name in ("ge", "and", "or", "invert", "neg", "pow", "mod", "floordiv"):
-    setattr(Series, f"__{_name}__", _operator(f"__{_name}__"))
 
 
 class Rows:
@@ -147,24 +46,6 @@ class Rows:
         rows, column = key if isinstance(key, tuple) else (key, None)
         if isinstance(column, str):
             self._frame[column].values[rows] = value
-
-
-class Row(Series):
-    """One row: its values by column."""
-
-    def __init__(self, named: dict[str, Any]) -> None:
-        super().__init__(list(named.values()))
-        self._named = named
-
-    def __getitem__(self, key: Any) -> Any:
-        return self._named[key] if isinstance(key, str) else super().__getitem__(key)
-
-    def __getattr__(self, name: str) -> Any:
-        return (
-            self._named[name]
-            if name in self.__dict__.get("_named", ())
-            else super().__getattr__(name)
-        )
 
 
 class DataFrame:

@@ -1,0 +1,49 @@
+"""The names that a statement binds, and what it binds them to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.source.project import spelled
+
+
+def target_names(target: ast.AST) -> Iterator[str]:
+    """Every name or attribute path that an assignment target binds, as spelled."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for element in target.elts:
+            yield from target_names(element)
+    elif isinstance(target, ast.Starred):
+        yield from target_names(target.value)
+    else:
+        yield spelled(target)
+
+
+def assigned(statement: ast.stmt) -> list[str]:
+    """The names that a statement binds (assignment, loop target, with), as spelled."""
+    match statement:
+        case ast.Assign(targets=targets):
+            return [name for target in targets for name in target_names(target)]
+        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+            return list(target_names(target))
+        case ast.For(target=target) | ast.AsyncFor(target=target):
+            return list(target_names(target))
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            return [
+                name
+                for item in items
+                if item.optional_vars is not None
+                for name in target_names(item.optional_vars)
+            ]
+    return []
+
+
+def assigned_pairs(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """Each target of a plain assignment with its value; `a, b = c, d` has two."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return []
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        if len(target.elts) == len(value.elts):
+            return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
