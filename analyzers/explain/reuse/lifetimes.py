@@ -18,7 +18,16 @@ from analyzers.explain.reuse.shapes import container_by_use
 from analyzers.explain.reuse.shared_frame import SharedFrame
 from analyzers.explain.reuse.taking import taken_from
 from analyzers.explain.spots import hops_at, spot
-from analyzers.source.flow import bindings, bound_within, called_name, definitions, first_use, reads
+from analyzers.source.flow import (
+    WALKS,
+    bindings,
+    bound_within,
+    called_name,
+    definitions,
+    first_use,
+    reads,
+    walked,
+)
 from analyzers.source.project import Loop, Module, spelled
 from analyzers.source.trees import remembered, walk
 
@@ -57,6 +66,8 @@ class Lifetime(SharedFrame):
     def _named(self, join: Join) -> tuple[str, Holder]:
         """What a person would call the carrier, and the name it was found under. Where each pass
         gives that name a new value, the run may have seen what brought the old one in."""
+        if (asked := self._asked_of(join)) is not None:
+            return asked
         holder = min(join.holders, key=self._likelihood)
         name = self._whole(base(holder.path))
         shared, used = self.shared, join.new.at if join.new is not None else None
@@ -69,6 +80,19 @@ class Lifetime(SharedFrame):
                 kept = Holder(hop.paths[0], hop.at.function, "attribute", frame=used.frame)
                 return base(hop.name), replace(kept, container=hop.kind.kind)
         return name, holder
+
+    def _asked_of(self, join: Join) -> tuple[str, Holder] | None:
+        """The collection of which one entry was walked, where the walk began in the old graph: its
+        other names are of the passes that made it (`states[j].backward(...)`)."""
+        where = spot(self.project, self.reuse.reached.at) if join.new is None else None
+        call = where.call(*WALKS) if where is not None and not self.reuse.same_root else None
+        root = spelled(walked(call)) if call is not None else ""
+        name, entry, _ = root.partition("[")
+        for holder in join.holders if name and entry else ():
+            if holder.path.startswith(f"{name}["):
+                kind = container_by_use(self.project, name) or holder.container
+                return name, replace(holder, container=kind)
+        return None
 
     @property
     def _named_where_made(self) -> tuple[Carrier, ...]:

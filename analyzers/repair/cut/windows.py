@@ -32,7 +32,9 @@ def cut_window(story: Story) -> Iterator[Proposal]:
     last = f"[{story.name}[-1].detach()]"
     if holder.container.startswith("deque"):
         last = f"deque({last}, maxlen={story.name}.maxlen)"
-    lines = [f"{story.name}.clear()", f"{story.name} = {last}"]
+    lines = [f"{story.name}.clear()"]
+    if "." not in holder.path.removeprefix(story.name):  # entries that are records have no detach
+        lines.append(f"{story.name} = {last}")
     if (again := _begun_again(story)) is not None:
         lines.insert(0, f"{story.name} = {again}")
     for rank, line in enumerate(lines):
