@@ -86,8 +86,8 @@ class Lifetime(SharedFrame):
         other names are of the passes that made it (`states[j].backward(...)`)."""
         where = spot(self.project, self.reuse.reached.at) if join.new is None else None
         call = where.call(*WALKS) if where is not None and not self.reuse.same_root else None
-        root = spelled(walked(call)) if call is not None else ""
-        name, entry, _ = root.partition("[")
+        root = walked(call) if call is not None else None
+        name, entry, _ = (spelled(root) if root is not None else "").partition("[")
         for holder in join.holders if name and entry else ():
             if holder.path.startswith(f"{name}["):
                 kind = container_by_use(self.project, name) or holder.container
