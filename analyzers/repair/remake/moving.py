@@ -8,15 +8,13 @@ from collections.abc import Iterator
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.remake.chains import chains_of, in_front, read_between
+from analyzers.repair.remake.makers import draws, told
 from analyzers.repair.rewrite import copy_into, head_of, move_into
 from analyzers.repair.sites.scopes import covers
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
-from analyzers.source.flow import bindings, called_name
+from analyzers.source.flow import bindings
 from analyzers.source.project import Module, Scope
-from analyzers.source.trees import walk
-
-_DRAWS = ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "normal", "sample")
 
 
 def forward_into_loop(story: Story, rank: int = 0) -> Iterator[Proposal]:
@@ -34,18 +32,13 @@ def forward_into_loop(story: Story, rank: int = 0) -> Iterator[Proposal]:
             editor = Editor(module)
             alone = not read_between(scope, chain, loop)
             edits = (move_into if alone else copy_into)(editor, chain, head_of(loop))
-            what = ", ".join(f"`{n}`" for s in chain for n in bindings(s)[:1])
             cost = "The forward runs once in each pass."
-            if any(_draws(n) for s in chain for n in walk(s)):
+            if draws(chain):
                 cost += " Random numbers are drawn anew each time."
-            title = f"Compute {what} inside the loop"
+            title = f"Compute {told(chain)} inside the loop"
             yield Proposal("forward-into-loop", title, edits, cost, rank + place)
         if chains:
             return
-
-
-def _draws(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and called_name(node) in _DRAWS
 
 
 def _made_in_front(story: Story, module: Module, scope: Scope, loop: ast.stmt) -> set[str]:

@@ -9,17 +9,12 @@ from itertools import pairwise
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.remake.chains import chains_of, read_between
+from analyzers.repair.remake.makers import draws, told
 from analyzers.repair.rewrite import copy_into, move_into
-from analyzers.source.calls import calls_named
 from analyzers.source.cells import Cell
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, called_name, names_read
 from analyzers.source.project import Module, Project
-
-_RANDOM = frozenset(
-    {"rand", "randn", "rand_like", "randn_like", "randint", "randperm", "normal", "multinomial"}
-    | {"bernoulli", "sample", "rsample", "choice", "shuffle", "dropout", "uniform_", "normal_"}
-)
 
 
 def forward_into_cell(story: Story, cell: Cell) -> Iterator[Proposal]:
@@ -38,10 +33,9 @@ def forward_into_cell(story: Story, cell: Cell) -> Iterator[Proposal]:
         editor = Editor(module)
         alone = not read_between(module.tree, chain, head)
         random = _is_random(story.project, chain)
-        made = ", ".join(f"`{name}`" for s in chain for name in bindings(s)[:1])
         yield Proposal(
             "forward-into-cell",
-            f"Compute {made} in {cell.label}, which calls its backward",
+            f"Compute {told(chain)} in {cell.label}, which calls its backward",
             (move_into if alone else copy_into)(editor, chain, head),
             "Each run draws its random numbers anew." if random else "",
             rank,
@@ -77,6 +71,6 @@ def _entry(inside: Sequence[ast.stmt], chain: Sequence[ast.stmt]) -> ast.stmt:
 
 def _is_random(project: Project, chain: Sequence[ast.stmt]) -> bool:
     """Whether a second forward gives other numbers: it draws some, or drops some out."""
-    return any(calls_named(statement, *_RANDOM) for statement in chain) or any(
+    return draws(chain) or any(
         "dropout" in called_name(call).lower() for _, call in project.each(ast.Call)
     )

@@ -9,7 +9,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.remake.chains import constructs, in_front
-from analyzers.repair.reschedule.stepping import chains
+from analyzers.repair.remake.makers import leading_to, made_of, makers, told
 from analyzers.repair.rewrite import copy_into
 from analyzers.source.edits import Editor
 from analyzers.source.flow import (
@@ -17,7 +17,6 @@ from analyzers.source.flow import (
     names_read,
     names_read_by,
     statements_of,
-    value_of,
     walked,
 )
 from analyzers.source.trees import position
@@ -37,29 +36,17 @@ def walked_anew(story: Story, rank: int) -> Iterator[Proposal]:
     before = list(in_front(module, shared.scope, shared.reached))
     made = [s for s in before if position(s) < shared.freed_at and not constructs(module, s)]
     since = [s for s in before if position(s) > shared.freed_at]
-    flow = _leading_to(since, names_read(root))
-    wanted = names_read(root).union(*(names_read_by(s) for s in flow))
+    flow = leading_to(since, names_read(root))
     editor = Editor(module)
-    for chain in chains(made, wanted):
-        told = ", ".join(f"`{bindings(s)[0]}`" for s in chain)
+    for chain in makers(made, made_of(since, names_read(root))):
         yield Proposal(
             "walk-anew",
-            f"Compute {told} anew for the second backward",
+            f"Compute {told(chain)} anew for the second backward",
             copy_into(editor, chain, _first_reading(flow, chain) or shared.reached),
             "The second backward learns from the weights as they are then.",
             rank,
         )
         rank += 1
-
-
-def _leading_to(since: Sequence[ast.stmt], names: set[str]) -> list[ast.stmt]:
-    """Of these statements those that the names are computed by, in order."""
-    wanted, found = set(names), list[ast.stmt]()
-    for statement in reversed(since):
-        if value_of(statement) is not None and set(bindings(statement)) & wanted:
-            found = [statement, *found]
-            wanted |= names_read_by(statement)
-    return found
 
 
 def _first_reading(flow: Sequence[ast.stmt], chain: Sequence[ast.stmt]) -> ast.stmt | None:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import indentation, joined
+from analyzers.repair.remake.makers import makers
 from analyzers.repair.reschedule.schedule import Schedule, root_names
-from analyzers.repair.reschedule.stepping import chains
 from analyzers.repair.rewrite import move_behind, with_keyword
 from analyzers.source.calls import calls_named, steps
 from analyzers.source.edits import Edit, Editor
@@ -49,7 +49,7 @@ def all_steps_last(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator[
     wherever they lead."""
     block, visit = schedule.block, stale.evidence.reached
     at = block.index(schedule.walk)
-    made = list(chains(block[:at], root_names(visit, schedule.where))) if visit is not None else []
+    made = list(makers(block[:at], root_names(visit, schedule.where))) if visit is not None else []
     first = min(block.index(made[-1][0] if made else schedule.walk), block.index(schedule.step))
     editor = schedule.where.editor
     moved = _steps_in(block[first:at])

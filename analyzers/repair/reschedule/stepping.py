@@ -9,19 +9,15 @@ from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import joined, lines_with
 from analyzers.repair.remake.chains import constructs
+from analyzers.repair.remake.makers import is_data, made_of, makers, told
 from analyzers.repair.reschedule.schedule import Schedule, released, root_names
 from analyzers.repair.rewrite import copy_into, head_of, move_behind, move_into
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
-from analyzers.source.flow import bindings, bound_within, called_name, names_read, value_of
+from analyzers.source.flow import bindings, bound_within, names_read, value_of
 from analyzers.source.project import Loop, pass_of, spelled
 from analyzers.source.trees import position, walk
 
-_DATA = frozenset(
-    {"rand", "randn", "randint", "randperm", "zeros", "ones", "tensor", "arange", "linspace"}
-    | {"to", "cuda", "next", "sample", "load", "normal", "zeros_like", "ones_like", "as_tensor"}
-)
-MAX_CHAINS = 3
 _FRESH = "The loss is computed from the weights as the step has left them"
 
 
@@ -32,11 +28,10 @@ def fresh_forward(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[P
     names = _needed_behind(schedule, root_names(stale.evidence.reached, schedule.where))
     editor = schedule.where.editor
     following = schedule.block[schedule.block.index(schedule.step) + 1]
-    for chain in chains(before, names):
+    for chain in makers(before, names):
         along = _with_readers(chain, [*before, schedule.step])
         edits = (move_into if along else copy_into)(editor, along or chain, following)
-        told = ", ".join(f"`{bindings(s)[0]}`" for s in chain)
-        title = f"Compute {told} behind the step"
+        title = f"Compute {told(chain)} behind the step"
         yield Proposal("fresh-forward", title, joined(edits), f"{_FRESH}.", rank)
         rank += 1
         if cut := _of_constants(editor, chain[0], before[: before.index(chain[0])]):
@@ -68,9 +63,7 @@ def _with_readers(
 def _of_constants(editor: Editor, statement: ast.stmt, before: Sequence[ast.stmt]) -> list[str]:
     """A statement's lines, with what earlier forwards made and it calls something on detached;
     none where there is no such."""
-    made = {
-        n for s in before if (v := value_of(s)) and not _is_data(v, before) for n in bindings(s)
-    }
+    made = {n for s in before if (v := value_of(s)) and not is_data(v, before) for n in bindings(s)}
     calls = [n for n in ast.walk(value_of(statement) or statement) if isinstance(n, ast.Call)]
     given = [a for call in calls for a in call.args if isinstance(a, ast.Name) and a.id in made]
     if not given:
@@ -82,43 +75,7 @@ def _needed_behind(schedule: Schedule, names: set[str]) -> set[str]:
     """What must be there behind the step for the walked names to be made: they, or what the
     statements up to the walk make them of."""
     at, walk_at = schedule.block.index(schedule.step), schedule.block.index(schedule.walk)
-    return _made_of(schedule.block[at + 1 : walk_at], names)
-
-
-def _made_of(statements: Sequence[ast.stmt], names: set[str]) -> set[str]:
-    """The names, and those that the statements make them of."""
-    wanted = set(names)
-    for statement in reversed(statements):
-        value = value_of(statement)
-        if value is not None and set(bindings(statement)) & wanted:
-            wanted |= names_read(value)
-    return wanted
-
-
-def chains(before: Sequence[ast.stmt], names: set[str]) -> Iterator[list[ast.stmt]]:
-    """Statements that make the names: the last one, then with what it is computed from."""
-    wanted, chain = set(names), list[ast.stmt]()
-    found = 0
-    for statement in reversed(before):
-        value = value_of(statement)
-        if value is None or not set(bindings(statement)) & wanted or _is_data(value, before):
-            continue
-        chain = [statement, *chain]
-        wanted |= names_read(value)
-        yield chain
-        found += 1
-        if found == MAX_CHAINS:
-            return
-
-
-def _is_data(value: ast.expr, before: Sequence[ast.stmt], depth: int = 3) -> bool:
-    """Whether a value is made of data only, as far as its calls tell; without any, those by which
-    the block made what it is put together from."""
-    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
-    if calls or not depth:
-        return all(called_name(call) in _DATA for call in calls)
-    made = [s for s in before if s.lineno < value.lineno and set(bindings(s)) & names_read(value)]
-    return all(_is_data(v, before, depth - 1) for s in made if (v := value_of(s)) is not None)
+    return made_of(schedule.block[at + 1 : walk_at], names)
 
 
 def steps_last(schedule: Schedule, rank: int = 1) -> Iterator[Proposal]:
@@ -162,8 +119,8 @@ def one_step_behind(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator
         edits += copy_into(editor, cleared, loop)
     edits.append(editor.insert_after(loop, *editor.lines_of(schedule.step)))
     title = "Call backward on all losses, then one step after the loop"
-    told = "One step follows the summed gradients, where there were several."
-    yield Proposal("step-behind-loop", title, joined(edits), told, rank)
+    cost = "One step follows the summed gradients, where there were several."
+    yield Proposal("step-behind-loop", title, joined(edits), cost, rank)
 
 
 def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
@@ -181,15 +138,16 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
     roots = root_names(stale.evidence.reached, schedule.where)
     # gradients that are cleared in front of the loop alone are meant to gather: one step behind it
     gathers = _cleared_in_front(schedule, loop, in_front)
-    names = (roots if gathers else _made_of(leading, roots)) - bound_within(loop)
+    names = (roots if gathers else made_of(leading, roots)) - bound_within(loop)
     editor = schedule.where.editor
-    for chain in chains(before, names):
+    for chain in makers(before, names):
         put = move_into if set(chain) <= set(in_front) else copy_into
-        edits = put(editor, chain, head_of(loop))
-        told = ", ".join(f"`{bindings(s)[0]}`" for s in chain)
-        title, whole = f"Compute {told} inside the loop", joined([*edits, *released(stale, loop)])
-        cost = "The forward runs once in each pass."
-        yield Proposal("forward-into-loop", title, whole, cost, rank)
+        edits = [*put(editor, chain, head_of(loop)), *released(stale, loop)]
+        title, cost = (
+            f"Compute {told(chain)} inside the loop",
+            "The forward runs once in each pass.",
+        )
+        yield Proposal("forward-into-loop", title, joined(edits), cost, rank)
         rank += 1
 
 

@@ -1,0 +1,70 @@
+"""The statements that make names, and how a fix tells of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.source.calls import calls_named
+from analyzers.source.flow import bindings, called_name, names_read, value_of
+
+_DATA = frozenset(
+    {"rand", "randn", "randint", "randperm", "zeros", "ones", "tensor", "arange", "linspace"}
+    | {"to", "cuda", "next", "sample", "load", "normal", "zeros_like", "ones_like", "as_tensor"}
+)
+_DRAWS = frozenset(
+    {"rand", "randn", "rand_like", "randn_like", "randint", "randperm", "normal", "multinomial"}
+    | {"bernoulli", "sample", "rsample", "choice", "shuffle", "dropout", "uniform_", "normal_"}
+)
+MOST = 3
+
+
+def makers(before: Sequence[ast.stmt], names: set[str]) -> Iterator[list[ast.stmt]]:
+    """Statements that make the names: the last one, then with what it is computed from."""
+    wanted, chain = set(names), list[ast.stmt]()
+    for statement in reversed(before):
+        value = value_of(statement)
+        if value is None or not set(bindings(statement)) & wanted or is_data(value, before):
+            continue
+        chain = [statement, *chain]
+        wanted |= names_read(value)
+        yield chain
+        if len(chain) == MOST:
+            return
+
+
+def is_data(value: ast.expr, before: Sequence[ast.stmt], depth: int = 3) -> bool:
+    """Whether a value is made of data only, as far as its calls tell; without any, those by which
+    the block made what it is put together from."""
+    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+    if calls or not depth:
+        return all(called_name(call) in _DATA for call in calls)
+    made = [s for s in before if s.lineno < value.lineno and set(bindings(s)) & names_read(value)]
+    return all(is_data(v, before, depth - 1) for s in made if (v := value_of(s)) is not None)
+
+
+def leading_to(statements: Sequence[ast.stmt], names: set[str]) -> list[ast.stmt]:
+    """Of these statements those that the names are computed by, in order."""
+    wanted, found = set(names), list[ast.stmt]()
+    for statement in reversed(statements):
+        value = value_of(statement)
+        if value is not None and set(bindings(statement)) & wanted:
+            found = [statement, *found]
+            wanted |= names_read(value)
+    return found
+
+
+def made_of(statements: Sequence[ast.stmt], names: set[str]) -> set[str]:
+    """The names, and those that the statements make them of."""
+    flow = leading_to(statements, names)
+    return names.union(*(names_read(v) for s in flow if (v := value_of(s)) is not None))
+
+
+def told(chain: Sequence[ast.stmt]) -> str:
+    """What the statements make, by its names."""
+    return ", ".join(f"`{name}`" for s in chain for name in bindings(s)[:1])
+
+
+def draws(chain: Sequence[ast.stmt]) -> bool:
+    """Whether the statements draw random numbers."""
+    return any(calls_named(statement, *_DRAWS) for statement in chain)
