@@ -10,6 +10,7 @@ from analyzers.reading import (
     operators,
     optimizers,
     python_calls,
+    python_library,
     shapes,
     tensors,
     walks,
@@ -73,7 +74,7 @@ def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) 
         return _numpy(machine, last, args, frame)
     if root in ("math", "random", "time", "os", "json", "pandas", "logging"):
         return _no_graph(args, frame)
-    modelled = python_calls.MODELLED.get(path)
+    modelled = python_library.MODELLED.get(path)
     if modelled is not None:
         return modelled(machine, args, kwargs, frame)
     if "optim" in path and last[:1].isupper() and "scheduler" not in path:

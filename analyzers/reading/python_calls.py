@@ -1,4 +1,4 @@
-"""Python's own functions, and those of its library that matter to graphs."""
+"""Python's own functions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import itertools
 from collections.abc import Callable, Iterator
 
-from analyzers.reading import attributes, command_line, containers, copying, operators
+from analyzers.reading import attributes, containers, operators
 from analyzers.reading.conditions import key_of, unknown
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost
@@ -18,7 +18,6 @@ from analyzers.reading.values import (
     Instance,
     Layer,
     Mapping,
-    Native,
     Parameters,
     Sequence,
     Stream,
@@ -55,7 +54,7 @@ def _number(name: str, args: Args, frame: Frame) -> Value:
     return Unknown(data=True, lost=operators.lost_by(args))
 
 
-def _range(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def to_range(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     bounds = [a.value for a in args if isinstance(a, Const) and isinstance(a.value, int)]
     if len(bounds) == len(args) and bounds and not (len(bounds) == 3 and bounds[2] == 0):
         exact = range(*bounds)
@@ -87,7 +86,7 @@ def _zip(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     return Stream(rows, exact=any(isinstance(a, Sequence | Stream) for a in args))
 
 
-def _same(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def same(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     return args[0] if args else Unknown(data=True)
 
 
@@ -102,7 +101,7 @@ def _length(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value
     return unknown("len", key_of(value))
 
 
-def _list(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def to_list(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     if not args:
         return Sequence([])
     source = args[0]
@@ -113,13 +112,13 @@ def _list(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
 
 
 def _tuple(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    made = _list(machine, args, kwargs, frame)
+    made = to_list(machine, args, kwargs, frame)
     assert isinstance(made, Sequence)
     made.kind = "tuple"
     return made
 
 
-def _dict(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def to_dict(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     found = Mapping(dict(kwargs))
     if args and isinstance(args[0], Parameters):
         found.items.update(enumerate(leaves(args[0])))
@@ -215,7 +214,7 @@ def _setattr(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Valu
 
 def _iter(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     """An iterator over what ends: it goes on where it stopped."""
-    source = _same(machine, args, kwargs, frame)
+    source = same(machine, args, kwargs, frame)
     ends = isinstance(source, Sequence) and source.kind != "generator" and not source.open
     if not ends and not (isinstance(source, Stream) and source.exact):
         return source
@@ -230,63 +229,23 @@ def _next(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     return next(containers.iterate(machine, args[0], frame), missing) if args else Unknown()
 
 
-def _partial(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    if not args:
-        return Unknown()
-    function, given = args[0], args[1:]
-    return Native(
-        lambda more, named: machine.call(function, [*given, *more], {**kwargs, **named}, frame)
-    )
-
-
-def _deque(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    made = _list(machine, args[:1], {}, frame)
-    assert isinstance(made, Sequence)
-    made.kind = "deque"
-    limit = kwargs.get("maxlen", args[1] if len(args) > 1 else NONE)
-    made.maxlen = limit.value if isinstance(limit, Const) and isinstance(limit.value, int) else None
-    if made.maxlen is not None:
-        made.maxlen = max(made.maxlen, 1)
-    return made
-
-
-def _default_dict(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    made = Mapping()
-    made.factory = args[0] if args else None
-    return made
-
-
-def _field(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    made = Unknown("field", data=True)
-    made.attrs.update(kwargs)
-    if "default" in kwargs:
-        return kwargs["default"]
-    return made
-
-
-def _object(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    made = Unknown("namespace")
-    made.attrs.update(kwargs)
-    return made
-
-
 def _print(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     return NONE
 
 
 _BUILTINS: dict[str, Model] = {
-    "range": _range,
+    "range": to_range,
     "enumerate": _enumerate,
     "zip": _zip,
     "iter": _iter,
-    "reversed": _same,
+    "reversed": same,
     "abs": lambda m, a, k, f: operators.operate(m, "abs", a, f),
     "len": _length,
-    "list": _list,
+    "list": to_list,
     "tuple": _tuple,
-    "set": _list,
-    "sorted": _list,
-    "dict": _dict,
+    "set": to_list,
+    "sorted": to_list,
+    "dict": to_dict,
     "sum": _sum,
     "max": _extreme,
     "min": _extreme,
@@ -298,25 +257,4 @@ _BUILTINS: dict[str, Model] = {
     "next": _next,
     "object": lambda m, a, k, f: Const(object()),
     "print": _print,
-}
-MODELLED: dict[str, Model] = {
-    "functools.partial": _partial,
-    "collections.deque": _deque,
-    "collections.defaultdict": _default_dict,
-    "collections.OrderedDict": _dict,
-    "dataclasses.field": _field,
-    "dataclasses.replace": lambda m, a, k, f: copying.changed(a[0], k) if a else Unknown(),
-    "types.SimpleNamespace": _object,
-    "argparse.ArgumentParser": lambda m, a, k, f: command_line.parser(),
-    "argparse.Namespace": _object,
-    "tqdm.tqdm": _same,
-    "tqdm.auto.tqdm": _same,
-    "tqdm.notebook.tqdm": _same,
-    "tqdm": _same,
-    "tqdm.trange": _range,
-    "copy.copy": _same,
-    "copy.deepcopy": lambda m, a, k, f: copying.deep(m, a[0], f) if a else Unknown(),
-    "itertools.chain": lambda m, a, k, f: Sequence(
-        [item for arg in a for item in containers.listed(m, arg, f)]
-    ),
 }

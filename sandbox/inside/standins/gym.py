@@ -6,12 +6,13 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from . import sizes
 from .asking import awaited
+from .gym_kinds import ActionWrapper, Env, ObservationWrapper, RewardWrapper, Spec, Wrapper
 from .nothing import NothingModule
 from .sources import says
 from .spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
@@ -67,52 +68,6 @@ def _acted() -> int:
     return 2 if bounded else -2
 
 
-class Spec:
-    """What an environment is called, and when it ends."""
-
-    def __init__(self, name: str) -> None:
-        self.id = name
-        self.max_episode_steps = 200
-        self.reward_threshold = 195.0
-
-
-class Env:
-    """The interface of environments; scripts subclass it."""
-
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "render.modes": []}
-    reward_range = (-float("inf"), float("inf"))
-    render_mode: Any = None
-    observation_space: Any
-    action_space: Any
-
-    @property
-    def spec(self) -> Any:
-        return None
-
-    @property
-    def unwrapped(self) -> Any:
-        return self
-
-    def seed(self, seed: Any = None) -> list[Any]:
-        return [seed]
-
-    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
-        """Begin an episode; a subclass calls this for the seed alone."""
-        return None
-
-    def render(self, *args: Any, **kwargs: Any) -> Any:
-        return np.zeros((64, 64, 3), np.uint8)
-
-    def close(self) -> None:
-        pass
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
-
 class Made(Env):
     """One that `make` gives. `modern` tells which of the two signatures it answers in, unless the
     line that calls it shows which one it expects."""
@@ -154,70 +109,6 @@ class Made(Env):
     def _observe(self) -> Any:
         observed = self.observation_space.drawn(self._random)
         return observed if isinstance(observed, int) else sizes.known(observed, "observation")
-
-
-class Wrapper(Env):
-    """Hands everything on to the environment within."""
-
-    def __init__(self, env: Any, *args: Any, **kwargs: Any) -> None:
-        self.env = env
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "env":
-            raise AttributeError(name)
-        return getattr(self.env, name)
-
-    @property
-    def unwrapped(self) -> Any:
-        return self.env.unwrapped
-
-    @property
-    def spec(self) -> Any:
-        return self.env.spec
-
-    def reset(self, **kwargs: Any) -> Any:
-        return self.env.reset(**kwargs)
-
-    def step(self, action: Any) -> Any:
-        return self.env.step(action)
-
-
-class ObservationWrapper(Wrapper):
-    """Changes what is observed."""
-
-    def reset(self, **kwargs: Any) -> Any:
-        given = self.env.reset(**kwargs)
-        if isinstance(given, tuple):
-            return self.observation(given[0]), given[1]
-        return self.observation(given)
-
-    def step(self, action: Any) -> Any:
-        observed, *rest = self.env.step(action)
-        return (self.observation(observed), *rest)
-
-    def observation(self, observation: Any) -> Any:
-        return observation
-
-
-class RewardWrapper(Wrapper):
-    """Changes the reward."""
-
-    def step(self, action: Any) -> Any:
-        observed, reward, *rest = self.env.step(action)
-        return (observed, self.reward(reward), *rest)
-
-    def reward(self, reward: Any) -> Any:
-        return reward
-
-
-class ActionWrapper(Wrapper):
-    """Changes the action."""
-
-    def step(self, action: Any) -> Any:
-        return self.env.step(self.action(action))
-
-    def action(self, action: Any) -> Any:
-        return action
 
 
 class Vector(Env):
