@@ -14,6 +14,9 @@ from .rewinding import Rewind
 from .walkers import Walker
 
 
+Edge = tuple[Any, Any, int]  # what is older, what was made from it, the call that walked below
+
+
 @dataclass
 class Walk:
     """One outermost call of what walks an engine's graphs, with the graph as it stood before it."""
@@ -30,17 +33,16 @@ class Walk:
     rewind: Rewind | None = None
     stale: list[Json] = field(default_factory=list)
     recorded: bool = False  # on a tape: its nodes do not hold each other
-    edges: list[tuple[Any, Any]] = field(default_factory=list)  # to what was walked before
+    edges: list[Edge] = field(default_factory=list)  # to what was walked before
 
 
-def edges_into_past(
-    below: Sequence[tuple[Any, Sequence[Any]]], instances: Instances
-) -> list[tuple[Any, Any]]:
+def edges_into_past(below: Sequence[tuple[Any, Sequence[Any]]], instances: Instances) -> list[Edge]:
     """What was walked before and what is new above it. They are noted ahead of a walk, which may
     cut the graph on its way."""
     visited = instances.visited_by
+    above = {id(parent): node for node, parents in below if not visited(node) for parent in parents}
     return [
-        (parent, node)
+        _crossing((parent, node, visited(parent)), above, instances)
         for node, parents in below
         if not visited(node)
         for parent in parents
@@ -48,15 +50,26 @@ def edges_into_past(
     ]
 
 
+def _crossing(edge: Edge, above: Mapping[int, Any], instances: Instances) -> Edge:
+    """Climb from what was made before the call that walked below, yet not walked by it, to what was
+    made after: the value between was carried over."""
+    older, newer, freed = edge
+    while newer is not None:
+        made = instances.of(newer)
+        if made is None or made.after >= freed:
+            return older, newer, freed
+        older, newer = newer, above.get(id(newer))
+    return edge
+
+
 def joins_of(walk: Walk, freeing: Mapping[int, Walk], instances: Instances) -> list[Json]:
     """The edges from what is new to what an earlier call walked; `freeing`: those calls."""
     visited, node = instances.visited_by, instances.node
-    found: list[tuple[Any, Any]] = [edge for edge in walk.edges if visited(edge[0]) in freeing]
+    found: list[Edge] = [edge for edge in walk.edges if edge[2] in freeing]
     if visited(walk.root) in freeing:
-        found.append((walk.root, None))
+        found.append((walk.root, None, visited(walk.root)))
     told: dict[tuple[int, int], Json] = {}
-    for parent, consumer in found:
-        visit = visited(parent)
+    for parent, consumer, visit in found:
         now = [name.record("now") for name in walk.names.get(id(parent), [])]
         then = freeing[visit].names.get(id(parent), [])
         held = now + [name.record("freed") for name in then]
