@@ -13,7 +13,6 @@ from .received import Received
 from .rewinding import Rewind
 from .walkers import Walker
 
-
 Edge = tuple[Any, Any, int]  # what is older, what was made from it, the call that walked below
 
 
