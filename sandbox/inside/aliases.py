@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from types import FrameType, MappingProxyType
+from types import CodeType, FrameType, MappingProxyType
 from typing import Any
 
 import torch
@@ -19,7 +19,7 @@ from .holders import Search
 from .names import Name
 from .parameters import Known, Parameters
 
-CALLS = 16  # at which kept gradients are looked for
+CALLS = 16  # at which kept gradients are looked for, since a line first called the engine
 LASTING = 1024  # at which those are that an object keeps
 DOUBTS = 8  # names of which only reading can tell
 OUTLIVED = 3  # calls that rewrote what an object keeps from an earlier one
@@ -59,6 +59,8 @@ class Aliases:
         self._ended: dict[Values, int] = {}  # how often each was written as the last call ended
         self._steps = 0
         self._calls = 0
+        self._places: set[tuple[CodeType, int]] = set()  # that called the engine
+        self._last_call = self._last_step = CALLS  # at which gradients are looked for
         self._lasting = False  # whether an object keeps gradients
         self._doubts: dict[tuple[str, str], Json] = {}
         self._told: set[tuple[str, str]] = set()  # doubts
@@ -72,21 +74,30 @@ class Aliases:
                 if (values := _values(tensor.grad)) != NOWHERE:
                     self._values[values] = owner
                 self._written.setdefault(id(tensor.grad), tensor.grad._version)
-        if not self._owners or call.n > (LASTING if self._lasting else CALLS):
+        self._go_on_from(call)
+        if not self._owners or call.n > (LASTING if self._lasting else self._last_call):
             return None
         lists = self._lists_of(call.frame, call.n)
         self._remember(lists)
         self._calls = call.n
         told = self._twice_in_one(call.frame) or self._two_lists(lists)
-        self._gathered = self._nested(call.frame) if call.n <= CALLS else []
+        self._gathered = self._nested(call.frame) if call.n <= self._last_call else []
         self._outlived(call)
         return told
+
+    def _go_on_from(self, call: Call) -> None:
+        """Look on where a line calls the engine for the first time: what it begins is new."""
+        place = (call.frame.f_code, call.frame.f_lineno) if call.frame is not None else None
+        if place is not None and place not in self._places:
+            self._places.add(place)
+            self._last_call = call.n + CALLS
+            self._last_step = self._steps + CALLS
 
     def stepped(self, frame: FrameType | None) -> Json | None:
         """The same at a step, where what a comprehension or a call has gathered has a name."""
         written, self._written = self._written, {}
         self._steps += 1
-        if not self._owners or self._steps > CALLS:
+        if not self._owners or self._steps > self._last_step:
             return None
         tensors = [known.tensor() for known in self._parameters.known]
         now = {id(t.grad) for t in tensors if t is not None and t.is_leaf}
@@ -111,7 +122,7 @@ class Aliases:
             gradient = owner()
             if gradient is not None and gradient._version > self._ended.get(values, MANY):
                 self._doubt(call, name, known, 1, early=True)
-        if call.n <= CALLS:
+        if call.n <= self._last_call:
             alive = [(values, gradient()) for values, (gradient, _) in self._values.items()]
             self._ended = {values: g._version for values, g in alive if g is not None}
 
