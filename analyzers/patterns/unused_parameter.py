@@ -9,8 +9,9 @@ Why: without a path from the loss to the tensor there is no gradient. PyTorch sa
 inventing zeros.
 
 The fix: first see whether the tensor should have been used: a model that ignores its input is
-wrong. If not, leave it out, skip parameters whose `.grad` is None, or ask for zeros with
-`materialize_grads=True`.
+wrong. If not, leave it out, skip parameters whose `.grad` is None, keep that None with
+`allow_unused=True` where the gradients go on to `.grad` (zeros would still be decayed and averaged
+by an optimizer), or ask for zeros with `materialize_grads=True`.
 
 When this fix is wrong: when the path was cut by mistake, by a `.detach()` or a computation
 that starts from a copy. Zeros then hide that nothing is learnt.
@@ -53,7 +54,12 @@ from analyzers.repair.reconnect.ignored import (
     used_instead,
 )
 from analyzers.repair.reconnect.parts import asked_of_whole, joined_again, parts_asked
-from analyzers.repair.reconnect.unused import gradless_skipped, requiring_grad, zeros_for_unused
+from analyzers.repair.reconnect.unused import (
+    gradless_skipped,
+    none_for_unused,
+    requiring_grad,
+    zeros_for_unused,
+)
 from analyzers.source.project import Project, spelled
 
 NAME = "unused-parameter"
@@ -103,6 +109,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if kind_of(evidence, project) == "flat-input":
         yield from requiring_grad(evidence, project)
     if not meant:
+        yield from none_for_unused(evidence, project)
         yield from zeros_for_unused(evidence, project)
 
 

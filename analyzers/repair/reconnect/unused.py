@@ -12,11 +12,13 @@ from analyzers.repair.blocks import joined
 from analyzers.repair.reconnect.ignored import is_derivative, question_of
 from analyzers.repair.rewrite import head_of, with_keyword
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import names_read, statements_of
+from analyzers.source.flow import bindings, names_read, statements_of
 from analyzers.source.passes import passes
 from analyzers.source.project import FUNCTIONS, Module, Project
 from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
+
+_UNNOTICED = "A tensor that should have been used, and is not, goes unnoticed."
 
 
 def zeros_for_unused(evidence: MissingGraph, project: Project, rank: int = 2) -> Iterator[Proposal]:
@@ -31,9 +33,39 @@ def zeros_for_unused(evidence: MissingGraph, project: Project, rank: int = 2) ->
     if where is None or call is None:
         return
     edit = with_keyword(where.editor, call, "materialize_grads")
-    tradeoff = "A tensor that should have been used, and is not, goes unnoticed."
     title = "Ask for zeros where there is no gradient"
-    yield Proposal("materialize-grads", title, (edit,), tradeoff, rank)
+    yield Proposal("materialize-grads", title, (edit,), _UNNOTICED, rank)
+
+
+def none_for_unused(evidence: MissingGraph, project: Project, rank: int = 1) -> Iterator[Proposal]:
+    """None in the place of gradients that do not exist, where a loop hands them to `.grad`: a
+    backward would leave them so, and an optimizer's step passes over them, as over no zeros."""
+    where = spot(project, evidence.at)
+    call = where.call("grad") if where is not None else None
+    if where is None or call is None:
+        return
+    given = set(bindings(where.statement))
+    edits = [
+        edit
+        for loop in statements_of(where.scope)
+        if isinstance(loop, ast.For) and given & names_read(loop.iter)
+        for edit in _handing_none(where.editor, loop)
+    ]
+    if edits:
+        edits.append(with_keyword(where.editor, call, "allow_unused"))
+        title = "Leave parameters without a gradient as they are"
+        yield Proposal("allow-unused", title, joined(edits), _UNNOTICED, rank)
+
+
+def _handing_none(editor: Editor, loop: ast.For) -> Iterator[Edit]:
+    """What the loop's assignments to `.grad` hand on, None where the gradient is."""
+    for node in walk(loop):
+        match node:
+            case ast.Assign(targets=[ast.Attribute(value=owner, attr="grad")], value=value):
+                parts = names_read(value) & set(target_names(loop.target)) - names_read(owner)
+                if len(parts) == 1:
+                    text = f"None if {parts.pop()} is None else {editor.text_of(value)}"
+                    yield editor.replace(value, text)
 
 
 def requiring_grad(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
