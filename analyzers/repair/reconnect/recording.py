@@ -13,7 +13,7 @@ from analyzers.repair.leaf.leaves import no_grad_header
 from analyzers.repair.rewrite import move_behind
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import called_name, names_read
+from analyzers.source.flow import called_name
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.trees import walk
 
@@ -22,11 +22,10 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
     """The work outside of the `no_grad` around it: a block, a decorator, or a switch left off."""
     for parent in where.module.ancestors(where.statement):
         if isinstance(parent, ast.With) and _stops_recording(parent):
-            yield from _recording_where_walked(where, parent, rank)
             edits = unwrapped(where.editor, parent)
-            rank += bool(_switches(parent))
             if edits:
-                title = "Record this work: without `no_grad`"
+                header = where.editor.text_of(parent.items[0].context_expr)
+                title = f"Record this work: without `{header}`"
                 yield Proposal("leave-no-grad", title, edits, "", rank)
                 return
         if isinstance(parent, FUNCTIONS[:2]):
@@ -54,42 +53,15 @@ def where_switched_off(stack: Sequence[Place], project: Project) -> Spot | None:
 
 
 def _stops_recording(block: ast.With) -> bool:
-    off = any(_says_no_grad(item.context_expr) for item in block.items)
-    return off or bool(_switches(block))
+    """By name, or by a switch in the header (`set_grad_enabled(phase == "train")`)."""
+    headers = [item.context_expr for item in block.items]
+    switches = [call for node in headers for call in calls_named(node, "set_grad_enabled")]
+    switched = any(call.args and spelled(call.args[0]) != "True" for call in switches)
+    return switched or any(_says_no_grad(node) for node in headers)
 
 
 def _says_no_grad(node: ast.expr) -> bool:
     return any(word in spelled(node) for word in ("no_grad", "inference_mode"))
-
-
-def _switches(block: ast.With) -> list[ast.Call]:
-    """Calls in the header by which recording may be off: `set_grad_enabled(phase == "train")`."""
-    calls = [call for item in block.items for call in calls_named(item, "set_grad_enabled")]
-    return [call for call in calls if call.args and spelled(call.args[0]) != "True"]
-
-
-def _recording_where_walked(where: Spot, block: ast.With, rank: int) -> Iterator[Proposal]:
-    """The condition under which recording is on, as that under which there is a backward."""
-    for switch in _switches(block):
-        for call in calls_named(where.scope, "backward", "manual_backward"):
-            test = _guard_of(where.module, call)
-            if test is None or not names_read(test) <= names_read(switch.args[0]):
-                continue
-            condition = where.editor.text_of(test)
-            edit = where.editor.replace(switch.args[0], condition)
-            title = f"Record where there is a backward: `{condition}`"
-            yield Proposal("record-when-walked", title, (edit,), "", rank)
-            return
-
-
-def _guard_of(module: Module, node: ast.AST) -> ast.expr | None:
-    """The test of the innermost `if` that the node stands under."""
-    child = node
-    for parent in module.ancestors(node):
-        if isinstance(parent, ast.If) and child in parent.body:
-            return parent.test
-        child = parent
-    return None
 
 
 def _undecorated(
