@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from analyzers.source.edits import Edit, Editor, apply, statement_first_line
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import Module
-from analyzers.source.trees import walk
+from analyzers.source.trees import remembered, walk
 
 _USUAL = {"torch.nn.functional": "F", "torch.nn": "nn", "numpy": "np"}
 
@@ -163,13 +163,19 @@ def alias(module: Module, name: str) -> str:
 
 def imported(module: Module, name: str) -> str | None:
     """What the module's imports call a library, or a part of one; None where none names it."""
-    for node in walk_scope(module.tree):
+    return _imports(module.tree).get(name)
+
+
+@remembered
+def _imports(tree: ast.Module) -> dict[str, str]:
+    """By what an import names, what the first one outside of functions calls it."""
+    called: dict[str, str] = {}
+    for node in walk_scope(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             of = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
             for item in node.names:
-                if of + item.name == name:
-                    return item.asname or item.name
-    return None
+                called.setdefault(of + item.name, item.asname or item.name)
+    return called
 
 
 def missing_import(editor: Editor, name: str = "torch") -> tuple[Edit, ...]:

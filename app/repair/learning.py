@@ -39,6 +39,9 @@ def learns(
     if any(inputs & params for params in given.values()):
         lost -= inputs  # those of one name count once, those without a name each time
     lost -= unread(reference)
+    foreign = {p for p, name in names.items() if name in _told(original, "uncleared-gradients")}
+    foreign &= _received(candidate)  # what others left there is gone; its own may come to nothing
+    lost -= foreign
     told = _told(original)
     fed = {p for p, name in names.items() if name in told}
     if any(r.kind == "overwritten-gradient" for r in (original.silent if original else ())):
@@ -48,7 +51,7 @@ def learns(
         return _failed(f"no gradient any more: {_some(lost, names)}")
     if gained:
         return _failed(f"a gradient from elsewhere: {_some(gained, names)}")
-    if late := starved(reference, candidate):
+    if late := starved(reference, candidate, foreign):
         return _failed(late) if not _carries(reference) else _unknown(late)
     count = len({p for o in given for p in given[o] & (wanted.get(o, set()) | fed)})
     return Check(
@@ -96,21 +99,23 @@ def _fed_names(trace: Trace | None) -> set[str]:
     return {p.name for p in trace.parameters if p.id in fed}
 
 
-def starved(reference: Trace, candidate: Trace) -> str:
+def starved(reference: Trace, candidate: Trace, foreign: Set[int] = frozenset()) -> str:
     """Parameters that fall silent from some step on although the reference goes on to feed them;
-    empty where there are none."""
-    late = _lost_later(reference, candidate)
+    empty where there are none. What `foreign` ones were fed was not their own."""
+    late = _lost_later(reference, candidate, foreign)
     if late is None:
         return ""
     names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
     return f"no gradient from step {late[0]} on: {_some(late[1], names)}"
 
 
-def _lost_later(reference: Trace, candidate: Trace) -> tuple[int, set[int]] | None:
+def _lost_later(
+    reference: Trace, candidate: Trace, foreign: Set[int]
+) -> tuple[int, set[int]] | None:
     """The first step from which on parameters miss a gradient that the reference gives them, for
     longer than ever before. One step alone says little where it follows others: a gradient may
     happen to be zero."""
-    inputs = _inputs(reference) | unread(reference)
+    inputs = _inputs(reference) | unread(reference) | foreign
     fed: dict[int, list[tuple[int, bool]]] = defaultdict(list)
     for ours, theirs in paired(reference, candidate):
         if ours.gradients and theirs.gradients:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -30,22 +31,27 @@ class Foreign:
     A backward whose gradients another optimizer has stepped on belongs to that step. What it left
     in these parameters is foreign to their own step, unless their first step used its line, too:
     then their losses are several, and walked apart. `norms`: by optimizer, of each step that used
-    what is foreign.
+    what is foreign; `cleared`: how often something foreign was cleared instead.
     """
 
     def __init__(self) -> None:
         self._held: dict[int, tuple[Known, _Held]] = {}
         self._first: dict[int, set[str]] = {}
         self.norms: dict[int, list[float]] = {}
+        self.cleared: Counter[int] = Counter()
 
     def before(self) -> None:
         """A walk is about to add to gradients: forget those that were cleared or written."""
+        cleared = set()
         for number, (known, held) in list(self._held.items()):
             gradient = known.gradient
             if gradient is None or (id(gradient), gradient._version) != held.gradient:
+                if known.optimizer is not None and (held.served or held.foreign):
+                    cleared.add(known.optimizer)
                 del self._held[number]
             elif held.served:
                 held.norm = float(torch.linalg.vector_norm(gradient.detach().double()))
+        self.cleared.update(cleared)
 
     def after(self, call: Call) -> None:
         """Note whose gradients the walk has added to."""

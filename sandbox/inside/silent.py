@@ -108,15 +108,16 @@ class SilentWatch(Observer):
         if stale:
             norms = [_norm(known) for known in stale]
             self._unzeroed[optimizer].append(sum(norm**2 for norm in norms) ** 0.5)
-            self._tell_stale(optimizer, stale, self._unzeroed[optimizer])
+            self._tell_stale(stale, self._unzeroed[optimizer], self._steps[optimizer])
         if Clock.visits <= UPDATES and (stale := self._foreign.stepped(optimizer, owned)):
-            self._tell_stale(optimizer, stale, self._foreign.norms[optimizer], detail=FOREIGN)
+            used, cleared = self._foreign.norms[optimizer], self._foreign.cleared[optimizer]
+            self._tell_stale(stale, used, len(used) + cleared, detail=FOREIGN)
 
     def _tell_stale(
-        self, optimizer: int, stale: list[Known], figures: list[float], detail: str = ""
+        self, stale: list[Known], figures: list[float], occasions: int, detail: str = ""
     ) -> None:
-        """Tell parameters that most steps of their optimizer find with older gradients."""
-        if len(figures) >= GROWTH and 2 * len(figures) >= self._steps[optimizer]:
+        """Tell parameters that steps found with older gradients on most occasions."""
+        if len(figures) >= GROWTH and 2 * len(figures) >= occasions:
             names = [known.name for known in stale if known.name]
             at = frames.user_place(sys._getframe())
             told: Json = {"at": at, "params": names[:64], "figures": figures[:64]}
