@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.explain.origins import behind
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined
-from analyzers.repair.reconnect.cutting_expressions import cuts_in, samples
+from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, samples
 from analyzers.repair.reconnect.functional import called_with
 from analyzers.repair.reconnect.recording import recording, switched_off_at
 from analyzers.repair.reconnect.softening import (
@@ -45,6 +46,8 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     for proposal in without_cut(cut.where, rank) if not narrower else ():
         edits = (*proposal.edits, *_with_torch(cut.where))
         yield Proposal(proposal.strategy, proposal.title, edits, "", rank)
+    if not narrower:
+        yield from _passed_earlier(cut.where, project, rank)
     sampled = [
         Edit(cut.where.module.path, end - len("sample"), end, "rsample")
         for call in samples(cut.where.statement)
@@ -57,6 +60,18 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     if sampled:
         title = "Sample with a gradient: `rsample()`"
         yield Proposal("rsample", title, tuple(sampled), "", rank)
+
+
+def _passed_earlier(where: Spot, project: Project, rank: int) -> Iterator[Proposal]:
+    """Where step functions made what is cut, its graph alone would bring zeros: they pass the
+    gradient straight through, and the cut goes."""
+    uncut = next(without_cut(where), None)
+    names = {name for one in cuts_in(where.statement) for name in names_read(cut_from(one))}
+    origins = [o for o in behind(where, names, project) if o.scope is where.scope]
+    passed = [p for origin in origins for p in straight_through(origin)]
+    if uncut is not None and passed:
+        edits = joined([*uncut.edits, *(edit for p in passed for edit in p.edits)])
+        yield Proposal(passed[0].strategy, passed[0].title, edits, passed[0].tradeoff, rank)
 
 
 def _with_torch(where: Spot) -> Iterator[Edit]:

@@ -174,6 +174,12 @@ def _told(node: ast.Attribute | ast.Call) -> str:
 
 
 def _uncut(editor: Editor, node: ast.Attribute | ast.Call) -> Iterator[Edit]:
+    if (cancelling := _cancelling(editor.module, node)) is not None:
+        total, rest = cancelling
+        bare = _stands_alone(editor.module, total) or not needs_parentheses(rest)
+        text = editor.text_of(rest)
+        yield editor.replace(total, text if bare else f"({text})")
+        return
     if isinstance(node, ast.Call) and node.args:
         yield editor.replace(node, _unmade(editor, node, node.args[0]))
         return
@@ -186,6 +192,17 @@ def _uncut(editor: Editor, node: ast.Attribute | ast.Call) -> Iterator[Edit]:
     closing = editor.module.text[start:end]
     kept = ")" if closing.count(")") > closing.count("(") else ""
     yield Edit(editor.module.path, start, end, kept)
+
+
+def _cancelling(module: Module, cut: ast.Attribute | ast.Call) -> tuple[ast.BinOp, ast.expr] | None:
+    """The sum around a cut that without it is one of its terms, and that: `x + (q - x).detach()`
+    and `q`."""
+    total, difference = module.parents.get(cut), cut_from(cut)
+    match total, difference:
+        case ast.BinOp(op=ast.Add()), ast.BinOp(left=rest, op=ast.Sub(), right=taken):
+            kept = total.right if total.left is cut else total.left
+            return (total, rest) if spelled(kept) == spelled(taken) else None
+    return None
 
 
 def _stands_alone(module: Module, node: ast.AST) -> bool:
