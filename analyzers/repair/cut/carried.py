@@ -1,8 +1,8 @@
 """The operator *cut*: a carried value goes on as numbers, without its history.
 
 Where: at the boundary that both walks have in common, in the functions that lead to the walk, where
-the value is stored, where it is read again, where it enters or leaves a function. Several old
-nodes are cut as a set: enough names of one site that each node is behind one of them.
+the value is stored, where it is read again. Several old nodes are cut as a set: enough names of
+one site that each node is behind one of them.
 """
 
 from __future__ import annotations
@@ -57,8 +57,6 @@ def _cuts(cutting: Cutting, rank: int, stored_first: bool, stored: int) -> Itera
     if not stored_first:
         yield from within.where_stored(cutting, rank + 2)
     yield from within.where_read(cutting, rank + 3)
-    yield from within.where_entered(cutting, rank + 3)
-    yield from within.where_returned(cutting, rank + 3)
 
 
 def at_boundary(proposals: Sequence[Proposal]) -> bool:

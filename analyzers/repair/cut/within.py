@@ -1,4 +1,4 @@
-"""Cuts within a pass: where the value is stored, read again, enters a function or leaves it."""
+"""Cuts within a pass: where the value is stored, or read again."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from dataclasses import dataclass, replace
 from analyzers.evidence import Hop
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import hops_at, spot
-from analyzers.repair.blocks import indentation, joined
+from analyzers.repair.blocks import joined
 from analyzers.repair.cut.cutting import Cutting, cut
-from analyzers.repair.cut.kinds import carried
-from analyzers.repair.rewrite import head_of
-from analyzers.repair.sites.scopes import guarded, is_parameter, is_seen, wants_gradient
+from analyzers.repair.sites.scopes import is_seen, wants_gradient
 from analyzers.repair.sites.statements import read_in, spellings, stores
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, part_for
@@ -104,29 +102,3 @@ def where_read(cutting: Cutting, rank: int) -> Iterator[Proposal]:
         title = f"Detach `{text}` alone where it is read again"
         found_alone = cut("detach-one-read", title, joined(made), rank + 1)
         yield replace(found_alone, last_resort=True)  # it may cost the other readers their gradient
-
-
-def where_entered(cutting: Cutting, rank: int) -> Iterator[Proposal]:
-    """At the head of a function that is given all of it."""
-    for hops, module, function in cutting.functions("argument"):
-        chosen = cutting.covering([hop for hop in hops if is_parameter(hop, function)])
-        for made in cutting.written(chosen, module, function):
-            lines = guarded(made.lines, chosen, indentation(module))
-            edit = Editor(module).insert_before(head_of(function), *lines)
-            where = f"where `{function.name}` begins"
-            yield cutting.proposal("detach-on-entry", made, where, edit, rank)
-
-
-def where_returned(cutting: Cutting, rank: int) -> Iterator[Proposal]:
-    """In the tuple that a function returns: `return out, h.detach()`."""
-    for hop, where in hops_at(cutting.project, cutting.reuse.path, "returned"):
-        if not isinstance(where.statement, ast.Return):
-            continue
-        value, below = where.statement.value, carried(hop.kind, hop.paths)
-        if isinstance(value, ast.Tuple) and len(value.elts) == len(below.parts):
-            pairs = list(zip(value.elts, below.parts, strict=True))[1:]
-            edits = [e for n, (_, part) in pairs for e in cutting.replaced(where.module, n, part)]
-            name = hop.at.function.rpartition(".")[2]
-            if edits:
-                title = f"Detach what `{name}` hands on"
-                yield cut("detach-when-returned", title, joined(edits), rank)

@@ -17,7 +17,6 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import FUNCTIONS, Loop, Module, Project, Scope, spelled
-from analyzers.source.signatures import named
 from analyzers.source.trees import remembered, walk
 from analyzers.source.writes import writes
 
@@ -98,11 +97,6 @@ def rebinds(hop: Hop, scope: Scope) -> bool:
     if "." in hop.name or "[" in hop.name or is_local(hop, scope):
         return True
     return hop.name in declared_outer(scope)
-
-
-def is_parameter(hop: Hop, function: ast.FunctionDef) -> bool:
-    """Whether a hop's name is what the function is given."""
-    return hop.name in named(function)
 
 
 def is_seen(hop: Hop, at: Place, scope: Scope) -> bool:
