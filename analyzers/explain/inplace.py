@@ -169,11 +169,14 @@ def stale_of(evidence: Evidence, project: Project) -> Stale | None:
     return Stale(evidence, project) if saved and isinstance(evidence, InplaceChange) else None
 
 
-def refused(pattern: str, evidence: Evidence, kind: str) -> Match | None:
+def refused(pattern: str, evidence: Evidence, project: Project, kind: str) -> Match | None:
     """A match where PyTorch refused a write: into a `leaf`, or through a `view`."""
     if not isinstance(evidence, InplaceChange) or evidence.kind != kind or evidence.at is None:
         return None
-    carrier = carrier_of(evidence.holders, evidence.at, evidence.at.function)
+    where = spot(project, evidence.at)
+    written = {write.name for write in writes(where.statement)} if where is not None else set()
+    held = sorted(evidence.holders, key=lambda holder: holder.path not in written)
+    carrier = carrier_of(held, evidence.at, evidence.at.function)
     return matched_at(pattern, Certainty.CERTAIN, evidence, evidence.at, carrier)
 
 

@@ -55,7 +55,7 @@ KIND = "leaf"
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """PyTorch refused a write into a leaf, or into a view of one."""
-    return refused(NAME, evidence, KIND)
+    return refused(NAME, evidence, project, KIND)
 
 
 def explain(match: Match, project: Project) -> str:

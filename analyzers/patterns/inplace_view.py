@@ -57,7 +57,7 @@ KIND = "view"
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """PyTorch refused a write through a view."""
-    return refused(NAME, evidence, KIND)
+    return refused(NAME, evidence, project, KIND)
 
 
 def explain(match: Match, project: Project) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.source.flow import called_name, names_read
+from analyzers.source.flow import names_read
+from analyzers.source.partings import whole_of
 from analyzers.source.passes import passes
 from analyzers.source.project import Loop, Scope, spelled
 from analyzers.source.targets import target_names
-
-_PARTING = ("unbind", "split", "chunk", "tensor_split")
 
 
 def taken_from(loop: Loop, scope: Scope, name: str) -> str | None:
@@ -26,7 +25,7 @@ def _taken(target: ast.expr, source: ast.expr, name: str) -> str | None:
         if isinstance(target, ast.Name):
             if target.id != name:
                 return None
-            source = parted(source)
+            source = whole_of(source)
             if (shared := common_operand(source)) is not None:
                 return shared
             return spelled(source) if isinstance(source, ast.Name | ast.Attribute) else None
@@ -56,13 +55,3 @@ def common_operand(source: ast.expr) -> str | None:
             common = set.intersection(*read) if len(read) > 1 else set()
             return common.pop() if len(common) == 1 else None
     return None
-
-
-def parted(source: ast.expr) -> ast.expr:
-    """The tensor that an expression takes apart (`x` of `x.unbind(0)`, `torch.split(x, 4)`), or
-    the expression itself."""
-    if not isinstance(source, ast.Call) or called_name(source) not in _PARTING:
-        return source
-    if not isinstance(source.func, ast.Attribute) or spelled(source.func.value) == "torch":
-        return source.args[0] if source.args else source
-    return source.func.value

@@ -12,6 +12,7 @@ from analyzers.repair.copy.outofplace import cloned_first, out_of_place
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, statements_of, value_of, walk_scope
+from analyzers.source.partings import parting
 from analyzers.source.project import FUNCTIONS, Loop, Project, spelled
 from analyzers.source.targets import target_names
 from analyzers.source.trees import position
@@ -81,7 +82,9 @@ def _rebuilt(where: Spot, loops: Sequence[Loop], row: str) -> list[Edit]:
     names by unpacking, the variable of an outer loop by doing the same to that."""
     loop = loops[0]
     source = _source(loop, row) if isinstance(loop, ast.For) else None
-    if source is None:
+    taken = parting(source) if source is not None else None
+    source = taken.whole if taken is not None else source
+    if source is None or not (isinstance(source, ast.Name | ast.Attribute) or _names(source)):
         return []
     editor = where.editor
     collected = unused_name(where.module, f"new_{row}s")
@@ -95,7 +98,9 @@ def _rebuilt(where: Spot, loops: Sequence[Loop], row: str) -> list[Edit]:
         return [kept, begun, behind]
     name = spelled(source)
     torch = alias(where.module, "torch")
-    behind = editor.insert_after(loop, f"{name} = {torch}.stack({collected})")
+    joint = taken.joint if taken is not None else "stack"
+    along = f", dim={editor.text_of(taken.dim)}" if taken is not None and taken.dim else ""
+    behind = editor.insert_after(loop, f"{name} = {torch}.{joint}({collected}{along})")
     outer = next((x for x in loops[1:] if name in _row_names(x)), None)
     if outer is None:
         return [kept, begun, behind]
@@ -104,7 +109,7 @@ def _rebuilt(where: Spot, loops: Sequence[Loop], row: str) -> list[Edit]:
 
 
 def _source(loop: ast.For, row: str) -> ast.expr | None:
-    """What the loop takes the variable from: a name, or a tuple of names."""
+    """What the loop takes the variable from."""
     target, source = loop.target, loop.iter
     if isinstance(target, ast.Tuple) and isinstance(source, ast.Call):
         names = [spelled(element) for element in target.elts]
@@ -116,12 +121,14 @@ def _source(loop: ast.For, row: str) -> ast.expr | None:
         if called_name(source) not in ("zip", "enumerate") or not 0 <= at < len(source.args):
             return None
         source = source.args[at]
-    if isinstance(source, ast.Call) and called_name(source) == "unbind" and not source.args:
-        source = source.func.value if isinstance(source.func, ast.Attribute) else source
-    if isinstance(source, ast.Tuple | ast.List):
-        plain = all(isinstance(element, ast.Name | ast.Attribute) for element in source.elts)
-        return source if plain else None
-    return source if isinstance(source, ast.Name | ast.Attribute) else None
+    return source
+
+
+def _names(source: ast.expr) -> bool:
+    """Whether it is a written list of names."""
+    return isinstance(source, ast.Tuple | ast.List) and all(
+        isinstance(element, ast.Name | ast.Attribute) for element in source.elts
+    )
 
 
 def record_view(

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from analyzers.evidence import Holder, Kind
 from analyzers.explain.reuse.story import Story
 from analyzers.source.edits import Edit, Editor, needs_parentheses
+from analyzers.source.partings import whole_of
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 from analyzers.source.writes import is_true
-
-_TAKING_APART = frozenset({"unbind", "split", "chunk", "tensor_split"})
 
 
 @dataclass(frozen=True)
@@ -30,20 +29,11 @@ class Idiom:
     def at(self, editor: Editor, node: ast.expr) -> Edit:
         """The edit that detaches an expression where it stands; of what takes a tensor apart
         (`keys.unbind(0)`), the tensor."""
-        node = tensor_of(node)
+        node = whole_of(node)
         if self.template.startswith("{0}."):
             return editor.append_to(node, self.template.removeprefix("{0}"))
         text = editor.text_of(node)
         return editor.replace(node, self.of(f"({text})" if needs_parentheses(node) else text))
-
-
-def tensor_of(node: ast.expr) -> ast.expr:
-    """The tensor that an expression takes apart: of `keys.unbind(0)` `keys`; else itself."""
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr not in _TAKING_APART:
-            break
-        node = node.func.value
-    return node
 
 
 TORCH = Idiom()

@@ -14,7 +14,7 @@ from analyzers.repair.rewrite import unused_name
 from analyzers.source.calls import argument_for
 from analyzers.source.edits import Edit
 from analyzers.source.flow import called_name, definitions, names_bound, walk_scope
-from analyzers.source.ops import MULTI_VIEWS
+from analyzers.source.partings import parting
 from analyzers.source.project import spelled
 from analyzers.source.trees import position, walk
 
@@ -105,17 +105,9 @@ def _named(where: Spot, name: str) -> Part | None:
             at = [spelled(n) for n in names].index(name)
             if isinstance(value, ast.Tuple) and len(value.elts) == len(names):
                 taken = value.elts[at]
-            elif isinstance(value, ast.Call) and called_name(value) in MULTI_VIEWS:
-                whole = _viewed(value)
-                return Part(name, whole, value, at) if whole is not None else None
+            elif (parted := parting(value)) is not None:
+                return Part(name, parted.whole, value, at)
     return Part(name, taken.value, taken) if isinstance(taken, ast.Subscript) else None
-
-
-def _viewed(call: ast.Call) -> ast.expr | None:
-    """The tensor that `x.chunk(2)` and `torch.chunk(x, 2)` split."""
-    if isinstance(call.func, ast.Attribute) and spelled(call.func.value) != "torch":
-        return call.func.value
-    return call.args[0] if call.args else None
 
 
 def _joining(part: Part) -> tuple[str, int] | None:
