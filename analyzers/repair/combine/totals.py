@@ -19,12 +19,13 @@ from analyzers.source.flow import (
     definitions,
     mentions,
     names_read,
+    part_for,
     statements_of,
     stored_into,
     value_of,
     walked,
 )
-from analyzers.source.project import Loop, pass_of, spelled
+from analyzers.source.project import Loop, in_each_pass, spelled
 from analyzers.source.signatures import parameters
 from analyzers.source.trees import position
 
@@ -36,9 +37,7 @@ def walk_this_loss(story: Story) -> Iterator[Proposal]:
     shared, call = story.shared, story.root_call
     if shared is None or call is None or shared.reached is None:
         return
-    conditional = story.loop is not None and (
-        shared.module.block_of(shared.reached) is not pass_of(story.loop)
-    )
+    conditional = story.loop is not None and not in_each_pass(story.loop, shared.reached)
     yield from _begin_before_summing(story)
     yield from _reset_total(story, 1 if conditional else SECOND_CHOICE)
     root = walked(call)
@@ -117,7 +116,7 @@ def _plain_beginning(story: Story, name: str) -> str | None:
     """The value without a graph that the total begins with in front of its first walk."""
     made = [s for s in definitions(story.frame.scope, name) if position(s) < story.frame.freed_at]
     for statement in reversed([s for s in made if not isinstance(s, ast.AugAssign)]):
-        value = value_of(statement)
+        value = part_for(statement, name.__eq__)
         if isinstance(value, ast.Constant):
             return spelled(value)
         if isinstance(value, ast.Call) and called_name(value) in _BLANK:
@@ -135,8 +134,8 @@ def _first_value(story: Story, inner: Loop) -> str | None:
     inside = set(ast.walk(inner))
     for _, _, statement in story.binders:
         if statement not in inside and isinstance(statement, ast.Assign):
-            if not _adds(statement):
-                return spelled(statement.value)
+            if not _adds(statement) and (begun := part_for(statement, story.name.__eq__)):
+                return spelled(begun)
     return None
 
 
@@ -182,7 +181,7 @@ def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:
         for s in statements_of(shared.scope)
         if s not in inside and story.name in bindings(s) and isinstance(s, ast.Assign)
     ]
-    value = value_of(first[-1]) if first else _constructed(story)
+    value = part_for(first[-1], story.name.__eq__) if first else _constructed(story)
     if value is None:
         return
     module, walk = shared.module, shared.reached
