@@ -139,10 +139,11 @@ class Lifetime(SharedFrame):
     def _whole(self, name: str) -> str:
         """For a loop's own variable, what the loop takes it from: `sample` → `batch`."""
         shared = self.shared
-        for loop in shared.loops if shared is not None else []:
-            source = taken_from(loop, shared.scope, name) if shared is not None else None
-            if source is not None and not self._is_constructed(source):
-                return source
+        for around in shared.loops if shared is not None else []:
+            for loop, scope in self.handing_on(around):
+                source = taken_from(loop, scope, name)
+                if source is not None and not self._is_constructed(source):
+                    return source
         while "." in name and not self._bound_somewhere(name) and not self._seen_stored(name):
             owner = name.rpartition(".")[0]
             if owner == "self":

@@ -10,8 +10,9 @@ from itertools import pairwise
 
 from analyzers.evidence import GraphReuse, Place, Visit
 from analyzers.explain.reuse.passing import Frame, frames
+from analyzers.source.flow import called_name, walk_scope
 from analyzers.source.project import Loop, Module, Project, Scope
-from analyzers.source.trees import position
+from analyzers.source.trees import position, walk
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,17 @@ class SharedFrame:
         """The same, for those who know that there is one."""
         assert self.shared is not None
         return self.shared
+
+    def handing_on(self, loop: Loop) -> Iterator[tuple[Loop, Scope]]:
+        """A loop of the shared frame, and those in which generators of the script's own hand it
+        its parts; each with its function."""
+        yield loop, self.frame.scope
+        over = walk(loop.iter) if not isinstance(loop, ast.While) else ()
+        for name in dict.fromkeys(called_name(n) for n in over if isinstance(n, ast.Call)):
+            for module, function in self.project.functions_named(name):
+                for node in walk_scope(function):
+                    if isinstance(node, ast.Yield) and (around := module.loops_around(node)):
+                        yield around[0], function
 
     @cached_property
     def above(self) -> list[Frame]:

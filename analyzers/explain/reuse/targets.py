@@ -32,7 +32,8 @@ def maker_called_inside(story: Story) -> bool:
     carrier then is the old value beside the new one."""
     if story.loop is None or story.shared is None:
         return False
-    return bool(_makers(story) & _models_called(story.project, story.loop))
+    inside = (_models_called(story.project, statement) for statement in story.loop.body)
+    return not _makers(story).isdisjoint(set().union(*inside))
 
 
 def steps_others(story: Story) -> bool:

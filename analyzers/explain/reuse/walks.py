@@ -23,7 +23,7 @@ from analyzers.source.flow import (
     walked,
 )
 from analyzers.source.passes import Passes, passes
-from analyzers.source.project import Loop, spelled
+from analyzers.source.project import Loop, Scope, spelled
 from analyzers.source.trees import position, walk
 
 SUMMING = ("Add", "Stack", "Cat", "Sum", "Mean")
@@ -61,12 +61,18 @@ class Walks(Lifetime):
     @cached_property
     def sliced(self) -> bool:
         """Whether each pass walks one sample, step or slice of the carrier."""
-        loop, through = self._inner_loop, self._through
-        if loop is None or through is None:
+        if self._inner_loop is None or self._is_collection:
+            return False
+        return any(self._slices(*one) for one in self.handing_on(self._inner_loop))
+
+    def _slices(self, loop: Loop, scope: Scope) -> bool:
+        """Whether each pass of a loop takes its part of the carrier."""
+        through = passes(loop, scope)
+        if through is None:
             return False
         over = through.over
         keyed = isinstance(over, ast.Call) and called_name(over) in ("items", "values")
-        if keyed or self._is_collection:
+        if keyed:
             return False
         if self.name and mentions(over, self.name):
             return True
