@@ -18,7 +18,7 @@ from analyzers.repair.reconnect.softening import (
     straight_through,
 )
 from analyzers.repair.reconnect.starving import Cut
-from analyzers.repair.reconnect.uncutting import later_cut, narrower_cut, without_cut
+from analyzers.repair.reconnect.uncutting import later_cut, narrower_cut, other_cut, without_cut
 from analyzers.repair.reconnect.withheld import handed_on
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit
@@ -43,6 +43,9 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("torch-functions", title, in_torch, "", rank)
     narrower = [*narrower_cut(cut.where, rank), *later_cut(cut.where, rank)]
     yield from narrower
+    other = [*other_cut(cut.where, rank)]
+    yield from other
+    rank += len(other)
     for proposal in without_cut(cut.where, rank) if not narrower else ():
         edits = (*proposal.edits, *_with_torch(cut.where))
         yield Proposal(proposal.strategy, proposal.title, edits, "", rank)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from analyzers.evidence import Place, SilentFault
@@ -11,6 +11,7 @@ from analyzers.explain.pattern import Carrier
 from analyzers.explain.reuse.targets import is_loss
 from analyzers.explain.spots import Spot, names_held, spot
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, samples
+from analyzers.repair.reconnect.functional import written
 from analyzers.repair.reconnect.recording import switched_off_at
 from analyzers.repair.reconnect.softening import softened
 from analyzers.repair.reconnect.ways import MAX_DEPTH, Way, called_by, flow, goes_on, source_of
@@ -48,13 +49,21 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
         found: dict[int, Cut] = {}
         for wanted, locals_too in ((parts, False), (models, True)):
             for cut in _cuts_of(wanted, locals_too, project, look):
-                found.setdefault(id(cut.where.statement), cut)
+                if not _refills(cut.where.statement, fault.params):
+                    found.setdefault(id(cut.where.statement), cut)
         yield from sorted(found.values(), key=_cuts_a_target)[:MAX_CUTS]
         if found:
             return
     if (where := spot(project, fault.seen_at)) is not None and cuts_in(where.statement):
         bound = [*bindings(where.statement), *_cut_names(where)]
         yield from [Cut(where, where.place, Carrier(bound[0], where.place))] if bound else []
+
+
+def _refills(statement: ast.stmt, params: Sequence[str]) -> bool:
+    """Whether a statement only gives one of the parameters themselves other numbers."""
+    write = written(statement)
+    path = write.path.removeprefix("self.") if write is not None else ""
+    return bool(path) and any(f".{param}".endswith(f".{path}") for param in params)
 
 
 def _cuts_a_target(cut: Cut) -> bool:

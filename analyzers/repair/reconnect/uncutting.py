@@ -10,6 +10,7 @@ from analyzers.explain.origins import behind
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held, returns_of
 from analyzers.repair.blocks import alias, joined, text_with
+from analyzers.repair.cut.detaching import Idiom
 from analyzers.repair.reconnect.cutting_expressions import base_of, cut_from, cuts_at, cuts_in
 from analyzers.repair.reconnect.stacked import Rows, bounds_as_tensors, restacked
 from analyzers.repair.value_only.arrays import torch_edits
@@ -20,6 +21,7 @@ from analyzers.source.flow import (
     definitions,
     is_dotted,
     names_read,
+    walk_scope,
 )
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
@@ -76,6 +78,38 @@ def narrower_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
                 edit = editor.replace(cut, whole if alone else f"({whole})")
                 title = f"Let the gradient of `{spelled(kept)}` through"
                 yield Proposal("narrower-cut", title, (edit,), "", rank)
+
+
+def other_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """Of two terms that compare the same values with the same side cut, this one cuts the other
+    side: `mse(q, z.detach()) + mse(z, q.detach())` for two of `mse(z, q.detach())`."""
+    editor, parents = where.editor, where.module.parents
+    for cut in cuts_in(where.statement):
+        sides = _compared(parents.get(cut))
+        if cut not in sides or isinstance(cut, ast.Attribute) or cut.args:
+            continue
+        other = sides[1 - sides.index(cut)]
+        pair = {spelled(cut_from(cut)), spelled(other)}
+        twins = [
+            node
+            for node in walk_scope(where.scope)
+            if node is not parents.get(cut)
+            and {spelled(cut), spelled(other)} == {spelled(side) for side in _compared(node)}
+        ]
+        if len(pair) == 2 and twins:
+            edits = [*_uncut(editor, cut), Idiom().at(editor, other)]
+            title = f"Detach `{spelled(other)}` instead of `{spelled(cut_from(cut))}`"
+            yield Proposal("other-cut", title, joined(edits), "", rank)
+
+
+def _compared(node: ast.AST | None) -> list[ast.expr]:
+    """The two values that an expression compares: of `a - b`, and of a call with two arguments."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            return [left, right]
+        case ast.Call(args=[one, other]):
+            return [one, other]
+    return []
 
 
 def later_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
