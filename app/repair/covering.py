@@ -39,6 +39,44 @@ def lost_terms(original: Trace, candidate: Trace, completed: int) -> str:
     return ""
 
 
+def wasted(original: Trace, candidate: Trace) -> str:
+    """What to say of weights that a loss trains in the original, and that get its gradient in the
+    patch, too, only to have it cleared before any step takes it; empty if there are none."""
+    used = _used_gradients(original)
+    trained = [
+        (r.loss, used.get(r.visit.n, set())) for r in original.backwards[:LOOKED_AT] if not r.again
+    ]
+    names = {p.id: p.name for p in candidate.parameters}
+    calls = _used_gradients(candidate)
+    walked = [r for r in candidate.backwards[:LOOKED_AT] if r.visit.n in calls and not r.again]
+    for record in walked:
+        alike = [r for r in walked if near(r.loss, record.loss)]
+        kept = set[int]().union(*(calls[r.visit.n] for r in alike))
+        lost = [
+            param
+            for loss, params in trained
+            if near(loss, record.loss)
+            for param in sorted(params & {*record.received} - kept)
+        ]
+        if lost:
+            what = f"`{names[lost[0]]}`" if names.get(lost[0]) else "a parameter"
+            line = record.visit.at.line
+            return f"the gradient of line {line}'s loss in {what} is cleared before a step takes it"
+    return ""
+
+
+def _used_gradients(trace: Trace) -> dict[int, set[int]]:
+    """By call: the parameters in which a step took its gradient. Calls behind the last step, and
+    those that left no gradient, are left out."""
+    last = max((step.after for step in trace.steps if step.optimizer >= 0), default=0)
+    unused = {u.call: {*u.params} for step in trace.steps for u in step.unused}
+    return {
+        r.visit.n: {*r.received} - unused.get(r.visit.n, set())
+        for r in trace.backwards
+        if r.visit.n <= last and r.received
+    }
+
+
 def strays(original: Trace, candidate: Trace) -> bool:
     """Whether losses of the original have another value in the patch, or are in no sum of it."""
     ours = [loss for _, loss in _new_losses(original)][:LOOKED_AT]

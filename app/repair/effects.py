@@ -236,7 +236,11 @@ def renumbered(reference: Trace, candidate: Trace) -> Trace:
                         "gradients": [
                             g.model_copy(update={"param": number.get(g.param, g.param)})
                             for g in step.gradients
-                        ]
+                        ],
+                        "unused": [
+                            u.model_copy(update={"params": [number.get(p, p) for p in u.params]})
+                            for u in step.unused
+                        ],
                     }
                 )
                 for step in candidate.steps

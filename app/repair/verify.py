@@ -196,6 +196,8 @@ def _covered(
     if kept is not None and trace is not None:
         if lost := covering.lost_terms(kept, trace, trial.measured.completed):
             return Check(name="covered", status="failed", detail=lost)
+        if not trial.measured.doubted and (idle := covering.wasted(kept, trace)):
+            return Check(name="covered", status="failed", detail=idle)
     if trial.gradients == "same":
         steps = len(trial.measured.kept.differences)
         detail = f"equal gradients in {steps} steps hold every loss"

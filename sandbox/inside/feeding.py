@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import torch
 
 from .engine import Call, Observer
+from .frames import Json
 from .parameters import Known, Parameters
 
 KEPT = 64  # calls told of one step
@@ -20,12 +23,15 @@ class Feeding(Observer):
         self._parameters = parameters
         self._fed: dict[int, list[int]] = {}
         self._parts: dict[int, object] = {}  # the tensor that played each parameter's part
+        self._taken: dict[int, int] = {}  # how many of the calls that fed it a step has taken
+        self._unused: dict[int, list[int]] = defaultdict(list)
 
     def before(self, call: Call) -> None:
         """Forget what has been cleared."""
         for number in list(self._fed):
             if _is_clear(self._parameters.known[number]):
-                del self._fed[number]
+                for n in self._fed.pop(number)[self._taken.pop(number, 0) :]:
+                    self._unused[n].append(number)
 
     def after(self, call: Call) -> None:
         """Note who was fed. What takes the place of another tensor begins without a gradient."""
@@ -33,12 +39,26 @@ class Feeding(Observer):
             if self._parts.setdefault(known.id, known.tensor) is not known.tensor:
                 self._parts[known.id] = known.tensor
                 self._fed.pop(known.id, None)
-            self._fed.setdefault(known.id, []).append(call.n)
+                self._taken.pop(known.id, None)
+            if not _is_clear(known):
+                self._fed.setdefault(known.id, []).append(call.n)
 
     def behind(self, owned: list[Known]) -> list[int]:
         """The calls, by number, that fed these parameters since their gradients were cleared."""
         calls = {n for known in owned for n in self._fed.get(known.id, ()) if not _is_clear(known)}
         return sorted(calls)[-KEPT:]
+
+    def take(self, owned: list[Known]) -> None:
+        """A step uses what these parameters hold."""
+        for known in owned:
+            if known.id in self._fed and not _is_clear(known):
+                self._taken[known.id] = len(self._fed[known.id])
+
+    def unused(self) -> list[Json]:
+        """What was cleared before any step took it, once."""
+        told = [{"call": n, "params": params} for n, params in sorted(self._unused.items())]
+        self._unused.clear()
+        return told[-KEPT:]
 
 
 def _is_clear(known: Known) -> bool:

@@ -215,6 +215,8 @@ class StepWatch:
             self._parameters.tell()
         for listener in self.on_step:
             listener(number, owned)
+        if self.gradients:
+            self.feeding.take(owned)
         if sampled(Clock.steps):
             fed = self.feeding.behind(owned) if self.gradients else []
             piled = id(optimizer) in self._piled
@@ -241,6 +243,7 @@ class StepWatch:
                 "gradients": gradients,
                 "changed": changed,
                 "fed": fed,
+                "unused": self.feeding.unused(),
                 "piled": piled,
             }
         )

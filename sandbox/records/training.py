@@ -70,10 +70,18 @@ class Gradient(Record):
     none: bool = False
 
 
+class Unused(Record):
+    """Parameters whose gradient of a call was cleared before any step took it."""
+
+    call: Count
+    params: list[Count] = Field([], max_length=4096)
+
+
 class Step(Record):
     """One `optimizer.step()`; `optimizer=-1, at=None` is the end of the run, and
     `optimizer=-1` with a place a backward of a script that has no optimizer (yet). `fed` are the
-    calls, by `n`, whose gradients its parameters hold."""
+    calls, by `n`, whose gradients its parameters hold; `unused`, what was cleared since the record
+    before this one."""
 
     t: Literal["step"]
     n: Count
@@ -87,6 +95,7 @@ class Step(Record):
         "many leaves a script without optimizers has tried to since the last record",
     )
     fed: list[Count] = Field([], max_length=64)
+    unused: list[Unused] = Field([], max_length=64)
     piled: bool = Field(
         False, description="a call of its closure added to the gradients of the call before"
     )

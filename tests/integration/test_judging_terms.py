@@ -217,3 +217,32 @@ async def test_a_target_that_is_held_constant_equals_a_reference_of_its_own(
     assert [trial.status for trial in trials] == ["passed"] * 3
     assert [trial.gradients for trial in trials] == ["truncated", "same", "same"]
     assert "targets of its losses held constant" in trials[0].effect.text
+
+
+CELLAR = """\
+import torch
+torch.manual_seed(0)
+trunk = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 4))
+heads = [torch.nn.Linear(4, 1) for _ in range(2)]
+tools = [torch.optim.SGD([*trunk.parameters(), *head.parameters()], lr=0.1) for head in heads]
+for _ in range(6):
+    inner = trunk(torch.randn(8, 3))
+    losses = [head(inner).square().mean() for head in heads]
+    for tool, loss in zip(tools, losses):
+        tool.zero_grad()
+        loss.backward(retain_graph=True)
+        tool.step()
+"""
+
+
+async def test_gradients_that_are_cleared_before_any_step_takes_them_train_nothing(
+    session: Session,
+) -> None:
+    turns = CELLAR[CELLAR.index("    for tool, loss") :]
+    behind = turns.replace("        tool.step()\n", "    for tool in tools:\n        tool.step()\n")
+    first = behind.replace("        tool.zero_grad()\n", "")
+    first = f"    for tool in tools:\n        tool.zero_grad()\n{first}"
+    trials = await judged(session, CELLAR, (turns, behind), (turns, first))
+    assert given(trials) == [2, 1]
+    assert [trial.status for trial in trials] == ["passed", "failed"]
+    assert check(trials[1], "covered") == "failed"

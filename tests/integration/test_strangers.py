@@ -51,6 +51,11 @@ MENDED = [
     "batch43/derived_outside_loop/clay_pot_scanner",
     "batch45/aliased_grad/surgery_two_tasks",
     "batch45/starved_parameter/filter_hypernet",
+    "batch49/inplace_view/mri_site_harmoniser",
+    "batch49/per_sample_loop/case_tagger",
+    "batch49/starved_parameter/speech_unit_vq",
+    "batch49/step_between_backwards/hexapod_world_model",
+    "batch51/accumulated_loss/parcel_snapshots",
 ]
 
 

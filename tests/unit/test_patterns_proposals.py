@@ -65,6 +65,56 @@ OWN_OPTIMIZERS = """\
         tool.step()
     """
 
+ONE_TRUNK = """\
+    import torch
+    trunk = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3))
+    heads = {name: torch.nn.Linear(3, 1) for name in ("fat", "lean")}
+    tools = {name: torch.optim.SGD([*trunk.parameters(), *head.parameters()], lr=0.1)
+             for name, head in heads.items()}
+    seen = torch.randn(4, 2)
+    inner = trunk(seen)
+    aims = {name: head(inner).pow(2).mean() for name, head in heads.items()}
+    for name, aim in aims.items():
+        tools[name].zero_grad()
+        aim.backward(retain_graph=True)
+        tools[name].step()
+    """
+
+BANDS = """\
+    import torch
+    layer = torch.nn.Conv1d(2, 3, 3)
+    heat = layer(torch.randn(5, 2, 9))
+    for band, gain in zip(heat.unbind(dim=1), [2.0, 3.0, 4.0]):
+        band.mul_(gain)
+    heat.mean().backward()
+    """
+
+HALVES = """\
+    import torch
+    layer = torch.nn.Linear(4, 6)
+    levels = layer(torch.randn(5, 4))
+    for half in levels.chunk(2, -1):
+        half.sub_(1.0)
+    levels.pow(2).mean().backward()
+    """
+
+LOSSES_OF_A_GENERATOR = """\
+    import torch
+    net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+    tool = torch.optim.SGD(net.parameters(), lr=0.1)
+
+    def misses(x, wanted):
+        guesses = net(x)
+        for guess, aim in zip(guesses, wanted):
+            yield (guess - aim).square().sum()
+
+    for x in torch.randn(2, 5, 3):
+        tool.zero_grad()
+        for number, miss in enumerate(misses(x, torch.zeros(5))):
+            miss.backward()
+        tool.step()
+    """
+
 CLOSURE_USES_AN_OBJECT = """\
     import torch
 
@@ -118,6 +168,9 @@ DERIVED_ATTRIBUTE = """\
             "steps-last",
             'aim.backward(inputs=tool.param_groups[0]["params"])',
         ),
+        (ONE_TRUNK, "steps-last", "tools[name].zero_grad()"),
+        (BANDS, "stack-rows", "heat = torch.stack(new_bands, dim=1)"),
+        (HALVES, "stack-rows", "levels = torch.cat(new_halfs, dim=-1)"),
         (DERIVED_ATTRIBUTE, "property", "return torch.exp(self.raw)"),
         (CLOSURE_USES_AN_OBJECT, "forward-into-closure", "penalty = Penalty(w)"),
     ],
@@ -148,3 +201,42 @@ def test_what_a_partial_binds_moves_into_the_loop_with_it() -> None:
     found = classify(project, read(project).evidence)[0].candidates
     body = found[0].files["train.py"].split("for x in", 1)[1]
     assert "    objective = partial(misfit, torch.softmax(raw, 0))\n    opt.zero_grad()" in body
+
+
+def test_gradients_in_a_shared_trunk_are_cleared_in_front_of_all_walks(traced: Tracing) -> None:
+    found = recognise(traced, ONE_TRUNK)
+    assert found is not None
+    last = [p for p in found.proposals if p.strategy == "steps-last"][-1]
+    loops = [s for s in found.files(last)["train.py"].splitlines() if s.startswith("for ")]
+    assert loops == ["for name in aims:", "for name, aim in aims.items():", "for name in aims:"]
+
+
+@pytest.mark.parametrize("guard", ["if day % 7:\n        continue\n    ", ""])
+def test_a_total_that_not_each_pass_walks_begins_anew_behind_its_walk(
+    traced: Tracing, guard: str
+) -> None:
+    script = f"""\
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Tanh(), torch.nn.Linear(2, 1))
+tool = torch.optim.SGD(net.parameters(), lr=0.1)
+bill, paid = 0, []
+for day in range(1, 22):
+    bill = bill + net(torch.randn(4, 3)).pow(2).mean()
+    {guard}bill.backward()
+    tool.zero_grad()
+"""
+    found = recognise(traced, script)
+    assert found is not None
+    assert found.match.pattern == "accumulated-loss"
+    reset = next(p for p in found.proposals if p.strategy == "reset-total")
+    assert "    bill = 0\n" in found.files(reset)["train.py"]
+    assert (found.proposals[0] is reset) == bool(guard)
+
+
+def test_a_generator_hands_on_parts_of_what_it_made(traced: Tracing) -> None:
+    found = recognise(traced, LOSSES_OF_A_GENERATOR)
+    assert found is not None
+    assert found.match.pattern == "per-sample-loop"
+    assert found.match.carrier is not None
+    assert found.match.carrier.name == "guesses"
+    assert "    total_loss.backward()\n" in found.files(found.proposals[0])["train.py"]
