@@ -6,6 +6,7 @@ At fixed parameters and with common random numbers a loss has the same value in 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import accumulate
 
@@ -42,39 +43,31 @@ def lost_terms(original: Trace, candidate: Trace, completed: int) -> str:
 def wasted(original: Trace, candidate: Trace) -> str:
     """What to say of weights that a loss trains in the original, and that get its gradient in the
     patch, too, only to have it cleared before any step takes it; empty if there are none."""
-    used = _used_gradients(original)
-    trained = [
-        (r.loss, used.get(r.visit.n, set())) for r in original.backwards[:LOOKED_AT] if not r.again
-    ]
+    trained = _taken(original)
+    ours = [r for r in original.backwards[:LOOKED_AT] if r.visit.n in trained]
     names = {p.id: p.name for p in candidate.parameters}
-    calls = _used_gradients(candidate)
-    walked = [r for r in candidate.backwards[:LOOKED_AT] if r.visit.n in calls and not r.again]
-    for record in walked:
-        alike = [r for r in walked if near(r.loss, record.loss)]
-        kept = set[int]().union(*(calls[r.visit.n] for r in alike))
-        lost = [
-            param
-            for loss, params in trained
-            if near(loss, record.loss)
-            for param in sorted(params & {*record.received} - kept)
-        ]
-        if lost:
-            what = f"`{names[lost[0]]}`" if names.get(lost[0]) else "a parameter"
+    unused = {u.call: {*u.params} for step in candidate.steps for u in step.unused}
+    taken = _taken(candidate)
+    theirs = candidate.backwards[:LOOKED_AT]
+    for record in (r for r in theirs if r.visit.n in unused and not r.again):
+        alike = [r.visit.n for r in theirs if near(r.loss, record.loss)]
+        lost = unused[record.visit.n].difference(*(taken.get(n, set()) for n in alike))
+        wanted = [trained[r.visit.n] for r in ours if near(r.loss, record.loss)]
+        if found := sorted(lost & set[int]().union(*wanted)):
+            what = f"`{names[found[0]]}`" if names.get(found[0]) else "a parameter"
             line = record.visit.at.line
             return f"the gradient of line {line}'s loss in {what} is cleared before a step takes it"
     return ""
 
 
-def _used_gradients(trace: Trace) -> dict[int, set[int]]:
-    """By call: the parameters in which a step took its gradient. Calls behind the last step, and
-    those that left no gradient, are left out."""
-    last = max((step.after for step in trace.steps if step.optimizer >= 0), default=0)
-    unused = {u.call: {*u.params} for step in trace.steps for u in step.unused}
-    return {
-        r.visit.n: {*r.received} - unused.get(r.visit.n, set())
-        for r in trace.backwards
-        if r.visit.n <= last and r.received
-    }
+def _taken(trace: Trace) -> dict[int, set[int]]:
+    """By call: the parameters in which a step of their optimizer took its gradient."""
+    found: dict[int, set[int]] = defaultdict(set)
+    for step in trace.steps:
+        for gradient in step.gradients if step.optimizer >= 0 else ():
+            for call in gradient.fed:
+                found[call].add(gradient.param)
+    return found
 
 
 def strays(original: Trace, candidate: Trace) -> bool:

@@ -45,8 +45,12 @@ class Feeding(Observer):
 
     def behind(self, owned: list[Known]) -> list[int]:
         """The calls, by number, that fed these parameters since their gradients were cleared."""
-        calls = {n for known in owned for n in self._fed.get(known.id, ()) if not _is_clear(known)}
-        return sorted(calls)[-KEPT:]
+        return sorted({n for known in owned for n in self.behind_one(known)})[-KEPT:]
+
+    def behind_one(self, known: Known) -> list[int]:
+        """The same of one parameter."""
+        calls = self._fed.get(known.id, [])
+        return [] if not calls or _is_clear(known) else calls[-KEPT:]
 
     def take(self, owned: list[Known]) -> None:
         """A step uses what these parameters hold."""

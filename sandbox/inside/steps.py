@@ -194,12 +194,15 @@ class StepWatch:
             return []
         return self.read(self._parameters.meet(_owned(optimizer), None))
 
-    @staticmethod
-    def read(parameters: list[Known]) -> list[Json]:
+    def read(self, parameters: list[Known]) -> list[Json]:
         """The fingerprints of the gradients that these parameters hold now."""
         alive = [(known, known.tensor()) for known in parameters]
         return [
-            {"param": known.id, **fingerprint(tensor.grad if tensor.is_leaf else None)}
+            {
+                "param": known.id,
+                **fingerprint(tensor.grad if tensor.is_leaf else None),
+                "fed": self.feeding.behind_one(known),
+            }
             for known, tensor in alive
             if tensor is not None
         ]

@@ -62,12 +62,14 @@ class Backward(Record):
 
 
 class Gradient(Record):
-    """A fingerprint of one gradient: its norm and three fixed pseudo-random projections."""
+    """A fingerprint of one gradient: its norm and three fixed pseudo-random projections. `fed`: the
+    calls that it came from, by `n`."""
 
     param: Count
     norm: Number = 0.0
     projections: list[Number] = Field([], max_length=4)
     none: bool = False
+    fed: list[Count] = Field([], max_length=64)
 
 
 class Unused(Record):
