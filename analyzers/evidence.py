@@ -109,7 +109,8 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """An edge by which the failing graph enters one that was already walked."""
+    """An edge by which the failing graph enters one that was already walked. `stepped`: whether
+    trained parameters behind it were changed by a step since; None where nothing tells."""
 
     old: Node
     new: Node | None = None
@@ -118,6 +119,7 @@ class Join:
     holders: tuple[Holder, ...] = ()
     shape: tuple[int, ...] = ()
     freed_nodes: int = 0
+    stepped: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.makers import built_by_a_module, of_parameters_alone
 from analyzers.explain.reuse.story import story_of
+from analyzers.explain.reuse.targets import steps_others
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.remake.anew import recompute_where_used
 from analyzers.repair.remake.moving import forward_into_loop
@@ -61,7 +62,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if story.sliced and not of_parameters_alone(story):
         return None
     kept = story.kept_on_object or (story.holder is not None and story.holder.kind == "closure")
-    if kept:
+    if kept and not steps_others(story):
         return matched(story, NAME, Certainty.CERTAIN)
     by_a_module = built_by_a_module(story)
     return matched(story, NAME, Certainty.POSSIBLE if by_a_module else Certainty.LIKELY)

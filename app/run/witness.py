@@ -95,6 +95,7 @@ def _join(join: rec.Join) -> ev.Join:
         holders=_holders(join.holders),
         shape=tuple(join.shape),
         freed_nodes=join.freed_nodes,
+        stepped=join.stepped,
     )
 
 

@@ -119,7 +119,7 @@ class Instruments:
         """Who hears of each backward call, in this order."""
         job, reference = self.job, self._reference
         emitter, stamps, parameters = self.emitter, self.stamps, self.parameters
-        yield ReuseWatch(emitter, stamps)
+        yield ReuseWatch(emitter, stamps, parameters)
         yield self.inplace
         yield self.missing
         yield VisitWatch(emitter, stamps, parameters, values=self.steps.gradients)

@@ -14,6 +14,7 @@ from .graph import (
     ACCUMULATE,
     VISITED,
     Node,
+    Walk,
     edges,
     is_freed,
     op_name,
@@ -24,7 +25,8 @@ from .graph import (
 )
 from .holders import Search
 from .names import Name
-from .stamps import Stamps, number_of
+from .parameters import Parameters
+from .stamps import Clock, Stamps, number_of
 from .unnamed import carriers
 from .visit import Visit
 
@@ -38,9 +40,10 @@ Edge = tuple[Node | None, Node, int]  # the consumer, the producer, the producer
 class ReuseWatch(Observer):
     """Remembers who freed what and which names outlived it; tells the story at the error."""
 
-    def __init__(self, emitter: Emitter, stamps: Stamps) -> None:
+    def __init__(self, emitter: Emitter, stamps: Stamps, parameters: Parameters) -> None:
         self._emitter = emitter
         self._stamps = stamps
+        self._parameters = parameters
         self._serials = itertools.count(1)
         self._freeing: dict[int, Visit] = {}
         self._names: dict[int, dict[Key, list[Name]]] = {}
@@ -144,7 +147,8 @@ class ReuseWatch(Observer):
         raising = max(filter(is_freed, old), key=lambda n: int(n._sequence_nr()), default=None)
         found: dict[tuple[int, int, int], tuple[bool, int, Json]] = {}
         for consumer, producer, number in joining:
-            below = [node for node in walk([(producer, number)]).nodes if node in old]
+            reached = walk([(producer, number)])
+            below = [node for node in reached.nodes if node in old]
             freed = sorted(filter(is_freed, below), key=lambda n: -int(n._sequence_nr()))
             key = (self._serial(producer), number, 0 if consumer is None else id(consumer))
             if not freed or key in found:
@@ -160,9 +164,24 @@ class ReuseWatch(Observer):
                 "output": number,
                 "shape": shape_at(producer, number),
                 "freed_nodes": len(freed),
+                "stepped": self._stepped(reached),
             }
             found[key] = (raising not in freed, -int(producer._sequence_nr()), join)
         return [join for _, _, join in sorted(found.values(), key=lambda item: item[:2])]
+
+    def _stepped(self, below: Walk) -> bool | None:
+        """Whether a step has changed trained parameters that a graph leads to since they were used
+        in it; None where it leads to none, or no step was taken since."""
+        used = [
+            (known, stamp.steps)
+            for consumer, leaf in below.leaves
+            if (known := self._parameters.find(leaf.variable)) is not None
+            and known.optimizer is not None
+            and (stamp := self._stamps.of(consumer)) is not None
+        ]
+        if not any(Clock.steps > steps for _, steps in used):
+            return None
+        return any(known.changed_by > steps for known, steps in used)
 
     def _node(self, node: Node | None) -> Json | None:
         if node is None:

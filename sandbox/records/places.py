@@ -84,3 +84,8 @@ class Join(Record):
     output: Count = Field(0, description="which output of `old` was kept")
     shape: list[int] = Field([], max_length=16)
     freed_nodes: Count = 0
+    stepped: bool | None = Field(
+        None,
+        description="whether a step changed trained parameters that `old` leads to since; None "
+        "where it leads to none, or no step was taken",
+    )

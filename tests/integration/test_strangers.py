@@ -55,6 +55,7 @@ MENDED = [
     "batch49/per_sample_loop/case_tagger",
     "batch49/starved_parameter/speech_unit_vq",
     "batch49/step_between_backwards/hexapod_world_model",
+    "batch49/undetached_target/phase_to_fluorescence",
     "batch51/accumulated_loss/parcel_snapshots",
 ]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.tracing import Tracing
 
 RECURRENT = """\
@@ -242,3 +244,27 @@ def test_hand_written_engine(traced: Tracing) -> None:
     assert reuse.joins[0].holders[0].path == "state"
     assert reuse.joins[0].old.at is not None
     assert reuse.joins[0].old.at.line == 19
+
+
+JUDGED = """\
+import torch
+maker, judge = torch.nn.Linear(2, 3), torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh())
+opt_m = torch.optim.SGD(maker.parameters(), lr=0.1)
+opt_j = torch.optim.SGD(judge.parameters(), lr=0.1)
+made = maker(torch.randn(5, 2)).tanh()
+for _ in range(2):
+    opt_j.zero_grad()
+    judge(made).mean().backward()
+    STEP
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "stepped"), [("opt_j.step()", False), ("opt_m.step()", True), ("pass", None)]
+)
+def test_a_step_may_have_changed_what_the_old_graph_leads_to(
+    traced: Tracing, step: str, stepped: bool | None
+) -> None:
+    reuse = traced(JUDGED.replace("STEP", step)).trace.reuse
+    assert reuse is not None
+    assert [join.stepped for join in reuse.joins] == [stepped]

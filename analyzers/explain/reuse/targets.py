@@ -41,6 +41,9 @@ def steps_others(story: Story) -> bool:
     it keeps its value from pass to pass, and only its graph is in the way."""
     if story.loop is None or story.shared is None or story.bound_inside:
         return False
+    seen = [join.stepped for join in story.reuse.joins if join.stepped is not None]
+    if seen:
+        return not any(seen)
     stepped = {
         spelled(call.func.value)
         for call in steps(story.loop)
