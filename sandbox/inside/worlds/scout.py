@@ -254,13 +254,13 @@ class Scout:
         said = str(trial.failure.error)
         guesses = chain(
             shapes.mended(plan, trial.failure),
+            # what gave the loss learns
+            [replace(plan, weights=True)] if kind_of(said)[0] == "graphless" else [],
             kinds.of_another_kind(plan, self._uses(plan), trial.lines, said, trial.held),
             [replace(plan, skip=(*plan.skip, trial.driven))]
             if trial.driven and trial.driven not in plan.skip
             else [],
         )
-        if kind_of(said)[0] == "graphless" and not plan.weights:  # what gave it learns
-            guesses = chain([replace(plan, weights=True)], guesses)
         seen = set[str]()
         for guess in filter(self._is_new, guesses):
             if (key := _key(guess)) not in seen:

@@ -242,11 +242,11 @@ def _of_partners(
 
 
 def _of_leaves(failure: Failure) -> Iterator[tuple[str, Wished]]:
-    """What is walked and nothing in it learns: of what it came of, what has a name of its own is
-    a parameter; what a loader or a call gives is none."""
+    """What is walked and nothing in it learns: of what it came of, what has a name of the text's
+    own, or of its object, is a parameter; what it is given is none."""
     for tensor in flat(failure.args[:1]):
         for path in sources(tensor):
-            if not set("[(") & set(path) and not path.startswith(sizes.PREFIX):
+            if re.fullmatch(r"(?:\w+\.)?self\.\w+|\w+", path):
                 yield path, "leaf"
 
 
