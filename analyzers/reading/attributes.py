@@ -126,7 +126,9 @@ def _of_tensor(machine: Machine, owner: Tensor, name: str, frame: Frame) -> Valu
             lost = owner.lost
             if owner.node is not None:
                 lost = Lost("data", frame.place(), (owner.node,))
-            data = Tensor(storage=owner.storage, scalar=owner.scalar, lost=lost)
+            apart = type(owner.storage)(owner.storage.leaf)  # the same memory, a version of its own
+            apart.names = owner.storage.names
+            data = Tensor(storage=apart, scalar=owner.scalar, lost=lost)
             data.shape = owner.shape
             return data
         case "grad":

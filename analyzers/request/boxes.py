@@ -14,6 +14,7 @@ from analyzers.paste import Pasted, is_python
 from analyzers.paste.margins import numbered, without_quotes
 from analyzers.paste.programs import Program, programs
 from analyzers.paste.reading import Piece, pieces, written
+from analyzers.paste.transcripts import told_by_prompts
 from analyzers.tracebacks import ParsedTraceback, lines_of_error, parse
 from analyzers.tracebacks.scanning import LIBRARY
 
@@ -45,7 +46,9 @@ def told_apart(script: str, traceback: str, fits: Sequence[Fits]) -> Sorted:
         return _chosen(traceback, found if _is_program(found) else [], given, fits)
     if is_python(script):
         return Sorted(Pasted(script, script), given or _noted(script))
-    error = given if given is not None and _tells(given) else parse(_unquoted(script))
+    plain = _unquoted(script)
+    own = told_by_prompts(parse(plain), plain)
+    error = given if given is not None and _tells(given) else own
     return _chosen(script, _pieces(script), error if _tells(error) else given, fits)
 
 

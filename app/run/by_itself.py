@@ -15,6 +15,7 @@ from app.run.witness import merged, observed
 from sandbox.records import Trace
 
 _UNCLEARED = "uncleared-gradients"
+_OVERWRITTEN = "overwritten-gradient"
 _INVENTED_STEPS = "a plain gradient descent"  # as `sandbox.inside.worlds.telling` says
 
 
@@ -24,7 +25,8 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
     or the text's own optimizer has what gets no gradient, a cut that stands in the text is told;
     so are, else, names of the text's own that keep graphs, where no more than data were made up:
     nothing of it is called. Gradients that nothing clears count where the text clears others: it
-    does not leave that to what was not sent."""
+    does not leave that to what was not sent. Names of the text's own that share a gradient do so
+    whatever its models are."""
     read = [piece for piece in case.reading.evidence if isinstance(piece, SilentFault)]
     known = {(piece.kind, mark) for piece in read for mark in _marks(piece)}
     seen = [piece for piece in observed(trace) if isinstance(piece, SilentFault)]
@@ -42,7 +44,9 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
 
             own = own_steps and any(True for _ in cuts_behind(piece, case.project))
             own = own and not _handed_on(piece.params, made_up, case.project)
-            return own or trained <= set(piece.params)
+            return own or (trained <= set(piece.params) and _are_named(piece.params, case.project))
+        if piece.kind == _OVERWRITTEN and piece.holders:
+            return made_up.isdisjoint(holder.path for holder in piece.holders)
         code = case.project.code(piece.at.file, piece.at.line) if piece.at is not None else ""
         paths = set(re.findall(r"[A-Za-z_][\w.]*", code))
         named = {
@@ -61,6 +65,13 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
 def _marks(piece: SilentFault) -> set[object]:
     at = {(piece.at.file, piece.at.line)} if piece.at is not None else set()
     return at | {holder.path for holder in piece.holders} | set(piece.params)
+
+
+def _are_named(params: Sequence[str], project: Project) -> bool:
+    """Whether the text names what the parameters belong to: else they were made up for an
+    optimizer that found nothing else."""
+    words = set(re.findall(r"\w+", " ".join(project.files.values())))
+    return {name.removeprefix("self.").partition(".")[0] for name in params} <= words | {"self"}
 
 
 def _handed_on(params: Sequence[str], made_up: set[str], project: Project) -> bool:

@@ -11,7 +11,7 @@ from app.run.witness import observed
 from sandbox.protocol import Job, RunResult, Session, Wanted, World
 from sandbox.records import Plan
 
-CALLS = 20  # backward calls after which a completed run has shown what it can
+CALLS, PATIENCE_S = 20, 0.8  # backward calls, and a while: then a completed run has shown enough
 _UNKNOWN = "its calls do nothing"  # as `sandbox.inside.standins.nothing` says
 _GIVES = re.compile(rf"{_UNKNOWN}|random|noise|synthetic|tables")  # and those that give data
 _DEFINITION = re.compile(r"(?:\A|[\r\n\f])(?:def|class)[ \t]++\w++[ \t]*+[(\[:]")  # no backtracking
@@ -98,6 +98,7 @@ async def completed(case: Case, session: Session) -> tuple[RunResult, Plan]:
         gradients=True,
         world=wanted(case),
         stop_after_backwards=CALLS,
+        patience_s=PATIENCE_S,
         time_limit_s=case.time_limit_s,
     )
     run = await session.run(job)

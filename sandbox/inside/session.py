@@ -115,6 +115,8 @@ class Session:
         argv = self.job.get("argv", [])
         self.completed = Completed(self.entry, argv, self.job["world"], self.emitter)
         self.plan = self.completed.plan()
+        if self.completed.shows:  # the error itself ends the run
+            self.job.pop("stop_after_backwards", None)
         seed_everything()
 
     def _script(self) -> Callable[[], None]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import gc
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch.nn import Module
+from torch.nn import Module, ParameterDict, ParameterList
 from torch.nn.modules.module import register_module_forward_pre_hook
 
 from .parameters import Known, Parameters, values_of
@@ -35,6 +36,7 @@ class Starving:
         self._building: set[int] = set()
         self._cut: dict[int, tuple[float, float]] = {}
         self._suspects: dict[int, Known] = {}
+        self._idle: dict[int, Known] = {}
         self._zeros: dict[int, dict[int, Known]] = {}
         self._owned: dict[int, int] = {}
 
@@ -56,6 +58,8 @@ class Starving:
             self._suspects |= {
                 known.id: known for known in without if known.withheld or id(known.tensor()) in used
             }
+            if len(without) == len(owned):
+                self._idle |= {known.id: known for known in owned}
             building = self._parameters_of(self._building)
             cut = [known for known in without if id(known.tensor()) in building]
             self._cut |= {known.id: values for known in cut if (values := _values(known))}
@@ -63,13 +67,25 @@ class Starving:
     def found(self) -> list[Known]:
         """Those that never got a gradient, where a node handed them None, or their module's others
         did get one, or none at all did, or they were cut off; else those of optimizers that met
-        nothing but zeros."""
-        return self._without_gradient() or [
-            known
-            for optimizer, flat in self._zeros.items()
-            if self._steps[optimizer] >= ZEROS and len(flat) == self._owned[optimizer]
-            for known in flat.values()
-        ]
+        nothing at all, or nothing but zeros."""
+        return (
+            self._without_gradient()
+            or self._never_fed()
+            or [
+                known
+                for optimizer, flat in self._zeros.items()
+                if self._steps[optimizer] >= ZEROS and len(flat) == self._owned[optimizer]
+                for known in flat.values()
+            ]
+        )
+
+    def _never_fed(self) -> list[Known]:
+        """What optimizers have that met no gradient at all, whoever uses it: where nothing that is
+        trained got one, backward calls led elsewhere, to a copy of it say."""
+        trained = [known for known in self._parameters.known if known.optimizer is not None]
+        if any(known.receipts for known in trained):
+            return []
+        return [known for known in self._idle.values() if _is_empty(known)]
 
     def _without_gradient(self) -> list[Known]:
         trained = [known for known in self._parameters.known if known.optimizer is not None]
@@ -104,10 +120,20 @@ class Starving:
         return {
             id(parameter)
             for module in modules
-            for parameter in module._parameters.values()
-            if parameter is not None
-            and (id(module) in within or any(id(part) in called for part in module.modules()))
+            for parameter in _own_parameters(module)
+            if id(module) in within or any(id(part) in called for part in module.modules())
         }
+
+
+def _own_parameters(module: Module) -> Iterator[torch.Tensor]:
+    """The parameters that a module holds by itself, or in lists and dictionaries of them: nobody
+    calls these. One of which some got a gradient may be asked for a part of it only."""
+    yield from (one for one in module._parameters.values() if one is not None)
+    for held in module._modules.values():
+        if isinstance(held, ParameterDict | ParameterList):
+            parameters = [one for one in held._parameters.values() if one is not None]
+            if all(one.grad is None for one in parameters):
+                yield from parameters
 
 
 def _is_empty(known: Known) -> bool:

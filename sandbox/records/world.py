@@ -62,6 +62,7 @@ class Plan(Record):
     engine: Annotated[str, Field(max_length=4000)] = ""
     carried: bool = False
     absent: bool = False
+    again: bool = False
 
 
 class Planned(Plan):

@@ -578,3 +578,53 @@ def test_gradients_in_lists_of_a_list_are_doubted_where_a_later_call_writes_to_t
     assert fault.kind == "overwritten-gradient"
     assert fault.doubtful
     assert fault.holders[0].path == "rows[0][0]"
+
+
+IN_A_DICTIONARY = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.own = nn.Linear(3, 2)
+        self.usual = nn.ParameterDict({k: nn.Parameter(torch.ones(())) for k in "ab"})
+    def forward(self, x):
+        return self.own(x) + USED
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    optimizer.zero_grad()
+    net(torch.ones(2, 3)).square().mean().backward()
+    optimizer.step()
+"""
+OF_A_COPY = """\
+import copy
+net = nn.Linear(3, 2)
+optimizer = torch.optim.SGD([*net.parameters()], lr=0.1)
+for _ in range(4):
+    trial = LEARNER
+    optimizer.zero_grad()
+    trial(torch.ones(2, 3)).square().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("used", "told"),
+    [
+        ("torch.tensor([self.usual[k] for k in 'ab'])", ["unfed-parameters"]),
+        ("torch.stack([self.usual[k] for k in 'ab'])", []),
+        ("self.usual['a']", []),  # the other belongs to somebody else
+    ],
+)
+def test_weights_in_a_dictionary_are_used_with_their_owner(
+    traced: Tracing, used: str, told: list[str]
+) -> None:
+    assert kinds(traced, IN_A_DICTIONARY.replace("USED", used)) == told
+
+
+@pytest.mark.parametrize(
+    ("learner", "told"), [("copy.deepcopy(net)", ["unfed-parameters"]), ("net", [])]
+)
+def test_where_only_a_copy_gets_gradients_nothing_learns(
+    traced: Tracing, learner: str, told: list[str]
+) -> None:
+    assert kinds(traced, OF_A_COPY.replace("LEARNER", learner)) == told

@@ -360,3 +360,18 @@ HEALTHY = {
 @pytest.mark.parametrize("name", HEALTHY)
 def test_healthy_scripts_give_no_evidence(name: str) -> None:
     assert found(HEALTHY[name]) == ()
+
+
+def test_a_write_by_way_of_data_leaves_the_version() -> None:
+    body = """\
+        for _ in range(4):
+            kept = net(x)
+            kept.sum().backward(retain_graph=True)
+            with torch.no_grad():
+                for p in net.parameters():
+                    CHANGE
+            kept.pow(2).sum().backward()
+        """
+    assert not found(body.replace("CHANGE", "p.data.sub_(0.1 * p.grad)"))
+    (change,) = found(body.replace("CHANGE", "p.sub_(0.1 * p.grad)"))
+    assert isinstance(change, InplaceChange)

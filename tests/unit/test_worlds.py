@@ -10,9 +10,16 @@ from pydantic import ValidationError
 
 from sandbox.inside.standins import sizes
 from sandbox.inside.worlds import roles, shapes
-from sandbox.inside.worlds.entries import is_method, unmade, without_quoted
+from sandbox.inside.worlds.entries import (
+    is_method,
+    keyed_by_rest,
+    unmade,
+    walks_outside_loops,
+    without_quoted,
+)
 from sandbox.inside.worlds.families import kind_of
 from sandbox.inside.worlds.kinds import of_another_kind
+from sandbox.inside.worlds.lineage import remembered
 from sandbox.inside.worlds.plan import Plan
 from sandbox.inside.worlds.reading import Uses
 from sandbox.records import Plan as Told
@@ -186,3 +193,63 @@ def test_of_two_with_as_many_rows_the_one_with_more_dimensions_has_too_many() ->
         assert next(shapes.mended(Plan(), failure)).shapes == {"data labels": [4]}
     finally:
         sizes.made.clear()
+
+
+def test_any_item_tells_what_one_of_them_is() -> None:
+    text = "for word in order:\n    self.opts[word].zero_grad()\n    self.opts[word].step()\n"
+    uses = Uses(ast.parse(text))
+    assert roles.role("self.opts", uses, Plan()) == "holder"
+    assert roles.role("self.opts['judge']", uses, Plan()) == "optimizer"
+    assert roles.role("self.opts['judge']", uses, Plan().with_kind("self.opts[]", "loss")) == "loss"
+
+
+def test_what_is_gone_through_by_words_has_items() -> None:
+    found = roles_in("for name, loss in parts.items():\n    loss.backward()\n")
+    assert (found["parts"], found["parts[]"]) == ("holder", "loss")
+    assert roles_in("level = {name: 0 for name in names}\n")["names"] == "words"
+
+
+def test_a_method_that_no_tensor_has_makes_it_none() -> None:
+    assert roles_in("board.add(3)\nboard.shown()\n")["board"] == "holder"
+    assert roles_in("x.add(3)\n")["x"] == "tensor"
+
+
+def test_a_value_that_was_made_up_elsewhere_is_changed_where_it_fails() -> None:
+    uses = Uses(ast.parse("h = net.begin(track.boats)\n"))
+    said = (
+        "full(): argument 'size' must be tuple of ints, but found element of type Tensor at pos 0"
+    )
+    plan = Plan().with_kind("track.boats", "tensor")
+    assert not [*of_another_kind(Plan(), uses, (7, 7), said)]
+    assert not [*of_another_kind(plan, uses, (7, 7), said, ["track.boats"])]  # it was decided
+    uses.of["track.boats"].data = True
+    (made,) = of_another_kind(Plan(), uses, (7, 7), said, ["track.boats"])
+    assert made.kinds == {"track.boats": "count"}
+
+
+def test_a_walk_outside_of_every_loop_is_the_body_of_one() -> None:
+    part = (
+        "def f(loss):\n    for _ in x:\n        loss.backward()\nloss = net(x)\nloss.backward()\n"
+    )
+    assert walks_outside_loops(ast.parse(part))
+    assert not walks_outside_loops(ast.parse("for x in loader:\n    net(x).backward()\n"))
+    assert not walks_outside_loops(ast.parse("def f(loss):\n    loss.backward()\n"))
+
+
+def test_arguments_that_are_the_keys_of_something() -> None:
+    def keyed(body: str) -> bool:
+        (node,) = ast.parse(f"def f(self, *names):\n    {body}\n").body
+        assert isinstance(node, ast.FunctionDef)
+        return keyed_by_rest(node)
+
+    assert keyed("self.sums = {n: 0.0 for n in names}")
+    assert keyed("for n in names: self.sums[n] = 0.0")
+    assert not keyed("self.layers = [build(n) for n in names]")
+
+
+def test_what_is_walked_and_does_not_learn_is_of_a_parameter() -> None:
+    heat, batch = made("self.heat", 4), made("loader[]", 4)
+    said = "element 0 of tensors does not require grad and does not have a grad_fn"
+    loss = remembered((heat * batch).sum(), (heat, batch))
+    failure = shapes.Failure(RuntimeError(said), "backward", (loss,))
+    assert [plan.kinds for plan in shapes.mended(Plan(), failure)] == [{"self.heat": "leaf"}]

@@ -70,12 +70,14 @@ class Attributes:
         return made
 
     def layers(self, owner: str, module: nn.Module) -> None:
-        """Make the layers that the methods of a module call and that no constructor makes."""
+        """Make the layers of a module that the text names and that no constructor makes."""
         for path in list(self._world.uses.of):
             name = path.removeprefix(f"{owner}.")
             if name != path and name.isidentifier() and not hasattr(type(module), name):
                 if self._world.role(path) == "module":
-                    getattr(module, name)
+                    made = getattr(module, name)
+                    if isinstance(made, nn.Module) and made is not module:
+                        module._modules.setdefault(name, made)
 
     def optimizers_of(self, thing: Any) -> Any:
         """What `configure_optimizers` gives, asked once."""

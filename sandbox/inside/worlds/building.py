@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from .entries import Definition, definition, unmade
+from .entries import Definition, definition, keyed_by_rest, unmade
 from .roles import plain_name
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ class Building:
             fitting = [n for n in fitting if self._is_called(n)]
         fitting = [n for n in fitting if all(self._takes(n, call) for call in use.called)]
         another = bool(asked) and len(fitting) == 1 and self._is_another(path, fitting[0])
-        if len(fitting) > 1 or (any(n in self._made for n in fitting) and not another):
+        loosely = not asked and self._world.role(path) == "function"  # its name has to say so
+        if loosely or len(fitting) > 1 or (any(n in self._made for n in fitting) and not another):
             fitting = [n for n in fitting if _is_alike(plain_name(path), n)]
         if len(fitting) != 1:
             return None
@@ -89,6 +90,8 @@ class Building:
         self._begun.add(node.name)
         init = definition(node, "__init__")
         args = self.arguments(f"{node.name}.__init__", init) if init is not None else []
+        if init is not None and keyed_by_rest(init):
+            args += self._words(self._named.get(node.name, ""))
         named = self.named(f"{node.name}.__init__", init) if init is not None else {}
         thing = kind(*args, **named)
         world, own = self._world, getattr(kind, "__getattr__", None)
@@ -131,6 +134,16 @@ class Building:
         if not isinstance(values.get(name), nn.Module):
             values[name] = self._world.make(path)
         return values[name]
+
+    def _words(self, path: str) -> list[str]:
+        """The keywords by which the text calls the methods of what stands at a path."""
+        calls = (
+            call
+            for other, use in self._world.uses.of.items()
+            if other.startswith(f"{path}.") and other.removeprefix(f"{path}.").isidentifier()
+            for call in use.called
+        )
+        return list(dict.fromkeys(k.arg for call in calls for k in call.keywords if k.arg))
 
     def named(self, name: str, node: Definition) -> dict[str, Any]:
         """Keyword arguments: those without a default, and what is read from all others."""

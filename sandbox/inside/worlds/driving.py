@@ -23,6 +23,7 @@ from .entries import (
     walks,
 )
 from .models import Optimizer
+from .things import Thing
 from .uses import FUNCTIONS
 from .world import World
 
@@ -164,9 +165,16 @@ class Driver:
         """The arguments of a further call: data come anew, all else stays."""
         anew = self._building.arguments(name, node, skip_self=thing is not None)
         return [
-            new if isinstance(new, torch.Tensor) or _is_data(new) else old
+            new if isinstance(new, torch.Tensor) or self._is_data(new) else old
             for old, new in zip(args, anew, strict=True)
         ]
+
+    def _is_data(self, value: Any) -> bool:
+        """Whether a value is some tensors, or what is only gone through."""
+        if isinstance(value, Thing):
+            asked = self._world.use(value._path).asked
+            return bool(asked) and asked <= {"items", "values"}
+        return isinstance(value, tuple) and any(isinstance(v, torch.Tensor) for v in value)
 
     def _train(self, result: Any, node: Definition, optimizers: list[Any]) -> None:
         """Walk what a call gave, and step, as a framework does behind it."""
@@ -251,10 +259,6 @@ def _walked(nodes: Sequence[Definition], thing: Any) -> bool:
 
 def _takes_turns(node: Definition) -> bool:
     return bool(node.args.args) and node.args.args[-1].arg == "optimizer_idx"
-
-
-def _is_data(value: Any) -> bool:
-    return isinstance(value, tuple) and any(isinstance(v, torch.Tensor) for v in value)
 
 
 def _loss_in(result: Any) -> torch.Tensor | None:

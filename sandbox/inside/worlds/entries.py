@@ -26,6 +26,13 @@ def walks(node: ast.AST) -> bool:
     )
 
 
+def walks_outside_loops(tree: ast.Module) -> bool:
+    """Whether a text walks a graph just once: as the body of a loop that was not sent."""
+    walking = [n for n in tree.body if walks(n) and not isinstance(n, (*FUNCTIONS, ast.ClassDef))]
+    loops = (ast.For, ast.AsyncFor, ast.While)
+    return bool(walking) and not any(isinstance(node, loops) for node in walking)
+
+
 def without_quoted(tree: ast.Module) -> ast.Module:
     """The text without `loss.backward()`, where that is all it does beside what it defines: then
     it is the line that failed, told in front of the code."""
@@ -78,6 +85,26 @@ def is_method(node: ast.stmt) -> bool:
 
 def is_static(node: Definition) -> bool:
     return any(getattr(d, "id", "") == "staticmethod" for d in node.decorator_list)
+
+
+def keyed_by_rest(node: Definition) -> bool:
+    """Whether the further arguments that a function takes (`*names`) are the keys of something."""
+    rest = node.args.vararg.arg if node.args.vararg is not None else ""
+    parts = [part for part in ast.walk(node) if isinstance(part, ast.DictComp | ast.For)]
+    loops = [(p.generators[0] if isinstance(p, ast.DictComp) else p, p) for p in parts]
+    return any(
+        getattr(loop.iter, "id", None) == rest and _keys(part) == getattr(loop.target, "id", None)
+        for loop, part in loops
+        if rest
+    )
+
+
+def _keys(node: ast.DictComp | ast.For) -> str | None:
+    """The name that gives the keys of what a comprehension, or a loop, fills."""
+    if isinstance(node, ast.DictComp):
+        return getattr(node.key, "id", None)
+    stored = (p for s in node.body for p in ast.walk(s) if isinstance(p, ast.Subscript))
+    return next((getattr(p.slice, "id", None) for p in stored), None)
 
 
 def unmade(tree: ast.Module) -> list[ast.ClassDef]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+
+from .plan import Json
 
 _KINDS: tuple[tuple[str, str, str], ...] = (  # kind, family, what the message says
     ("reuse", "graph-reuse", r"second time|have already been freed"),
@@ -23,3 +26,29 @@ def kind_of(message: str) -> tuple[str, str]:
     """The kind of an error and its family; both empty for errors of other kinds."""
     told = " ".join(message.lower().replace("’", "'").split())[:2000]
     return next(((k, family) for k, family, said in _KINDS if re.search(said, told)), ("", ""))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The error that was given: its kind and family by its message, and lines of the text that
+    its frames named. Empty: none was given."""
+
+    message: str = ""
+    family: str = ""
+    lines: tuple[int, ...] = ()
+
+    @classmethod
+    def from_json(cls, told: Json) -> Wanted:
+        lines = tuple(n for n in told.get("lines", ()) if isinstance(n, int))
+        return cls(str(told.get("message", "")), str(told.get("family", "")), lines)
+
+    def is_met(self, message: str, lines: tuple[int, int]) -> bool:
+        """Whether an error at a statement (its first and last line) is the one given."""
+        kind, family = kind_of(message)
+        given, _ = kind_of(self.message)
+        same = kind == given if given else bool(family) and family == self.family
+        same |= {kind, given} == {"none", "nonleaf"}  # a warning, and what comes of it
+        if self.family == "engine":
+            same = message == self.message
+        placed = not self.lines or any(lines[0] <= line <= lines[1] for line in self.lines)
+        return same and placed

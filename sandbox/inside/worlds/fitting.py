@@ -20,10 +20,11 @@ def of_fewer(args: tuple[Any, ...]) -> Wishes:
     given = list(flat(args))
     least = min((t.dim() for t in given), default=0)
     for tensor in given:
-        path = made_for(tensor) or came_of(tensor)
-        shape = shape_of(path) if path else []
-        if path and least < tensor.dim() <= least + len(shape):
-            yield path, shape[tensor.dim() - least :]
+        own = made_for(tensor)
+        for path in (own,) if own else sources(tensor):
+            shape = shape_of(path)
+            if least < tensor.dim() <= least + len(shape):
+                yield path, shape[tensor.dim() - least :]
 
 
 def of_longer(args: tuple[Any, ...], index: int, axis: int, size: int) -> Wishes:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from .layers import BATCH, SIDE
-from .lineage import came_of, flat, made_for, origin, shape_of, traced
+from .lineage import came_of, flat, made_for, origin, shape_of, sources, traced
 
 Wished = list[int] | int | str  # a shape; a bound of whole numbers; a kind
 Wishes = Iterator[tuple[str, Wished]]
@@ -65,9 +65,12 @@ def of_parts(given: Any, wanted: int) -> Wishes:
 def _embedding(first: Any = None, second: Any = None, *_: Any) -> Wishes:
     if isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor):
         weighs = first.is_floating_point() and first.dim() == 2
+        weighs &= not isinstance(second, torch.nn.Parameter)
         weight, indices = (first, second) if weighs else (second, first)
         if path := origin(indices):
             yield path, int(weight.shape[0])
+        elif indices.is_floating_point():  # some of one, by an index of another
+            yield from ((path, int(weight.shape[0])) for path in sources(indices))
 
 
 def _ctc_loss(*args: Any) -> Wishes:

@@ -51,7 +51,10 @@ _COMPLAINTS: tuple[
     (r"must be (?:int|tuple of ints|a number|real number).*not (\w+)", "count"),
     (r"tuple of ints, ?but (?:got|found element of type) (\w+)", "count"),
     (r"()integer tensors of a single element", "count"),
-    (r"()(?:reshape|view|expand)\(\) takes 1 positional argument but \d were given", "count"),
+    (
+        r"()(?:reshape|view|expand|zeros|ones|empty|randn?)\(\) takes 1 positional argument but",
+        "count",
+    ),
     (r"invalid index of a (0-dim) tensor", "tensor"),
     (r"()invalid data type 'str'", "holder"),  # an index of words
     (r"invalid combination of arguments - got \([^()]{0,200}?\b(Tensor)\b", "count"),
@@ -60,23 +63,29 @@ _COMPLAINTS: tuple[
 )
 
 
-def of_another_kind(plan: Plan, uses: Uses, lines: tuple[int, int], said: str) -> Iterator[Plan]:
-    """The plan with one value of the failing statement made as what Python asks for."""
-    for path, kind in _wishes(plan, uses, lines, said):
+def of_another_kind(
+    plan: Plan, uses: Uses, lines: tuple[int, int], said: str, held: Sequence[str] = ()
+) -> Iterator[Plan]:
+    """The plan with one value of the failing statement made as what Python asks for: one that
+    stands in it, else one that its names `held`, which was made up for another place."""
+    span = range(lines[0], min(lines[1], lines[0] + 20) + 1)
+    paths = dict.fromkeys([*(path for line in span for path in uses.at.get(line, ())), *held])
+    for path, kind in _wishes(plan, uses, list(paths), said):
         if path not in plan.kinds:
             yield plan.with_kind(path, kind)
 
 
-def _wishes(plan: Plan, uses: Uses, lines: tuple[int, int], said: str) -> Iterator[tuple[str, str]]:
+def _wishes(plan: Plan, uses: Uses, paths: Sequence[str], said: str) -> Iterator[tuple[str, str]]:
     for complaint, kind in _COMPLAINTS:
         found = re.search(complaint, said)
         if found is None:
             continue
         made_as = _MADE_AS.get(found[1] or "Tensor", set())
-        for line in range(lines[0], min(lines[1], lines[0] + 20) + 1):
-            for path in _with_items(uses.at.get(line, ()), uses, plan):
-                if roles.role(path, uses, plan) in made_as and kind not in made_as:
-                    yield path, "holder" if kind == "tensor" and _has_holders(path, uses) else kind
+        if (asked := re.search(r"no attribute '(\w+)'", said)) and roles.has_tensor(asked[1]):
+            kind = "tensor"
+        for path in _with_items(paths, uses, plan):
+            if roles.role(path, uses, plan) in made_as and kind not in made_as:
+                yield path, "holder" if kind == "tensor" and _has_holders(path, uses) else kind
 
 
 def _has_holders(path: str, uses: Uses) -> bool:

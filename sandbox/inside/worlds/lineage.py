@@ -19,6 +19,12 @@ def made_for(value: Any) -> str | None:
     return getattr(value, "_made_for", None) if isinstance(value, torch.Tensor) else None
 
 
+def made_path(value: Any) -> str | None:
+    """The path of whatever was made up."""
+    path = made_for(value) or getattr(value, "__dict__", {}).get("_path")
+    return path if isinstance(path, str) else None
+
+
 def mark(tensor: torch.Tensor, array: Any) -> torch.Tensor:
     """The tensor that was made of an array, known by where that comes from."""
     if path := getattr(array, "_made_for", None):

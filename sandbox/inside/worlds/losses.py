@@ -29,14 +29,18 @@ class Losses:
         """The loss of a path, for the line that the frame is at."""
         site = (path, frame.f_lasti if frame is not None else 0)
         if site in self._asked:
-            self._asked.clear()
-            self._made.clear()
+            self.begin_pass()
         self._asked.add(site)
         if path not in self._made:
             self._world.sight.settle()
             self._made |= self._all(path, frame)
         self.invented = True
         return self._made[path]
+
+    def begin_pass(self) -> None:
+        """What is asked for from now on is made anew."""
+        self._asked.clear()
+        self._made.clear()
 
     def _all(self, wanted: str, frame: FrameType | None) -> dict[str, Any]:
         """Every loss that the text walks and does not make; and the one that is wanted."""

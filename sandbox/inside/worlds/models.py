@@ -72,7 +72,8 @@ class Model(nn.Module):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         given = [*args, *kwargs.values()]
-        source = blend(list(tensors_in(given))) * torch.ones(1, WIDTH)
+        within = [p for part in self.children() for p in part.parameters()]
+        source = blend([*tensors_in(given), *within]) * torch.ones(1, WIDTH)
         source = torch.tanh(torch.tanh(source @ self.weight) @ self.weight).mean()
         return Here.world.outputs.of(self._path + "()", source, given, self._path)
 
@@ -125,7 +126,10 @@ class Function:
             return Here.world.make(self._path + "()")
         if self._model is not None:
             return self._model(*args, **kwargs)
-        return Here.world.outputs.of(self._path + "()", _source(self._path, given), given)
+        source = _source(self._path, given)
+        if (owner := Here.world.sight.owner(self._path)) is not None:
+            source = blend([source, *owner.parameters()])  # a method of a model
+        return Here.world.outputs.of(self._path + "()", source, given)
 
     def __instancecheck__(self, instance: Any) -> bool:
         return True

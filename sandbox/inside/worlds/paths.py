@@ -58,8 +58,6 @@ class Paths(ast.NodeVisitor):
             case ast.Call(func=ast.Name(id="next"), args=[first, *_]):
                 inner = self.path(first)
                 return None if inner is None else f"{inner}[]"
-            case ast.Call(func=ast.Name(id="iter"), args=[first, *_]):
-                return self.path(first)
             case ast.Call(func=func):
                 inner = self.path(func)
                 return None if inner is None else f"{inner}()"
@@ -97,8 +95,7 @@ class Paths(ast.NodeVisitor):
         scope: dict[str, str | None] = dict.fromkeys(bound(node.body))
         arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         for argument in arguments:
-            own = f"{name}.{argument.arg}"
-            scope[argument.arg] = self._aliases.get(own, own)
+            scope[argument.arg] = self._aliased(f"{name}.{argument.arg}")
         if arguments and arguments[0].arg == "self":
             scope["self"] = f"{home}.self" if home else "self"
         if node.args.vararg is not None:
@@ -201,6 +198,8 @@ class Paths(ast.NodeVisitor):
             self.visit(generator)
         for part in parts:
             self.visit(part)
+        if len(parts) == 2 and (use := self.use(parts[0])) is not None:
+            use.key = True
         del self._scopes[len(self._scopes) - len(generators) :]
 
     def visit_With(self, node: ast.With) -> None:
@@ -225,7 +224,15 @@ class Paths(ast.NodeVisitor):
                 for one, inner in zip(target.elts, args, strict=False):
                     self._bind_item(one, inner)
                 return
-            case ast.Call(func=ast.Name(id="range") | ast.Attribute(attr="items"), args=args):
+            case ast.Call(func=ast.Attribute(value=held, attr="items" | "values" as kind), args=[]):
+                path = self.path(held)
+                if kind == "items":
+                    pair = target.elts if isinstance(target, ast.Tuple) else []
+                    self._bind(pair[0] if pair else target, None)
+                    target, path = (pair[1], path) if len(pair) == 2 else (target, None)
+                self._bind(target, None if path is None else f"{path}[]")
+                return
+            case ast.Call(func=ast.Name(id="range"), args=args):
                 if len(args) > 1 and (begin := self.use(args[0])) is not None:
                     begin.begins = True
                 self._bind(target, None)

@@ -23,6 +23,7 @@ class Plan:
     (`Exception: Cannot …`): what the text does not define is then of such an engine, not torch's.
     With `carried`, a `…` in a loop makes anew what the loop's names hold. With `absent`, what is
     imported from packages that are not here is made up by its use, like what is not defined.
+    With `again`, what the text does is done several times, as in a loop that was not sent.
     """
 
     kinds: dict[str, str] = field(default_factory=dict)
@@ -38,6 +39,7 @@ class Plan:
     engine: str = ""
     carried: bool = False
     absent: bool = False
+    again: bool = False
 
     def with_kind(self, path: str, kind: str) -> Plan:
         return replace(self, kinds={**self.kinds, path: kind})

@@ -5,13 +5,18 @@ from __future__ import annotations
 import ast
 
 from .paths import Paths
-from .uses import NUMERIC, last_name, root
+from .uses import NUMERIC, Use, last_name, root, with_any_item
 
 
 class Uses(Paths, ast.NodeVisitor):
     """Collects uses by path over a whole text."""
 
     _sizes = False  # within a call that is told sizes
+
+    def known(self, path: str) -> Use:
+        """What the text does with the value of a path: with this item of something, or else with
+        any of its items."""
+        return next((self.of[one] for one in with_any_item(path) if one in self.of), None) or Use()
 
     def visit_Call(self, node: ast.Call) -> None:
         outside, self._sizes = self._sizes, last_name(node.func) in NUMERIC
@@ -25,6 +30,9 @@ class Uses(Paths, ast.NodeVisitor):
                 holder.methods.add(node.func.attr)
         self._hand_over(node)
         name = last_name(node.func)
+        if name == "range" and node.args:
+            if (ends := self.use(_less(node.args[:2][-1]))) is not None:
+                ends.counted = True
         layer = isinstance(node.func, ast.Attribute) and root(node.func) == "nn"
         for argument in given:
             told = self.use(argument)
@@ -69,6 +77,8 @@ class Uses(Paths, ast.NodeVisitor):
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         self.generic_visit(node)
+        if isinstance(node.op, ast.Mod) and (use := self.use(node.left)) is not None:
+            use.cycled = True
         for one, other in ((node.left, node.right), (node.right, node.left)):
             if (use := self.use(one)) is not None:
                 plain = isinstance(other, ast.Constant) or isinstance(node.op, ast.Mod)
@@ -94,3 +104,8 @@ class Uses(Paths, ast.NodeVisitor):
         if (use := self.use(node.test)) is not None:
             use.tested = True
         self.generic_visit(node)
+
+
+def _less(end: ast.expr) -> ast.expr:
+    """What something is taken away from: `n` of `n - part`; else the expression itself."""
+    return _less(end.left) if isinstance(end, ast.BinOp) else end

@@ -8,7 +8,7 @@ import torch
 
 from .plan import Plan
 from .reading import Uses
-from .uses import SAME, Use
+from .uses import SAME, Use, with_any_item
 
 _TENSOR = (
     {name for name in dir(torch.Tensor) if not name.startswith("_")} | SAME | {"shape", "grad"}
@@ -93,6 +93,11 @@ def _bound_name(path: str, use: Use) -> str:
     return min(use.names) if use.names and path[-1:] in "])" else ""
 
 
+def has_tensor(attribute: str) -> bool:
+    """Whether tensors have an attribute."""
+    return attribute in _TENSOR
+
+
 def is_tensor_like(use: Use) -> bool:
     return bool(use.asked & _TENSOR)
 
@@ -107,14 +112,19 @@ def is_no_tensor(use: Use) -> bool:
 
 def role(path: str, uses: Uses, plan: Plan) -> str:
     """Which method of a world makes the value: `module`, `tensor`, `number`, …"""
-    if path in plan.kinds:
-        return plan.kinds[path]
-    use = uses.of.get(path) or Use()
+    for one in with_any_item(path):
+        if one in plan.kinds:
+            return plan.kinds[one]
+    use = uses.known(path)
     name = (_bound_name(path, use) or plain_name(path)).lower()
     if name == "device" or (use.device and not is_used_as_data(use) and "type" not in name):
         return "device"
     if use.sizes:
         return "sizes"
+    if use.iterated and uses.known(f"{path}[]").key:
+        return "words"
+    if use.indexed and not use.iterated and is_no_tensor(uses.known(f"{path}[]")):
+        return "holder"  # of several such
     if name in ("self", "cls", "ctx") or use.base:
         return "holder"
     return _by_methods(use, name) or _by_calls(path, use, name, uses) or _by_rest(path, use, name)
@@ -140,7 +150,7 @@ def _by_methods(use: Use, name: str) -> str | None:
 def _by_calls(path: str, use: Use, name: str, uses: Uses) -> str | None:
     if not use.called:
         return None
-    result = uses.of.get(path + "()") or Use()
+    result = uses.known(path + "()")
     if use.methods & _WITH_PARAMETERS:
         return "module"
     made = bool(result.called or result.iterated or result.methods & (_OF_MODULES | {"step"}))
@@ -174,6 +184,8 @@ def _by_rest(path: str, use: Use, name: str) -> str:
     if use.iterated and not is_tensor_like(use):
         return "batches"
     if use.keys or (use.asked - _TENSOR and not use.asked & (_TENSOR - SAME)):
+        return "holder"
+    if use.methods - _TENSOR:  # whatever else of it is called as a tensor's methods are
         return "holder"
     if is_tensor_like(use):
         return "tensor"

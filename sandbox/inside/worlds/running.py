@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import wraps
-from types import CodeType, ModuleType, TracebackType
+from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
 
 import torch
@@ -21,17 +21,21 @@ from ..emitter import Emitter
 from ..randomness import seed_everything
 from . import absent
 from .absent import names_left_out, without_absent
-from .driving import Driver
+from .driving import PASSES, Driver
 from .elided import filled_in, handed_on
-from .entries import walks, without_quoted
-from .lineage import mark
+from .entries import walks, walks_outside_loops, without_quoted
+from .families import Wanted
+from .lineage import made_path, mark
 from .names import Everything, usual
 from .plan import Json, Plan
 from .reading import Uses
-from .scout import Choices, Enough, Scout, Trial, Wanted, Watch
+from .scout import Choices, Scout
 from .shapes import Failure
 from .things import Batches, Wish
+from .trial import Enough, Trial, Watch
 from .world import World
+
+IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 class Text:
@@ -47,7 +51,10 @@ class Text:
 
 
 class Completed:
-    """The run of one text. `asked` is the job's `world`: `{"plan": …}` or `{"wanted": …}`."""
+    """The run of one text. `asked` is the job's `world`: `{"plan": …}` or `{"wanted": …}`. `shows`:
+    a scout saw an error of autograd's in the world that it found."""
+
+    shows = False
 
     def __init__(self, entry: str, argv: list[str], asked: Json, emitter: Emitter) -> None:
         self._path = os.path.abspath(entry)
@@ -75,9 +82,10 @@ class Completed:
         if self._asked.get("plan"):
             return Plan.from_json(self._asked["plan"])
         wanted = Wanted.from_json(self._asked.get("wanted") or {})
-        choices = Choices(bool(handed_on(self._tree)), True in self._texts)
-        plan, shows = Scout(self._scouted, self._uses_of, wanted, choices).best()
-        self._emitter.emit({"t": "world", "shows": shows, **plan.to_json()})
+        part = walks_outside_loops(self._tree)
+        choices = Choices(bool(handed_on(self._tree)), True in self._texts, part)
+        plan, self.shows = Scout(self._scouted, self._uses_of, wanted, choices).best()
+        self._emitter.emit({"t": "world", "shows": self.shows, **plan.to_json()})
         return plan
 
     def run(self, plan: Plan) -> None:
@@ -101,8 +109,21 @@ class Completed:
         )
         sys.modules["__main__"] = module
         exec(self._code(world), module.__dict__)
+        if world.plan.again:
+            self._go_on(world, module)
         if not any(walks(node) for node in self._tree.body if not _defines(node)):
             Driver(world, self._tree, self._path, attempt).drive()
+
+    def _go_on(self, world: World, module: ModuleType) -> None:
+        """Run what the text does several times, as a loop around it would."""
+        told = f"What the text does was done {PASSES} times, as in a loop around it."
+        world.tell("name", "the loop", told)
+        modern = self._text_of(world.plan).modern
+        kept = [s for s in modern.body if not (_defines(s) or isinstance(s, IMPORTS))]
+        code = compile(ast.Module(kept, []), self._path, "exec", dont_inherit=True)
+        for _ in range(PASSES - 1):
+            world.losses.begin_pass()
+            exec(code, module.__dict__)
 
     def _uses_of(self, plan: Plan) -> Uses:
         return self._text_of(plan).uses
@@ -138,6 +159,7 @@ class Completed:
             except BaseException as error:
                 self._note(error, trial)
         trial.invented_loss = world.losses.invented
+        trial.blind = world.sight.blind
         if world.engine is not None:
             trial.walks += world.engine.walks
 
@@ -146,7 +168,11 @@ class Completed:
             trial.failure = Failure(error)
         user = [e for e in failure.user_entries(error) if _file_of(e) == self._path]
         line = user[-1].tb_lineno if user else 0
-        trial.lines = _statement_at(self._tree, line)
+        statement = _statement_at(self._tree, line)
+        trial.lines = (line, line)
+        if statement is not None:
+            trial.lines = statement.lineno, statement.end_lineno or statement.lineno
+            trial.held = _made_up(user[-1].tb_frame, statement)
 
 
 def _import_ahead(text: Text) -> None:
@@ -196,15 +222,22 @@ def _defines(node: ast.stmt) -> bool:
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
 
-def _statement_at(tree: ast.Module, line: int) -> tuple[int, int]:
-    """The first and last line of the innermost simple statement at a line."""
-    spans = [
-        (node.lineno, node.end_lineno or node.lineno)
+def _statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
+    """The innermost simple statement at a line."""
+    around = [
+        node
         for node in ast.walk(tree)
         if isinstance(node, ast.stmt) and not hasattr(node, "body")
+        if node.lineno <= line <= (node.end_lineno or node.lineno)
     ]
-    around = [span for span in spans if span[0] <= line <= span[1]]
-    return min(around, key=lambda span: span[1] - span[0], default=(line, line))
+    return min(around, key=lambda node: (node.end_lineno or 0) - node.lineno, default=None)
+
+
+def _made_up(frame: FrameType, statement: ast.stmt) -> tuple[str, ...]:
+    """The paths of what was made up, of which a statement has names of its own."""
+    names = [part.id for part in ast.walk(statement) if isinstance(part, ast.Name)]
+    paths = map(made_path, map(frame.f_locals.get, names))
+    return tuple(dict.fromkeys(path for path in paths if path))
 
 
 @contextlib.contextmanager

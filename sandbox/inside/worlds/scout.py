@@ -13,53 +13,21 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
-from torch.overrides import TorchFunctionMode
-
-from . import kinds, lineage, shapes
-from .families import kind_of
-from .functions import told_by
-from .here import Here
-from .plan import Json, Plan
+from . import kinds, shapes
+from .driving import PASSES
+from .families import Wanted, kind_of
+from .plan import Plan
 from .reading import Uses
-from .things import Thing, Wish
+from .trial import Enough, Trial
 
 TRIES, SECONDS, ONE_TRY = 40, 3.0, 0.8  # of the processor; how long that takes is bounded, too
+OTHERWISE, GUESSES = 60, 6  # further tries, and guesses at one failure
+FEW = 8  # backward calls that are not enough for what grows
 PATIENCE_S = 8.0
 _CERTAIN = ("reuse", "view", "leaf", "saved", "numpy", "deepcopy")  # where no error was given
-ENOUGH = 16  # backward calls of one world
-
-
-class Enough(BaseException):
-    """A world has shown what it can show."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The error that was given: its kind and family by its message, and lines of the text that
-    its frames named. Empty: none was given."""
-
-    message: str = ""
-    family: str = ""
-    lines: tuple[int, ...] = ()
-
-    @classmethod
-    def from_json(cls, told: Json) -> Wanted:
-        lines = tuple(n for n in told.get("lines", ()) if isinstance(n, int))
-        return cls(str(told.get("message", "")), str(told.get("family", "")), lines)
-
-    def is_met(self, message: str, lines: tuple[int, int]) -> bool:
-        """Whether an error at a statement (its first and last line) is the one given."""
-        kind, family = kind_of(message)
-        given, _ = kind_of(self.message)
-        same = kind == given if given else bool(family) and family == self.family
-        same |= {kind, given} == {"none", "nonleaf"}  # a warning, and what comes of it
-        if self.family == "engine":
-            same = message == self.message
-        placed = not self.lines or any(lines[0] <= line <= lines[1] for line in self.lines)
-        return same and placed
 
 
 @dataclass(frozen=True)
@@ -70,56 +38,17 @@ class Outcome:
     plan: Plan
     score: int
     said: str = ""
-
-
-class Trial:
-    """What one run of a world shows: how it ended, and which torch function raised."""
-
-    def __init__(self) -> None:
-        self.failure: shapes.Failure | None = None
-        self.wish: Wish | None = None
-        self.walks = 0
-        self.lines = (0, 0)
-        self.invented_loss = False
-        self.driven = ""  # the function that nothing calls and that was being called
-
-
-class Watch(TorchFunctionMode):
-    """Sees every call of torch, counts walks, and notes the call that raised."""
-
-    def __init__(self, trial: Trial) -> None:
-        super().__init__()
-        self._trial = trial
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = getattr(func, "__name__", "")
-        if name == "backward":
-            self._trial.walks += 1
-            if self._trial.walks > ENOUGH:
-                raise Enough
-        if name in ("__getitem__", "__setitem__"):
-            for index in args[1] if isinstance(args[1], tuple) else args[1:2]:
-                if isinstance(index, Thing):  # else torch would take its items for numbers
-                    raise Wish(index._path, "tensor")
-        told = told_by(name, args)
-        if told is not None and told[0] not in Here.world.plan.shapes:
-            raise Wish(told[0], shape=told[1])
-        try:
-            return lineage.remembered(func(*args, **(kwargs or {})), args)
-        except Exception as error:
-            given = (*args, *(kwargs or {}).values())
-            if self._trial.failure is None or self._trial.failure.error is not error:
-                self._trial.failure = shapes.Failure(error, name, given)
-            raise
+    walks: int = 0
 
 
 @dataclass(frozen=True)
 class Choices:
     """What else a text leaves open: `elided`, something in a loop; `absent`, what it imports from
-    packages that are not here."""
+    packages that are not here; `part`, a loop around it."""
 
     elided: bool = False
     absent: bool = False
+    part: bool = False
 
 
 class Scout:
@@ -128,7 +57,9 @@ class Scout:
 
     _until = 0.0
     _walks = 0  # in the last trial
-    _walked_once = False  # in it: a fault may need a second pass
+    _blind = False  # in it, an optimizer found nothing that learns
+    _walked = False  # in any, to a good end
+    _walked_once = False  # in it, for each call: a fault may need a second pass
 
     def __init__(
         self,
@@ -141,8 +72,9 @@ class Scout:
         self._choices = choices
         self._uses = uses
         self._wanted = wanted
-        self._tries = 0
+        self._left = TRIES
         self._tried: set[str] = set()
+        self._others: list[tuple[int, Plan]] = []  # guesses not taken, and how far their runs came
 
     def best(self) -> tuple[Plan, bool]:
         """The best plan that is found in time, and whether it shows an error; forks."""
@@ -169,20 +101,44 @@ class Scout:
         os.dup2(nothing, 2)
         signal.signal(signal.SIGPROF, _stop)
         self._until = time.process_time() + SECONDS
-        best = -1
+        best, walks = -1, 0
         for plan in self._worlds():
             outcome = self._settled(plan)
-            if outcome.score > best:
-                best = outcome.score
+            further = not self._wanted.family and outcome.score == 1 and outcome.walks > walks
+            if outcome.score > best or (outcome.score == best and further):
+                best, walks = outcome.score, outcome.walks
                 told = {"score": best, "plan": outcome.plan.to_json()}
                 os.write(fd, json.dumps(told).encode() + b"\n")
-            if best == 3 or (best >= 1 and not self._wanted.family):
+            if best == 3 or (not self._wanted.family and (best == 2 or walks > FEW)):
                 return
-            if self._tries >= TRIES or time.process_time() > self._until:
+            if self._is_over():
                 return
 
+    def _is_over(self) -> bool:
+        return self._left <= 0 or time.process_time() > self._until
+
     def _worlds(self) -> Iterator[Plan]:
-        """The plain world, and those that differ in what use does not decide."""
+        """The plain world, and those that differ in what use does not decide; then the same with
+        guesses that were not taken, of the run that came furthest first."""
+        yield from self._guessed_first()
+        if self._walked and not self._wanted.family:
+            return
+        self._left += OTHERWISE
+        while (plan := self._guessed_otherwise()) is not None:
+            self._base = plan
+            yield plan
+            if self._walks and self._wanted.family:
+                yield from self._variants()
+
+    def _guessed_otherwise(self) -> Plan | None:
+        new = [(calls, plan) for calls, plan in self._others if self._is_new(plan)]
+        if not new:
+            return None
+        chosen = max(new, key=lambda other: other[0])
+        self._others = [other for other in new if other is not chosen]
+        return chosen[1]
+
+    def _guessed_first(self) -> Iterator[Plan]:
         kind, _ = kind_of(self._wanted.message)
         self._base = Plan(
             engine=self._wanted.message if self._of_engine() else "",
@@ -192,14 +148,29 @@ class Scout:
         if self._choices.absent and not self._walks:
             self._base = replace(self._base, absent=True, skip=())
             yield self._base
-        if not self._wanted.family:
+        if self._wanted.family:
+            yield from self._variants()
             return
+        if not self._walks:  # what is handed to a loss has a graph
+            yield replace(self._base, data="graph")
+            return
+        if self._blind:  # what is called learns
+            self._base = replace(self._base, weights=True)
+            yield self._base
+        if self._walks <= FEW:  # what grows shows it later
+            if self._choices.part:
+                yield replace(self._base, again=True)
+            yield replace(self._base, longer=True)
+
+    def _variants(self) -> Iterator[Plan]:
+        kind, _ = kind_of(self._wanted.message)
         if self._choices.elided:
             yield replace(self._base, carried=True)
         first = {"leaf": ["leaf"], "view": ["leaf", "graph"], "reuse": ["graph"]}.get(
             kind, ["graph", "leaf"]
         )
         for change in (
+            *([{"again": True}] if self._walked_once and self._choices.part else []),
             *([{"longer": True}] if self._walked_once else []),
             *([{"repeats": True}] if kind == "reuse" else []),
             *({"data": data} for data in first),
@@ -223,7 +194,7 @@ class Scout:
     def _settled(self, plan: Plan) -> Outcome:
         """The world with its guesses mended until nothing more is known to mend."""
         while True:
-            self._tries += 1
+            self._left -= 1
             self._tried.add(_key(plan))
             trial = Trial()
             signal.setitimer(signal.ITIMER_PROF, ONE_TRY)
@@ -233,15 +204,23 @@ class Scout:
                 signal.setitimer(signal.ITIMER_PROF, 0)
             outcome = self._judged(plan, trial)
             self._walks = trial.walks
-            self._walked_once = trial.walks == 1 and trial.failure is None
+            self._blind = trial.blind
+            self._walked |= outcome is not None and outcome.score > 0
+            self._walked_once = trial.walks <= PASSES and trial.failure is None
             if outcome is not None:
                 return outcome
-            better = self._better(plan, trial)
-            if better is None or self._tries >= TRIES or time.process_time() > self._until:
+            guesses = list(islice(self._guesses(plan, trial), GUESSES))
+            self._others += [(trial.calls, other) for other in guesses[1:]]
+            if not guesses or self._is_over():
                 return Outcome(plan, 0)
-            plan = better
+            plan = guesses[0]
             self._base = replace(
-                self._base, kinds=plan.kinds, shapes=plan.shapes, whole=plan.whole, skip=plan.skip
+                self._base,
+                kinds=plan.kinds,
+                shapes=plan.shapes,
+                whole=plan.whole,
+                skip=plan.skip,
+                weights=plan.weights,
             )
 
     def _judged(self, plan: Plan, trial: Trial) -> Outcome | None:
@@ -249,7 +228,8 @@ class Scout:
         if trial.wish is not None:
             return None
         if trial.failure is None:
-            return Outcome(plan, 1 if trial.walks else 0)
+            shown = 0 if trial.blind else trial.walks
+            return Outcome(plan, 1 if trial.walks else 0, walks=shown)
         message = f"{type(trial.failure.error).__name__}: {trial.failure.error}"
         kind, _ = kind_of(message)
         if self._wanted.family:
@@ -258,27 +238,34 @@ class Scout:
             final = kind and kind not in ("none", "graphless", "scalar")
             return Outcome(plan, 0, message) if final else None
         if kind in _CERTAIN:
-            return Outcome(plan, 0 if trial.invented_loss else 2, message)
+            made_up = trial.invented_loss or plan.data != "plain"
+            return Outcome(plan, 0 if made_up else 2, message)
         return None
 
-    def _better(self, plan: Plan, trial: Trial) -> Plan | None:
-        wish = trial.wish
-        if wish is not None:
+    def _guesses(self, plan: Plan, trial: Trial) -> Iterator[Plan]:
+        """Plans that were not tried and under which the trial would go otherwise."""
+        if (wish := trial.wish) is not None:
             better = plan.with_kind(wish.path, wish.kind) if wish.kind else plan
             if wish.shape:
                 better = better.with_shape(wish.path, wish.shape)
-            return better if self._is_new(better) else None
+            yield from filter(self._is_new, [better])
         if trial.failure is None:
-            return None
+            return
         said = str(trial.failure.error)
         guesses = chain(
             shapes.mended(plan, trial.failure),
-            kinds.of_another_kind(plan, self._uses(plan), trial.lines, said),
+            # what gave the loss learns
+            [replace(plan, weights=True)] if kind_of(said)[0] == "graphless" else [],
+            kinds.of_another_kind(plan, self._uses(plan), trial.lines, said, trial.held),
+            [replace(plan, skip=(*plan.skip, trial.driven))]
+            if trial.driven and trial.driven not in plan.skip
+            else [],
         )
-        mended = next(filter(self._is_new, guesses), None)
-        if mended is None and trial.driven and trial.driven not in plan.skip:
-            return replace(plan, skip=(*plan.skip, trial.driven))
-        return mended
+        seen = set[str]()
+        for guess in filter(self._is_new, guesses):
+            if (key := _key(guess)) not in seen:
+                seen.add(key)
+                yield guess
 
     def _is_new(self, plan: Plan) -> bool:
         """Whether the plan was not tried: two wishes may ask for the opposite of each other."""

@@ -15,7 +15,7 @@ from ..standins import sizes
 from .fitting import of_fewer, of_longer, of_numbers, of_rows
 from .functions import Wished, asked_of, ints, of_products
 from .here import Here
-from .lineage import came_of, flat, made_for, origin, shape_of, traced
+from .lineage import came_of, flat, made_for, origin, shape_of, sources, traced
 from .modules import asked_by
 from .plan import Plan
 from .things import Batches, Thing
@@ -76,6 +76,8 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     if found := re.search(r"expand\(.*size=\[([\d, ]*)\]", message):
         for path, _ in reversed(made):
             yield path, [int(n) for n in found[1].split(",") if n.strip()]
+    if "does not require grad and does not have a grad_fn" in message:
+        yield from _of_leaves(failure)
     if "implicitly created only for scalar" in message:
         yield from _of_factors(failure)
     if re.search(_ONE_NUMBER, message):
@@ -134,7 +136,7 @@ def _of_indices(
                 yield path, int(found[3])
             elif tensor.dim() > int(found[2]):
                 longer = list(map(int, tensor.shape))
-                longer[int(found[2])] = abs(int(found[1])) + 1
+                longer[int(found[2])] = max(abs(int(found[1])) + 1, 2 * int(found[3]))
                 yield path, longer
         yield from of_longer(failure.args, *map(int, found.groups()))
     if "index out of range in self" in message:
@@ -178,8 +180,9 @@ def _bounds(given: Any) -> Iterator[torch.Tensor]:
 def _of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tuple[str, Wished]]:
     """What is taken apart into so many: the items of batches; else a tensor's rows. A tensor that a
     loop takes apart stands for batches."""
-    looping = _code_at(traceback).lstrip().startswith(("for ", "async for "))
-    for value in _within(traceback):
+    code = _code_at(traceback)
+    looping = code.lstrip().startswith(("for ", "async for "))
+    for value in _within(traceback, code):
         if isinstance(value, Batches):
             yield f"{value._path}[]", f"of {count}"
         elif path := made_for(value):
@@ -189,9 +192,12 @@ def _of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tup
                 yield path, [count, *map(int, value.shape[1:])]
 
 
-def _within(traceback: TracebackType | None) -> Iterator[Any]:
-    """What the innermost frame has names for, and the object that it belongs to."""
+def _within(traceback: TracebackType | None, code: str) -> Iterator[Any]:
+    """What the innermost frame has names for, those first that the code holds, and the object that
+    it belongs to."""
     names = list(_locals(traceback))[-1:]
+    words = re.findall(r"\w+", code)
+    yield from (names[0][word] for word in words if names and word in names[0])
     yield from names[0].values() if names else ()
     owner = names[0].get("self") if names else None
     yield from getattr(owner, "__dict__", {}).values()
@@ -233,6 +239,15 @@ def _of_partners(
         for other in others:
             if found := traced(tensor, list(map(int, other.shape))):
                 yield found
+
+
+def _of_leaves(failure: Failure) -> Iterator[tuple[str, Wished]]:
+    """What is walked and nothing in it learns: of what it came of, what has a name of the text's
+    own, or of its object, is a parameter; what it is given is none."""
+    for tensor in flat(failure.args[:1]):
+        for path in sources(tensor):
+            if re.fullmatch(r"(?:\w+\.)?self\.\w+|\w+", path):
+                yield path, "leaf"
 
 
 def _of_factors(failure: Failure) -> Iterator[tuple[str, Wished]]:

@@ -12,7 +12,8 @@ from torch import nn
 
 from . import roles
 from .entries import walked_names
-from .models import Criterion, Model, blend
+from .models import Criterion, Function, Model, blend
+from .telling import spelling
 
 if TYPE_CHECKING:
     from .world import World
@@ -27,6 +28,7 @@ class Sight:
         self._common: torch.Tensor | None = None
         self._asked: set[str] = set()  # the paths of this pass
         self._settling = False
+        self.blind = False  # whether an optimizer found nothing that it could be over
 
     def settle(self) -> None:
         """Make the models that the text names, before losses of them."""
@@ -43,8 +45,15 @@ class Sight:
         """All models, by name."""
         main = vars(sys.modules["__main__"])
         for name, value in (*self._world.values.items(), *main.items()):
+            if isinstance(value, Function):
+                value = value._model
             if isinstance(value, nn.Module) and not isinstance(value, Criterion):
                 yield name, value
+
+    def owner(self, path: str) -> nn.Module | None:
+        """The model that a function which was made up is a method of."""
+        found = self._world.values.get(spelling(path.rpartition(".")[0]))
+        return found if isinstance(found, Model) and not isinstance(found, Criterion) else None
 
     def parameters(self, name: str = "") -> list[nn.Parameter]:
         """Those of the models whose names go with the name of an optimizer; else all."""
@@ -54,6 +63,7 @@ class Sight:
         if len(chosen) == len(models):
             found |= {id(p): p for p in self._leaves()}
         if not found:
+            self.blind = True
             found = {0: self._world.values.setdefault("model", Model("model")).weight}
         return list(found.values())
 

@@ -13,6 +13,8 @@ from torch import nn
 from .here import Here
 from .models import Method
 
+WORDS = ("one", "two", "three")
+
 
 class Wish(BaseException):
     """A value turned out to be of another kind, or a tensor of another shape, than was planned.
@@ -114,10 +116,16 @@ class Thing:
         return self[key[0]] if key else Here.world.make(f"{self._path}.get()")
 
     def items(self) -> list[tuple[Any, Any]]:
+        """What it holds by words; where the text names none of them, three."""
+        for key in () if self._items else sorted(Here.world.use(self._path).keys) or WORDS:
+            self[key]
         return list(self._items.items())
 
     def keys(self) -> list[Any]:
-        return list(self._items)
+        return [key for key, _ in self.items()]
+
+    def values(self) -> list[Any]:
+        return [value for _, value in self.items()]
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
         return (Here.world.base(self._path),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -15,9 +16,20 @@ SAME = frozenset(  # methods that give the value itself, moved or seen otherwise
     }
 )
 WRAPPERS = frozenset(
-    {"Variable", "tensor", "as_tensor", "from_numpy", "FloatTensor", "tqdm", "list", "DataLoader"}
+    {
+        "Variable",
+        "tensor",
+        "as_tensor",
+        "from_numpy",
+        "FloatTensor",
+        "tqdm",
+        "list",
+        "DataLoader",
+        "iter",
+    }
 )
 BUILTIN = frozenset(dir(builtins))
+_ITEM = r"\[[^\[\]]*\]"
 NUMERIC = frozenset({"range", "zeros", "ones", "randn", "rand", "full", "empty", "min", "max"})
 
 
@@ -29,7 +41,9 @@ class Use:
     values a call or an unpacking wants of it, and `places` the numbers of items that it reads;
     `axes` are the dimensions that an index speaks of (`x[:, t]` leaves one more); `multiplied`:
     it is the matrix of a product; `device`: something is moved to it; `begins`: a range does;
-    `sizes`: `*x` stands among those of a new tensor. `names` are those that the text binds to it.
+    `sizes`: `*x` stands among those of a new tensor; `key`: a dictionary is made with it as a key;
+    `counted`: a range ends there; `cycled`: only every so many of them count. `names` are those
+    that the text binds to it.
     """
 
     called: list[ast.Call] = field(default_factory=list)
@@ -42,6 +56,9 @@ class Use:
     device: bool = False
     begins: bool = False
     sizes: bool = False
+    key: bool = False
+    counted: bool = False
+    cycled: bool = False
     multiplied: bool = False
     iterated: bool = False
     indexed: bool = False
@@ -70,6 +87,14 @@ def item(key: ast.expr) -> str:
     if isinstance(key, ast.Constant) and isinstance(key.value, str | int):
         return f"[{key.value!r}]"
     return "[]"
+
+
+def with_any_item(path: str) -> Iterator[str]:
+    """The path; then the same with any item for its last one, and for all of them."""
+    yield path
+    if "[" in path:
+        yield re.sub(rf"{_ITEM}\Z", "[]", path)
+        yield re.sub(_ITEM, "[]", path)
 
 
 def last_name(node: ast.expr) -> str:

@@ -23,10 +23,11 @@ from .reading import Uses
 from .sight import Sight
 from .telling import Tell, Telling, spelling
 from .tensors import LONGER, Tensors, marked
-from .things import Batches, Thing, base_class
+from .things import WORDS, Batches, Thing, base_class
 from .uses import Use
 
 PASSES = 8
+MORE = 16  # times as many turns: some read parts of 64
 
 
 class World:
@@ -57,7 +58,7 @@ class World:
 
     def use(self, path: str) -> Use:
         """What the text does with the value of a path."""
-        return self.uses.of.get(path) or Use()
+        return self.uses.known(path)
 
     def role(self, path: str) -> str:
         """What the value of a path is: the name of the method here that makes it."""
@@ -80,8 +81,7 @@ class World:
         kind = kind or self.role(path)
         if kind.startswith("of "):  # so many values
             return tuple(self.make(f"{path}[{n}]") for n in range(int(kind[3:])))
-        owned = kind in ("module", "holder") or (kind == "function" and self.use(path).asked)
-        if owned and path not in self.plan.kinds:
+        if kind in ("module", "holder", "function") and path not in self.plan.kinds:
             if (own := self.building.own(path)) is not None:
                 self.telling.own(path, own)
                 if self.values.get("self") is own:  # it has a name of its own
@@ -110,7 +110,9 @@ class World:
     # ---- one method a role
 
     def _module(self, path: str) -> Model:
-        return Model(path)
+        model = Model(path)
+        self.attributes.layers(path, model)
+        return model
 
     def _criterion(self, path: str) -> Criterion:
         return Criterion(path)
@@ -148,13 +150,27 @@ class World:
     def _number(self, path: str) -> float | int:
         if path in self.plan.whole:
             return self.plan.whole[path]
-        return 0 if self.use(path).begins else roles.number(path)
+        if self.use(path).begins or self.use(path).cycled:
+            return 0
+        return roles.number(path) * self._more(path)
 
     def _count(self, path: str) -> int:
-        return max(int(roles.number(path)), 1) * (LONGER if self.plan.longer else 1)
+        return max(int(roles.number(path)), 1) * self._more(path)
+
+    def _more(self, path: str) -> int:
+        """How many times as much is counted; what something is made as large as is not."""
+        use = self.use(path)
+        counted = use.counted or (path in self.plan.kinds and not use.given_to)
+        return MORE if self.plan.longer and counted else 1
 
     def _sizes(self, path: str) -> tuple[int, int]:
         return 2, 2
+
+    def _leaf(self, path: str) -> Any:
+        return self.tensors.fresh(path).requires_grad_()
+
+    def _words(self, path: str) -> list[str]:
+        return list(WORDS)
 
     def _list(self, path: str) -> list[Any]:
         return []

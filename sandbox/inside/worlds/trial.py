@@ -1,0 +1,63 @@
+"""One run of a world: what is seen of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch.overrides import TorchFunctionMode
+
+from . import lineage, shapes
+from .functions import told_by
+from .here import Here
+from .things import Thing, Wish
+
+ENOUGH = 16  # backward calls of one world
+
+
+class Enough(BaseException):
+    """A world has shown what it can show."""
+
+
+class Trial:
+    """What one run of a world shows: how it ended, and which torch function raised."""
+
+    def __init__(self) -> None:
+        self.failure: shapes.Failure | None = None
+        self.wish: Wish | None = None
+        self.walks = 0
+        self.calls = 0  # of torch: how far the run came
+        self.lines = (0, 0)
+        self.held: tuple[str, ...] = ()  # paths of what was made up, by the failing line's names
+        self.invented_loss = False
+        self.blind = False  # an optimizer found nothing that learns
+        self.driven = ""  # the function that nothing calls and that was being called
+
+
+class Watch(TorchFunctionMode):
+    """Sees every call of torch, counts walks, and notes the call that raised."""
+
+    def __init__(self, trial: Trial) -> None:
+        super().__init__()
+        self._trial = trial
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", "")
+        self._trial.calls += 1
+        if name == "backward":
+            self._trial.walks += 1
+            if self._trial.walks > ENOUGH:
+                raise Enough
+        if name in ("__getitem__", "__setitem__"):
+            for index in args[1] if isinstance(args[1], tuple) else args[1:2]:
+                if isinstance(index, Thing):  # else torch would take its items for numbers
+                    raise Wish(index._path, "tensor")
+        told = told_by(name, args)
+        if told is not None and told[0] not in Here.world.plan.shapes:
+            raise Wish(told[0], shape=told[1])
+        try:
+            return lineage.remembered(func(*args, **(kwargs or {})), args)
+        except Exception as error:
+            given = (*args, *(kwargs or {}).values())
+            if self._trial.failure is None or self._trial.failure.error is not error:
+                self._trial.failure = shapes.Failure(error, name, given)
+            raise
