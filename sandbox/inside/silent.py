@@ -18,6 +18,7 @@ from .frames import Json
 from .growth import UNUSED, Growth
 from .holders import Search
 from .parameters import Known, Parameters, values_of
+from .retained import Retained
 from .stamps import Clock, Stamps
 from .starving import Starving
 from .uncleared import Uncleared
@@ -27,6 +28,7 @@ GATHERED = "each backward has added to it"
 IDLE = "no backward call reaches any parameter that an optimizer holds"
 UNTOUCHED = "nothing has cleared them between a step and the backward behind it"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
+HOLDERS = 32  # that are told
 UPDATES = 64  # calls within which updates by hand are looked at
 
 
@@ -41,6 +43,7 @@ class SilentWatch(Observer):
         self._told: set[str] = set()
         self._growth = Growth(stamps, self._is_walked)
         self._deepening = Deepening()
+        self._retained = Retained()
         self._aliases = Aliases(parameters)
         self._starving = Starving(parameters)
         self._uncleared = Uncleared()
@@ -199,8 +202,15 @@ class SilentWatch(Observer):
         begun = call.n - 1
         oldest = self._stamps.oldest(call.walk.nodes)
         reach = begun - oldest if oldest is not None else 0
-        if figures := self._deepening.after(call.line(), len(call.walk.nodes), reach):
-            self._tell("reaching-back", call=call, holders=self._old(call), figures=figures)
+        line = call.line()
+        if figures := self._deepening.after(line, len(call.walk.nodes), reach):
+            carriers = self._retained.carriers(line, call.walk.nodes)
+            known = {held["path"] for held in carriers}
+            others = [held for held in self._old(call) if held["path"] not in known]
+            holders = [*carriers, *others][:HOLDERS]
+            self._tell("reaching-back", call=call, holders=holders, figures=figures)
+        elif self._deepening.walks_more(line) and "reaching-back" not in self._told:
+            self._retained.look(line, call.frame)
 
     def _old(self, call: Call) -> list[Json]:
         """Names that hold, now, a tensor made in an earlier pass or with such a past."""
@@ -208,7 +218,7 @@ class SilentWatch(Observer):
         search = Search(lambda t: t.grad_fn in nodes and t.grad_fn is not None)
         held = [name.record("now") for name, _ in search.around(call.frame)]
         roots = set(call.names)
-        return [holder for holder in held if holder["path"] not in roots][:32]
+        return [holder for holder in held if holder["path"] not in roots]
 
     def _tell(self, kind: str, call: Call | None = None, **more: Any) -> None:
         if kind in self._told:
