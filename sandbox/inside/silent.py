@@ -204,7 +204,7 @@ class SilentWatch(Observer):
         reach = begun - oldest if oldest is not None else 0
         line = call.line()
         if figures := self._deepening.after(line, len(call.walk.nodes), reach):
-            carriers = self._retained.carriers(line, call.walk.nodes)
+            carriers = self._retained.carriers(line, call.roots)
             known = {held["path"] for held in carriers}
             others = [held for held in self._old(call) if held["path"] not in known]
             holders = [*carriers, *others][:HOLDERS]
