@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from analyzers.evidence import Visit
+from analyzers.evidence import Place, Visit
 from analyzers.explain.spots import Spot, root_of
+from analyzers.source.calls import calls_a_class
 from analyzers.source.flow import (
     bindings,
     own_expressions,
@@ -20,7 +21,7 @@ from analyzers.source.project import Loop, Module
 def gathered(kept: Sequence[Spot], visit: Visit | None) -> bool:
     """Whether one of these stores puts gradients beside those of earlier passes, of a loop that
     walks in each, and the script then reads more than the latest: all are the same tensors."""
-    for store in kept:
+    for store in _with_takers(kept):
         name, loop = _container(store.statement), _walking(store, visit)
         if name is None or loop is None or not _made_before(store, name, loop):
             continue
@@ -29,6 +30,36 @@ def gathered(kept: Sequence[Spot], visit: Visit | None) -> bool:
         if any(_reads_all(store.module, node, name) for node in _behind(store, loop)):
             return True
     return False
+
+
+def _with_takers(kept: Sequence[Spot]) -> Iterator[Spot]:
+    """The stores, and the statements that put what one of them names into a collection as it is:
+    `rows.append(Row(slopes))` behind `slopes = [...]`."""
+    for store in kept:
+        yield store
+        named = {name for name in bindings(store.statement) if name.isidentifier()}
+        for statement in statements_of(store.scope):
+            taken = [
+                node
+                for node in own_expressions(statement)
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+                if node.id in named and _is_handed_on(store.module, node)
+            ]
+            if taken and statement is not store.statement:
+                yield Spot(store.module, statement, Place(store.place.file, statement.lineno))
+
+
+def _is_handed_on(module: Module, node: ast.AST) -> bool:
+    """Whether nothing is computed of it on its way into a collection, an object being none."""
+    parent = module.parents.get(node)
+    match parent:
+        case ast.Tuple() | ast.List() | ast.Dict() | ast.keyword():
+            return _is_handed_on(module, parent)
+        case ast.Call() if stored_into(parent) is not None:
+            return True
+        case ast.Call():
+            return calls_a_class(module, parent) and _is_handed_on(module, parent)
+    return isinstance(parent, ast.stmt)
 
 
 def _container(statement: ast.stmt) -> str | None:

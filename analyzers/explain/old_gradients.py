@@ -9,7 +9,7 @@ from analyzers.evidence import SilentFault
 from analyzers.explain.entries import entries, keys_of, stores, without_entries
 from analyzers.explain.spots import names_held, returns_of, root_of
 from analyzers.source.detached import WITHOUT_GRAPH
-from analyzers.source.flow import bindings, called_name, names_read, statements_of
+from analyzers.source.flow import bindings, called_name, names_read, statements_of, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.targets import assigned_pairs, target_names
 
@@ -87,16 +87,21 @@ def _named(module: Module, node: ast.AST, taken: Set[ast.AST]) -> set[str]:
 
 def handed_back(
     statement: ast.stmt, project: Project, depth: int = MAX_CALLS
-) -> Iterator[ast.Return]:
-    """What the project's functions that are called on this line return, and what those return
-    that are called there."""
+) -> Iterator[ast.stmt]:
+    """What the project's functions that are called on this line return or yield, and what those
+    do that are called there."""
     for call in ast.walk(statement):
         if isinstance(call, ast.Call):
             for _, function in project.functions_by_name(called_name(call)):
-                for returned in returns_of(function):
+                for returned in (*returns_of(function), *_yields_of(function)):
                     yield returned
                     if depth > 1:
                         yield from handed_back(returned, project, depth - 1)
+
+
+def _yields_of(function: ast.AST) -> list[ast.stmt]:
+    statements = [node for node in walk_scope(function) if isinstance(node, ast.Expr)]
+    return [*(node for node in statements if isinstance(node.value, ast.Yield))]
 
 
 def _holds(read: Set[str], names: Set[str]) -> bool:

@@ -42,17 +42,19 @@ Mended::
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from analyzers.evidence import Evidence, Place, SilentFault
 from analyzers.explain.handed import handed_on
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
-from analyzers.explain.spots import spot
+from analyzers.explain.spots import Spot, spot
 from analyzers.repair.reschedule.clearing import (
     clear_before_walk,
     clear_leaves,
+    clear_the_rest,
     cleared_already,
     clears_others,
     optimizer_stepped,
@@ -68,6 +70,7 @@ FAMILY = "silent"
 SHOWN_AS = "gradients"
 TITLE = "Gradients of earlier steps are never cleared"
 SEEN_AS = "uncleared-gradients"
+UNTOUCHED = "nothing has cleared them between a step and the backward behind it"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
 FIGURES = "Norm of the gradients left over at each step"
 
@@ -81,17 +84,19 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if _by_hand(fault) and not fault.gradient and not _takes_gradients(project):
         return None  # what the leaves are written with is no update
     foreign = fault.detail == FOREIGN
-    own = fault.gradient != ""  # of a hand-written engine: what it calls clearing was watched
-    if where is not None and not own and cleared_already(where, fault.params, before=foreign):
-        return None
+    partly = _left_by(fault, where)
+    if where is not None and partly is None and fault.gradient == "":
+        if cleared_already(where, fault.params, before=foreign):
+            return None
     if fault.doubtful and (where is None or not handed_on(where, fault.params)):
         return None
     name = optimizer_stepped(where) if where is not None else None
+    if partly is not None:
+        name = _common(fault.params)
     name = name or next(iter(fault.params), None)
     carrier = Carrier(name, where.place) if name and where is not None else None
     named: list[ast.expr | ast.stmt] = [*uncalled(where)] if where is not None else []
-    if where is not None and own and (partly := clears_others(where, fault.params)) is not None:
-        named = [partly]
+    named = [partly] if partly is not None else named
     place = Place(where.module.path, named[0].lineno) if where is not None and named else None
     return matched(NAME, fault, place, carrier)
 
@@ -99,19 +104,19 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 def explain(match: Match, project: Project) -> str:
     """Which optimizer, and how its gradients grew."""
     fault = evidence_in(match, SilentFault)
+    names = ", ".join(f"`{name}`" for name in fault.params[:4]) or "parameters"
+    if _left_by(fault, spot(project, fault.at)) is not None:
+        return (
+            f"Line {match.location.line} clears gradients, and not those of {names}: each "
+            "backward adds to what an update has already used. "
+            f"{measured(match, project, FIGURES)}"
+        )
     if _by_hand(fault):
-        names = ", ".join(f"`{name}`" for name in fault.params[:4]) or "parameters"
         if fault.doubtful:  # nothing updates the leaves: their gradients are passed on
             return (
                 f"The script takes the gradients of {names} after each backward for those of that "
                 "backward, and nothing clears them: they hold those of the backwards before, too. "
                 f"{measured(match, project, 'Norm of the gradients after each backward')}"
-            )
-        if match.location != fault.seen_at:
-            return (
-                f"Line {match.location.line} clears gradients, and not those of {names}: each "
-                "backward adds to what an update has already used. "
-                f"{measured(match, project, FIGURES)}"
             )
         return (
             f"The script updates {names} itself, and each backward adds to gradients that an "
@@ -137,8 +142,25 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from clear_engine_leaves(where, fault.params, fault.gradient, project)
     elif where is not None and _by_hand(fault):
         yield from clear_leaves(where, fault.params)
+    elif where is not None and (partly := _left_by(fault, where)) is not None:
+        yield from clear_the_rest(where, partly, project)
     elif where is not None:
         yield from clear_before_walk(where)
+
+
+def _left_by(fault: SilentFault, where: Spot | None) -> ast.stmt | None:
+    """What stands beside the step for clearing, and was seen to leave these parameters out: what an
+    engine calls so was watched; elsewhere they alone tell, which nothing has ever cleared."""
+    if where is None or not (fault.gradient or fault.detail == UNTOUCHED):
+        return None
+    return clears_others(where, fault.params)
+
+
+def _common(params: Sequence[str]) -> str:
+    """What the parameters are all of: `net.head` for `net.head.0.weight` and `net.head.0.bias`."""
+    parts = [name.split(".") for name in params]
+    shared = takewhile(lambda words: len(set(words)) == 1, zip(*parts, strict=False))
+    return ".".join(words[0] for words in shared)
 
 
 def _by_hand(fault: SilentFault) -> bool:

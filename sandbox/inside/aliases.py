@@ -54,7 +54,6 @@ class Aliases:
         self._written: dict[int, int] = {}
         self._used: set[int] = set()  # lists that were there as a step used their gradients
         self._local: list[tuple[Name, list[torch.Tensor], list[int]]] = []
-        # entries that lie within a collection's collection
         self._gathered: list[tuple[Name, Values]] = []
         self._ended: dict[Values, int] = {}  # how often each was written as the last call ended
         self._steps = 0
@@ -67,13 +66,7 @@ class Aliases:
 
     def look(self, call: Call) -> Json | None:
         """What a `silent` record should say, where two copies turn out to be one gradient."""
-        for known in self._parameters.known:
-            tensor = known.tensor()
-            if tensor is not None and tensor.is_leaf and tensor.grad is not None:
-                owner = self._owners[id(tensor.grad)] = weakref.ref(tensor.grad), known
-                if (values := _values(tensor.grad)) != NOWHERE:
-                    self._values[values] = owner
-                self._written.setdefault(id(tensor.grad), tensor.grad._version)
+        self._meet()
         self._go_on_from(call)
         if not self._owners or call.n > (LASTING if self._lasting else self._last_call):
             return None
@@ -84,6 +77,15 @@ class Aliases:
         self._gathered = self._nested(call.frame) if call.n <= self._last_call else []
         self._outlived(call)
         return told
+
+    def _meet(self) -> None:
+        """Note whose gradients there are."""
+        for known in self._parameters.known:
+            if (gradient := known.gradient) is not None:
+                owner = self._owners[id(gradient)] = weakref.ref(gradient), known
+                if (values := _values(gradient)) != NOWHERE:
+                    self._values[values] = owner
+                self._written.setdefault(id(gradient), gradient._version)
 
     def _go_on_from(self, call: Call) -> None:
         """Look on where a line calls the engine for the first time: what it begins is new."""
@@ -123,15 +125,16 @@ class Aliases:
             if gradient is not None and gradient._version > self._ended.get(values, MANY):
                 self._doubt(call, name, known, 1, early=True)
         if call.n <= self._last_call:
+            self._meet()  # those that the call has made
             alive = [(values, gradient()) for values, (gradient, _) in self._values.items()]
             self._ended = {values: g._version for values, g in alive if g is not None}
 
     def _nested(self, frame: FrameType | None) -> list[tuple[Name, Values]]:
-        """The first gradient that each collection of collections holds: `rows[0][0]` of `rows`,
-        or an entry of an optimizer's state."""
+        """The first gradient that lies within the entries of each collection: `rows[0][0]` of
+        `rows`, `found[0].parts[0]` of `found`, or an entry of an optimizer's state."""
         found: dict[tuple[str, str, str], tuple[Name, Values]] = {}
         for name, held in Search(lambda t: self._gradient(t) is not None).around(frame):
-            if len(name.containers) > 1:
+            if "]" in name.path[:-1] and not name.path.endswith(".grad"):
                 base, _, keys = name.path.partition("[")
                 entry = keys.rpartition("[")[2] if "." in base else ""
                 found.setdefault((name.scope, base, entry), (name, _values(self._gradient(held))))

@@ -17,7 +17,8 @@ from .foreign import Foreign
 from .frames import Json
 from .growth import UNUSED, Growth
 from .holders import Search
-from .parameters import Known, Parameters
+from .parameters import Known, Parameters, values_of
+from .retained import Retained
 from .stamps import Clock, Stamps
 from .starving import Starving
 from .uncleared import Uncleared
@@ -25,7 +26,9 @@ from .visit import Visit
 
 GATHERED = "each backward has added to it"
 IDLE = "no backward call reaches any parameter that an optimizer holds"
+UNTOUCHED = "nothing has cleared them between a step and the backward behind it"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
+HOLDERS = 32  # that are told
 UPDATES = 64  # calls within which updates by hand are looked at
 
 
@@ -40,11 +43,14 @@ class SilentWatch(Observer):
         self._told: set[str] = set()
         self._growth = Growth(stamps, self._is_walked)
         self._deepening = Deepening()
+        self._retained = Retained()
         self._aliases = Aliases(parameters)
         self._starving = Starving(parameters)
         self._uncleared = Uncleared()
         self._foreign = Foreign()
         self._spent: dict[int, tuple[int, int]] = {}
+        self._cleared: set[int] = set()  # parameters, at any time between a step and a walk
+        self._stood: dict[int, tuple[float, float]] = {}  # values, as they were last
         self._candidates: set[int] = set()
         self._leftover: set[int] = set()
         self._chain: dict[int, tuple[int, int] | None] = {}
@@ -65,6 +71,7 @@ class SilentWatch(Observer):
                 for number, spent in self._spent.items()
                 if spent == known[number].mark and _norm(known[number]) > 0
             }
+            self._cleared |= self._spent.keys() - self._candidates
             self._leftover = {
                 number for number in self._leftover if self._chain[number] == known[number].mark
             }
@@ -77,8 +84,10 @@ class SilentWatch(Observer):
         if call.kind == "backward":
             for known in call.received:
                 self._spent.pop(known.id, None)
-                if known.id in self._candidates:
+                tensor = known.tensor()
+                if known.id in self._candidates and tensor is not None:
                     self._leftover.add(known.id)
+                    self._stood[known.id] = values_of(tensor)
                 if known.id in self._leftover:
                     self._chain[known.id] = known.mark
             if call.n <= UPDATES:
@@ -99,19 +108,32 @@ class SilentWatch(Observer):
         here = frames.user_frame(sys._getframe())
         if (aliased := self._aliases.stepped(here)) is not None and here is not None:
             self._tell("overwritten-gradient", at=frames.place(here), **aliased)
-        stale = [k for k in owned if k.id in self._leftover]
+        moved = [known for known in owned if self._has_moved(known)]
+        stale = [known for known in moved if known.id in self._leftover]
         self._leftover -= {known.id for known in stale}
-        for known in owned:
+        for known in moved:
             if (spent := known.mark) is not None:
                 self._spent[known.id] = spent
         self._steps[optimizer] += 1
         if stale:
             norms = [_norm(known) for known in stale]
             self._unzeroed[optimizer].append(sum(norm**2 for norm in norms) ** 0.5)
-            self._tell_stale(stale, self._unzeroed[optimizer], self._steps[optimizer])
+            untouched = self._cleared.isdisjoint(known.id for known in stale)
+            figures, detail = self._unzeroed[optimizer], UNTOUCHED if untouched else ""
+            self._tell_stale(stale, figures, self._steps[optimizer], detail)
         if Clock.visits <= UPDATES and (stale := self._foreign.stepped(optimizer, owned)):
             used, cleared = self._foreign.norms[optimizer], self._foreign.cleared[optimizer]
             self._tell_stale(stale, used, len(used) + cleared, detail=FOREIGN)
+
+    def _has_moved(self, known: Known) -> bool:
+        """Whether the step has used its gradient. A group may wait for a later one, or stay as it
+        is; and what is written by way of `.data` has no version that tells."""
+        tensor, written = known.tensor(), known.changed_by == Clock.steps
+        if tensor is None or Clock.visits > UPDATES or (written and known.id not in self._leftover):
+            return written
+        now = values_of(tensor)
+        before, self._stood[known.id] = self._stood.get(known.id, now), now
+        return before != now
 
     def _tell_stale(
         self, stale: list[Known], figures: list[float], occasions: int, detail: str = ""
@@ -180,8 +202,15 @@ class SilentWatch(Observer):
         begun = call.n - 1
         oldest = self._stamps.oldest(call.walk.nodes)
         reach = begun - oldest if oldest is not None else 0
-        if figures := self._deepening.after(call.line(), len(call.walk.nodes), reach):
-            self._tell("reaching-back", call=call, holders=self._old(call), figures=figures)
+        line = call.line()
+        if figures := self._deepening.after(line, len(call.walk.nodes), reach):
+            carriers = self._retained.carriers(line, call.roots)
+            known = {held["path"] for held in carriers}
+            others = [held for held in self._old(call) if held["path"] not in known]
+            holders = [*carriers, *others][:HOLDERS]
+            self._tell("reaching-back", call=call, holders=holders, figures=figures)
+        elif self._deepening.walks_more(line) and "reaching-back" not in self._told:
+            self._retained.look(line, call.frame)
 
     def _old(self, call: Call) -> list[Json]:
         """Names that hold, now, a tensor made in an earlier pass or with such a past."""
@@ -189,7 +218,7 @@ class SilentWatch(Observer):
         search = Search(lambda t: t.grad_fn in nodes and t.grad_fn is not None)
         held = [name.record("now") for name, _ in search.around(call.frame)]
         roots = set(call.names)
-        return [holder for holder in held if holder["path"] not in roots][:32]
+        return [holder for holder in held if holder["path"] not in roots]
 
     def _tell(self, kind: str, call: Call | None = None, **more: Any) -> None:
         if kind in self._told:

@@ -628,3 +628,86 @@ def test_where_only_a_copy_gets_gradients_nothing_learns(
     traced: Tracing, learner: str, told: list[str]
 ) -> None:
     assert kinds(traced, OF_A_COPY.replace("LEARNER", learner)) == told
+
+
+def test_what_is_kept_of_a_pass_that_begins_without_gradients_is_doubted(traced: Tracing) -> None:
+    told = traced("""\
+        import torch
+        net = torch.nn.Linear(3, 2)
+        for _ in range(2):
+            net.zero_grad()
+            kept, out = {}, net(torch.ones(3))
+            for n in range(2):
+                net.zero_grad(set_to_none=False)
+                out[n].backward(retain_graph=True)
+                kept[n] = {"of": [p.grad for p in net.parameters()]}
+        """).trace.silent
+    assert [(fault.kind, fault.holders[0].path) for fault in told][-1:] == [
+        ("overwritten-gradient", "kept[0]['of'][0]")
+    ]
+
+
+WAITING = """
+class Own(torch.optim.Optimizer):
+    def __init__(self, params):
+        super().__init__(params, {})
+        self.passed = 0
+
+    def zero_grad(self):
+        for n, group in enumerate(self.param_groups):
+            if CLEARED:
+                group["params"][0].grad = None
+
+    @torch.no_grad()
+    def step(self):
+        self.passed += 1
+        for n, group in enumerate(self.param_groups):
+            if n == 0 or self.passed % 2 == 0:
+                for p in group["params"]:
+                    WRITTEN.sub_(RATE * p.grad)
+
+net = nn.Linear(3, 1)
+optimizer = Own([{"params": [net.weight]}, {"params": [net.bias]}])
+for _ in range(20):
+    optimizer.zero_grad()
+    net(torch.ones(2, 3)).square().sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("written", ["p", "p.data"])
+@pytest.mark.parametrize(
+    ("cleared", "rate", "told"),
+    [
+        ("n == 0 or self.passed % 2 == 0", "0.01", []),  # a group that waits
+        ("n == 0 or self.passed % 2 == 0", "0.01 * (n == 0)", []),
+        ("n == 0", "0.01 * (n == 0)", []),  # a group that stays as it is
+        ("n > 0", "0.01", ["net.weight"]),
+    ],
+)
+def test_only_steps_that_move_a_parameter_use_its_gradient(
+    traced: Tracing, written: str, cleared: str, rate: str, told: list[str]
+) -> None:
+    script = WAITING.replace("CLEARED", cleared).replace("WRITTEN", written).replace("RATE", rate)
+    faults = traced(HEAD + script).trace.silent
+    assert [name for fault in faults for name in fault.params] == told
+    assert all("nothing has cleared them" in fault.detail for fault in faults)
+
+
+def test_a_state_that_is_renewed_behind_what_is_walked_is_the_first_holder(traced: Tracing) -> None:
+    (fault,) = traced("""\
+        import torch
+        class Cell(torch.nn.Linear):
+            level = torch.zeros(3)
+            def forward(self, x):
+                out = torch.tanh(super().forward(x) + self.level)
+                self.level = 0.9 * self.level + 0.1 * out
+                return out
+        cells = torch.nn.ModuleList(Cell(3, 3) for _ in range(2))
+        for x in torch.ones(8, 3):
+            out = cells[1](cells[0](x))
+            out.sum().backward(retain_graph=True)
+        """).trace.silent
+    assert fault.kind == "reaching-back"
+    carriers = [holder.path for holder in fault.holders if holder.when == "freed"]
+    assert carriers == ["cells.0.level", "cells.1.level"]

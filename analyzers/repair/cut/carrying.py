@@ -61,8 +61,17 @@ def carried_attributes(where: Spot) -> Iterator[tuple[str, ast.stmt]]:
     statements = statements_of(where.scope)
     bound = names_bound(where.scope)
     for name in _read_first(statements):
-        if "." in name and name in bound:
-            yield name, next(s for s in statements if name in names_read(s))
+        first = next(s for s in statements if name in names_read(s))
+        if "." in name and name in bound and _loads(first, name):
+            yield name, first
+
+
+def _loads(statement: ast.stmt, path: str) -> bool:
+    """Whether it takes what the attribute holds, not only sets it."""
+    return any(
+        isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and spelled(node) == path
+        for node in walk(statement)
+    )
 
 
 def cut_lines(scope: ast.AST, name: str, step: str = "    ") -> Iterator[list[str]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.evidence import Kind, Place, SilentFault
+from analyzers.evidence import Holder, Place, SilentFault
 from analyzers.explain.pattern import Carrier, Proposal
 from analyzers.explain.spots import Spot, assignments_to, names_held, root_of, spot
 from analyzers.repair.blocks import indentation, joined
@@ -18,10 +19,13 @@ from analyzers.repair.reschedule.schedule import root_names
 from analyzers.repair.rewrite import head_of, without_retaining
 from analyzers.repair.sites.names import quote_of
 from analyzers.source.edits import Edit
-from analyzers.source.flow import reads
 from analyzers.source.project import Module, Project
 
 MAX_NAMES = 8  # that are cut off their past one by one
+_OF_LIST = re.compile(r"\.(\d+)(?![^.\[])")  # a layer of a list: `net.layers.0.state`
+_SETTABLE = ("list", "dict", "OrderedDict", "defaultdict", "deque")
+BEHIND = 16  # the rank of cuts behind the walk
+OWN = 32  # of those in an object's own function, which may be called many times for each walk
 
 
 @dataclass(frozen=True)
@@ -35,13 +39,10 @@ class Carried:
     place: Place
     scope: ast.AST
     items: tuple[str, ...] = ()
-    kind: Kind | None = None  # as far as the run told
+    rank: int = 0
 
     def cuts(self) -> Iterator[list[str]]:
         """Statements that cut it: what was seen alone, or all of it."""
-        if self.kind is not None:
-            yield Writing().statements(self.carrier.name, self.kind) or []
-            return
         if self.items:
             yield [f"{item} = {item}.detach()" for item in self.items]
         yield from cut_lines(self.scope, self.carrier.name, indentation(self.where.module))
@@ -49,7 +50,7 @@ class Carried:
 
 def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
     """The loop's own names first, of these the ones that were seen to hold an old graph; then
-    attributes that hold one."""
+    attributes that hold one, where their own functions read them."""
     where = spot(project, fault.visit.at if fault.visit is not None else fault.at)
     if where is None:
         return
@@ -61,11 +62,6 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
         for name in sorted(names, key=lambda name: name not in seen):
             carrier, items = Carrier(name, where.place), _items(name, fault, where.module)
             yield Carried(carrier, where, head_of(loop), place, where.scope, items)
-        for name, holder in {root_of(held.path): held for held in fault.holders}.items():
-            owner, dot, _ = name.partition(".")
-            if dot and owner != "self" and reads(loop, owner):
-                carrier, kind = Carrier(name, where.place, "attribute"), told(name, holder)
-                yield Carried(carrier, where, head_of(loop), place, where.scope, kind=kind)
     for name in names_held(fault.holders):
         if "." not in name:
             continue
@@ -74,7 +70,7 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
             for own, first in carried_attributes(binder):
                 if own.rpartition(".")[2] == name.partition("[")[0].rpartition(".")[2]:
                     carrier = Carrier(own, binder.place, "attribute")
-                    yield Carried(carrier, binder, first, binder.place, module.tree)
+                    yield Carried(carrier, binder, first, binder.place, module.tree, rank=OWN)
 
 
 def _items(name: str, fault: SilentFault, module: Module) -> tuple[str, ...]:
@@ -96,22 +92,43 @@ def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposa
     for one in carried(fault, project):
         for lines in filter(None, one.cuts()):
             edit = one.where.editor.insert_before(one.before, *lines)
-            yield _released(one.carrier.name, edit, walked, rank)
+            yield _released(one.carrier.name, edit, walked, one.rank + rank)
             rank += 1
 
 
 def released_behind(fault: SilentFault, project: Project) -> Iterator[Proposal]:
-    """An object's state cut in the function that knows it, behind the call that comes to the walk,
-    and the graph freed again."""
+    """All that was seen to carry the graph, cut together in the function that knows it, behind the
+    call that comes to the walk, and the graph freed again."""
     visit = fault.visit
     walked = spot(project, visit.at if visit is not None else fault.at)
-    for name, holder in {root_of(held.path): held for held in fault.holders}.items():
-        for place in visit.stack if visit is not None and "." in name else ():
-            where = spot(project, place) if place.frame == holder.frame else None
-            lines = Writing().statements(name, told(name, holder))
-            if where is not None and lines and not isinstance(where.statement, ast.Return):
-                edit = where.editor.insert_after(where.statement, *lines)
-                yield _released(name, edit, walked, MAX_NAMES)
+    carriers = [holder for holder in fault.holders if holder.when == "freed"]
+    for place in visit.stack[::-1] if visit is not None and carriers else ():
+        where = spot(project, place)
+        known = all(held.scope == place.function or _is_shared(held) for held in carriers)
+        if where is None or not known or isinstance(where.statement, ast.Return):
+            continue
+        cuts = dict(_cut_of(holder, where.module) for holder in carriers)
+        if all(cuts.values()) and len(cuts) <= MAX_NAMES:
+            lines = [line for cut_off in cuts.values() for line in cut_off]
+            edit = where.editor.insert_after(where.statement, *lines)
+            yield _released("`, `".join(cuts), edit, walked, BEHIND)
+        return
+
+
+def _is_shared(holder: Holder) -> bool:
+    """Whether any function may set it: a part of what the module has a name for."""
+    return holder.scope == "<module>" and not holder.path.isidentifier()
+
+
+def _cut_of(holder: Holder, module: Module) -> tuple[str, list[str]]:
+    """What is cut, as the script spells it, and how: an attribute or an entry that can be set by
+    itself, else the whole of what holds it."""
+    path = _OF_LIST.sub(r"[\1]", holder.path).replace("'", quote_of(module))
+    last = holder.container.rstrip("]").rpartition("[")[2]
+    if "…" not in path and (not path.endswith("]") or last in _SETTABLE):
+        return path, [f"{path} = {path}.detach()"]
+    name = root_of(holder.path)
+    return name, Writing(quote_of(module)).statements(name, told(name, holder)) or []
 
 
 def _released(name: str, edit: Edit, walked: Spot | None, rank: int) -> Proposal:

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
-from analyzers.repair.blocks import joined
+from analyzers.repair.blocks import indentation, joined
+from analyzers.repair.sites.names import quote_of
 from analyzers.source.calls import calls_named, steps
+from analyzers.source.edits import Editor
 from analyzers.source.flow import names_read, walk_scope
-from analyzers.source.project import spelled
+from analyzers.source.project import Project, spelled
 
 MAX_CLEARED = 6  # names: more than a person would clear one by one
 
@@ -33,9 +35,10 @@ def cleared_already(where: Spot, params: Sequence[str], *, before: bool = False)
 
 
 def clears_others(where: Spot, params: Sequence[str]) -> ast.stmt | None:
-    """The statement of the block that is said to clear these parameters, by a `zero_grad` of the
-    script's own: a run has seen what it leaves."""
-    return next(_clearing(where, params, where.block), None)
+    """The statement of the block that is said to clear these parameters, under no condition, by a
+    `zero_grad` of the script's own: a run has seen what it leaves."""
+    clearing = _clearing(where, params, where.block)
+    return next((s for s in clearing if isinstance(s, ast.Expr)), None)
 
 
 def _clearing(where: Spot, params: Sequence[str], block: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -64,6 +67,30 @@ def clear_before_walk(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     for place in places or [where.editor.insert_after(where.statement, line)]:
         yield Proposal("zero-grad", title, joined([place, *deleted]), "", rank)
         rank += 1
+
+
+def clear_the_rest(where: Spot, clearing: ast.stmt, project: Project) -> Iterator[Proposal]:
+    """What a `zero_grad` of the script's own leaves: cleared by the class that it stands for, else
+    behind its call; by the optimizer's, where another's was called."""
+    name = optimizer_stepped(where)
+    called = [spelled(call.func) for call in calls_named(clearing, "zero_grad")]
+    if f"{name}.zero_grad" not in called:
+        yield from clear_before_walk(where)
+        return
+    title = f"Clear all gradients of `{name}`"
+    for module, function in project.functions_named("zero_grad"):
+        owner, last = module.class_of(function), function.body[-1]
+        if owner is not None and owner.bases:
+            editor = Editor(module)
+            insert = editor.insert_before if isinstance(last, ast.Return) else editor.insert_after
+            yield Proposal("zero-grad", title, (insert(last, "super().zero_grad()"),), "", 0)
+    step, quote = indentation(where.module), quote_of(where.module)
+    lines = [
+        f"for group in {name}.param_groups:",
+        f"{step}for p in group[{quote}params{quote}]:",
+        f"{step * 2}p.grad = None",
+    ]
+    yield Proposal("zero-grad", title, (where.editor.insert_after(clearing, *lines),), "", 1)
 
 
 def _walks_since_a_step(where: Spot) -> list[ast.stmt]:
