@@ -107,11 +107,14 @@ def released_behind(fault: SilentFault, project: Project) -> Iterator[Proposal]:
         known = all(held.scope == place.function or _is_shared(held) for held in carriers)
         if where is None or not known or isinstance(where.statement, ast.Return):
             continue
-        cuts = dict(_cut_of(holder, where.module) for holder in carriers)
-        if all(cuts.values()) and len(cuts) <= MAX_NAMES:
-            lines = [line for cut_off in cuts.values() for line in cut_off]
-            edit = where.editor.insert_after(where.statement, *lines)
-            yield _released("`, `".join(cuts), edit, walked, BEHIND)
+        for rank, whole in enumerate((False, True)):  # another walk may come to other entries
+            cuts = dict(_cut_of(holder, where.module, whole) for holder in carriers)
+            if all(cuts.values()) and len(cuts) <= MAX_NAMES:
+                lines = [line for cut_off in cuts.values() for line in cut_off]
+                edit = where.editor.insert_after(where.statement, *lines)
+                yield _released("`, `".join(cuts), edit, walked, BEHIND + rank)
+            if not any(holder.path.endswith("]") for holder in carriers):
+                break
         return
 
 
@@ -120,12 +123,13 @@ def _is_shared(holder: Holder) -> bool:
     return holder.scope == "<module>" and not holder.path.isidentifier()
 
 
-def _cut_of(holder: Holder, module: Module) -> tuple[str, list[str]]:
+def _cut_of(holder: Holder, module: Module, whole: bool) -> tuple[str, list[str]]:
     """What is cut, as the script spells it, and how: an attribute or an entry that can be set by
     itself, else the whole of what holds it."""
     path = _OF_LIST.sub(r"[\1]", holder.path).replace("'", quote_of(module))
     last = holder.container.rstrip("]").rpartition("[")[2]
-    if "…" not in path and (not path.endswith("]") or last in _SETTABLE):
+    alone = not path.endswith("]") or (last in _SETTABLE and not whole)
+    if alone and "…" not in path:
         return path, [f"{path} = {path}.detach()"]
     name = root_of(holder.path)
     return name, Writing(quote_of(module)).statements(name, told(name, holder)) or []
