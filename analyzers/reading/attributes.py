@@ -87,7 +87,7 @@ def _of_instance(machine: Machine, owner: Instance, name: str, frame: Frame) -> 
     if found is not None:
         return found
     if name == "__dict__":
-        return Mapping(dict(owner.attrs))
+        return Mapping.of(owner.attrs)
     if owner.cls.library_bases():
         if name in MODULE_METHODS:
             return Method(owner, name)

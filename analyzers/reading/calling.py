@@ -19,6 +19,7 @@ from analyzers.reading.frames import Frame
 from analyzers.reading.machine import MAX_CALLS, MAX_RECURSION, Machine, callable_kind
 from analyzers.reading.values import (
     NONE,
+    OTHERS,
     Bound,
     Class,
     Const,
@@ -210,7 +211,10 @@ def bind_arguments(
         rest = Sequence(list(args[len(positional) :]), "tuple")
         machine.bind(inner, parameters.vararg.arg, rest)
     if parameters.kwarg is not None:
-        machine.bind(inner, parameters.kwarg.arg, Mapping(given))
+        others = given.pop(OTHERS, None)
+        named = Mapping(given)
+        named.rest += [others] if others is not None else []
+        machine.bind(inner, parameters.kwarg.arg, named)
 
 
 @callable_kind(Bound)

@@ -6,7 +6,16 @@ from analyzers.reading import walks
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
-from analyzers.reading.values import Instance, Layer, Mapping, Sequence, Tensor, Unknown, Value
+from analyzers.reading.values import (
+    OTHERS,
+    Instance,
+    Layer,
+    Mapping,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+)
 
 MESSAGE = "Only Tensors created explicitly by the user support the deepcopy protocol"
 MAX_DEPTH = 6
@@ -42,11 +51,13 @@ def deep(machine: Machine, value: Value, frame: Frame, depth: int = 0) -> Value:
 
 
 def changed(value: Value, changes: dict[str, Value]) -> Value:
-    """`dataclasses.replace`: another instance with the same fields but for those that are given."""
+    """`dataclasses.replace`: another instance with the same fields but for those that are given; of
+    names that are not known, any may be."""
     if not isinstance(value, Instance):
         return Unknown()
     twin = Instance(value.cls)
-    twin.attrs = {**value.attrs, **changes}
+    kept = {name: Unknown(name) for name in value.attrs} if OTHERS in changes else value.attrs
+    twin.attrs = {**kept, **{name: item for name, item in changes.items() if name != OTHERS}}
     return twin
 
 

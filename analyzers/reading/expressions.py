@@ -8,7 +8,16 @@ from analyzers.reading import attributes, calling, containers, guesses, loops
 from analyzers.reading.builtin_names import BUILTINS, USUAL_IMPORTS
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, expression
-from analyzers.reading.values import Const, Library, Mapping, Sequence, Stream, Unknown, Value
+from analyzers.reading.values import (
+    OTHERS,
+    Const,
+    Library,
+    Mapping,
+    Sequence,
+    Stream,
+    Unknown,
+    Value,
+)
 
 
 @expression(ast.Name)
@@ -205,4 +214,6 @@ def _arguments(
             kwargs[keyword.arg] = value
         elif isinstance(value, Mapping):
             kwargs.update((k, v) for k, v in value.items.items() if isinstance(k, str))
+            if value.rest:
+                kwargs[OTHERS] = value.rest[-1]
     return args, kwargs

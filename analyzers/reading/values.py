@@ -117,6 +117,9 @@ class Sequence(Value):
         self.names: list[Binding] = []  # type: ignore[misc]
 
 
+OTHERS = "**"  # among arguments by name: one whose name is not known
+
+
 class Mapping(Value):
     """A dict. Values under keys that are not known exactly are in `rest`; `factory` makes those
     that are missing."""
@@ -128,6 +131,13 @@ class Mapping(Value):
         self.rest: list[Value] = []
         self.factory: Value | None = None
         self.names: list[Binding] = []  # type: ignore[misc]
+
+    @classmethod
+    def of(cls, attrs: dict[str, Value]) -> Mapping:
+        """The `__dict__` of an object: what is put there, or taken away, is so of the object."""
+        found = cls()
+        found.items = attrs  # type: ignore[assignment]
+        return found
 
 
 class Class(Value):

@@ -481,3 +481,51 @@ def test_a_trainer_walks_what_the_training_step_returns() -> None:
     assert isinstance(found, GraphReuse)
     assert found.joins[0].holders[0].path == "self.state"
     assert read(Project({"m.py": LIGHTNING.replace("KEEP", "state.detach()")})).evidence == ()
+
+
+STATE_WITH_A_METHOD = """\
+from dataclasses import dataclass, fields, replace
+@dataclass
+class State:
+    level: torch.Tensor
+    def cut(self):
+        parts = {f.name: getattr(self, f.name) for f in fields(self)}
+        return replace(self, **{k: v.detach() for k, v in parts.items() if v is not None})
+state = State(torch.zeros(2, 4))
+for part in torch.randn(5, 2, 4):
+    state = state.CUT
+    state = State(torch.tanh(net(part + state.level)))
+    head(state.level).pow(2).mean().backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(("cut", "found"), [("cut()", 0), ("__class__(state.level)", 1)])
+def test_a_record_with_fields_of_unknown_names_replaced_may_be_cut(cut: str, found: int) -> None:
+    assert len(reuses(STATE_WITH_A_METHOD.replace("CUT", cut))) == found
+
+
+CACHED_ON_THE_OBJECT = """\
+from functools import cached_property
+class League(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.skill = nn.Parameter(torch.ones(4))
+    @cached_property
+    def strength(self):
+        return self.skill.exp() * self.skill
+    def drop(self, *_):
+        self.__dict__.GONE
+league = League()
+season = torch.optim.SGD(league.parameters(), lr=0.1)
+season.register_step_post_hook(league.drop)
+for match in torch.randn(5, 4):
+    season.zero_grad()
+    (league.strength * match).sum().pow(2).backward()
+    season.step()
+"""
+
+
+@pytest.mark.parametrize(("gone", "found"), [("pop('strength', None)", 0), ("get('strength')", 1)])
+def test_what_leaves_the_dictionary_of_an_object_is_made_anew(gone: str, found: int) -> None:
+    assert len(reuses(CACHED_ON_THE_OBJECT.replace("GONE", gone))) == found
