@@ -238,7 +238,7 @@ class Scout:
             final = kind and kind not in ("none", "graphless", "scalar")
             return Outcome(plan, 0, message) if final else None
         if kind in _CERTAIN:
-            made_up = trial.invented_loss or plan.data != "plain"
+            made_up = trial.invented_loss or plan.data != "plain" or plan.weights
             return Outcome(plan, 0 if made_up else 2, message)
         return None
 
