@@ -84,6 +84,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     story = story_in(match)
     if not story.same_pass and not story.bound_inside and len(story.carriers) > 1:
         yield from cuts(story.reuse, project)
-    yield from detach_at_use(story)
+    outside = not story.same_pass and not story.bound_inside  # detached there, nothing keeps it
+    yield from detach_at_use(story, int(outside))
     yield from detach_at_definition(story)
     yield from made_without_graph(story)

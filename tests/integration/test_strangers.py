@@ -51,12 +51,17 @@ MENDED = [
     "batch43/derived_outside_loop/clay_pot_scanner",
     "batch45/aliased_grad/surgery_two_tasks",
     "batch45/starved_parameter/filter_hypernet",
+    "batch49/aliased_grad/wheat_trait_surgery",
     "batch49/inplace_view/mri_site_harmoniser",
+    "batch49/missing_zero_grad/grasp_sign_momentum",
     "batch49/per_sample_loop/case_tagger",
     "batch49/starved_parameter/speech_unit_vq",
     "batch49/step_between_backwards/hexapod_world_model",
     "batch49/undetached_target/phase_to_fluorescence",
     "batch51/accumulated_loss/parcel_snapshots",
+    "batch51/retain_graph_leak/gesture_lif",
+    "batch52/starved_parameter/equilibrium_crystal",
+    "batch52/undetached_target/tennis_lambda_returns",
 ]
 
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, spot
-from analyzers.repair.blocks import unwrapped, wrapped
+from analyzers.repair.blocks import joined, unwrapped, wrapped
 from analyzers.repair.leaf.leaves import no_grad_header
 from analyzers.repair.rewrite import move_behind
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import called_name
+from analyzers.source.flow import bindings, bound_within, called_name, names_read_by
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.trees import walk
 
@@ -22,6 +22,11 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
     """The work outside of the `no_grad` around it: a block, a decorator, or a switch left off."""
     for parent in where.module.ancestors(where.statement):
         if isinstance(parent, ast.With) and _stops_recording(parent):
+            if (last := _one_more_step(parent)) is not None:
+                title = f"Record `{spelled(last)}`, behind what is not recorded"
+                moved = move_behind(where.editor, [last], parent)
+                yield Proposal("leave-no-grad", title, joined(moved), "", rank)
+                rank += 1
             edits = unwrapped(where.editor, parent)
             if edits:
                 header = where.editor.text_of(parent.items[0].context_expr)
@@ -33,6 +38,15 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
     for module, node in project.each(ast.Expr):
         if _switches_off(node.value):
             yield from _scoped(module, node, rank)
+
+
+def _one_more_step(block: ast.With) -> ast.stmt | None:
+    """The last statement of a block that computes a value anew from what the block made of it: a
+    solver's last step, by which its result is to learn."""
+    *before, last = block.body
+    made = {name for statement in before for name in bound_within(statement)}
+    own = set(bindings(last)) & names_read_by(last) & made
+    return last if isinstance(last, ast.Assign) and own else None
 
 
 def switched_off_at(where: Spot) -> int | None:
