@@ -62,6 +62,7 @@ MENDED = [
     "batch51/retain_graph_leak/gesture_lif",
     "batch52/starved_parameter/equilibrium_crystal",
     "batch52/undetached_target/tennis_lambda_returns",
+    "batch53/inplace_leaf/finger_stiffness",
 ]
 
 

@@ -240,3 +240,21 @@ def test_a_generator_hands_on_parts_of_what_it_made(traced: Tracing) -> None:
     assert found.match.carrier is not None
     assert found.match.carrier.name == "guesses"
     assert "    total_loss.backward()\n" in found.files(found.proposals[0])["train.py"]
+
+
+def test_a_new_tensor_that_nothing_reads_takes_no_update_of_a_leaf(traced: Tracing) -> None:
+    script = """\
+        import torch
+        net = torch.nn.Linear(2, 1)
+        def bound():
+            p = net.weight
+            p.clamp_(-1.0, 1.0)
+            LAST
+        bound()
+        """
+    lost = recognise(traced, script.replace("LAST", "return None"))
+    kept = recognise(traced, script.replace("LAST", "return p.sum()"))
+    assert lost is not None
+    assert kept is not None
+    assert "out-of-place" not in {p.strategy for p in lost.proposals}
+    assert "out-of-place" in {p.strategy for p in kept.proposals}

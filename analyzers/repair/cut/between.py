@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from analyzers.evidence import Hop
+from analyzers.evidence import Hop, Kind
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import frames
 from analyzers.explain.reuse.shared_frame import Shared
@@ -82,9 +82,14 @@ def _there(
 
 
 def _constant(hops: Sequence[Hop], loop: Loop, scope: Scope) -> bool:
-    """Whether no pass of a loop gives any of these tensors anew; what holds several may be filled
+    """Whether no pass of a loop gives any of these values anew; what can be changed may be filled
     anywhere."""
-    return all(hop.kind.kind == "tensor" and bound_outside(loop, scope, hop.name) for hop in hops)
+    return all(_is_fixed(hop.kind) and bound_outside(loop, scope, hop.name) for hop in hops)
+
+
+def _is_fixed(kind: Kind) -> bool:
+    """Whether a value holds the same tensors for as long as it lives."""
+    return kind.kind in ("tensor", "tuple", "namedtuple") or kind.frozen
 
 
 def _bound_behind(

@@ -17,13 +17,15 @@ from analyzers.source.flow import (
     backward_calls,
     bindings,
     called_name,
+    declared_outer,
+    definitions,
     mentions,
     names_read,
     run_around,
     statements_of,
     value_of,
 )
-from analyzers.source.project import Loop, Module, spelled
+from analyzers.source.project import FUNCTIONS, Loop, Module, spelled
 from analyzers.source.reads import read_behind
 from analyzers.source.targets import assigned_pairs, target_names
 from analyzers.source.trees import position, walk
@@ -101,9 +103,13 @@ def under_no_grad(where: Spot, rank: int = 0) -> Iterator[Proposal]:
 
 
 def leaf_out_of_place(where: Spot, names: Sequence[str], rank: int = 1) -> Iterator[Proposal]:
-    """A new tensor computed from the leaf, as a part of the graph."""
+    """A new tensor computed from the leaf, as a part of the graph; not under a function's own name
+    that nothing reads behind it: it would be lost."""
     found = [w for w in writes(where.statement) if w.name in names or not names]
     wanted = {write.name for write in found}
+    local = isinstance(where.scope, FUNCTIONS) and not wanted & declared_outer(where.scope)
+    if local and not any(_is_taken_up(where, name) for name in wanted):
+        return
     if len(wanted) == 1 and "." in found[0].name:
         edits = _under_local_name(where, found[0])
     else:
@@ -112,6 +118,19 @@ def leaf_out_of_place(where: Spot, names: Sequence[str], rank: int = 1) -> Itera
         told = " and ".join(f"`{name}`" for name in sorted(wanted))
         title = f"Compute a new tensor from {told}"
         yield Proposal("out-of-place", title, edits, "", rank)
+
+
+def _is_taken_up(where: Spot, name: str) -> bool:
+    """Whether anything reads a name behind a write to it, be it in the next pass of a loop."""
+    statement = where.statement
+    if read_behind(where.scope, statement, name):
+        return True
+    others = [s for s in definitions(where.scope, name) if s is not statement]
+    return any(
+        any(mentions(s, name) for s in loop.body if s is not statement)
+        and not any(where.module.holds(loop, s) for s in others)
+        for loop in where.module.loops_around(statement)
+    )
 
 
 def _under_local_name(where: Spot, write: Write) -> tuple[Edit, ...]:
