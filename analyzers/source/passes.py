@@ -1,5 +1,6 @@
 """What a loop goes through: of a `for` its collection; of a `while` what it asks for its next part
-(`next(walker)`, `queue.popleft()`), or what a count that it raises is measured by."""
+(`next(walker)`, `queue.popleft()`), or what a count that it raises is measured by; and what
+one pass is made of."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from analyzers.source.flow import called_name, definitions, names_read, walk_scope
-from analyzers.source.project import Loop, Scope
+from analyzers.source.project import LOOPS, Loop, Scope
 from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
@@ -64,3 +65,21 @@ def _handed_on(target: ast.expr, given: list[tuple[ast.expr, ast.expr]]) -> Iter
     for other, value in given:
         if isinstance(value, ast.Name) and value.id == name:
             yield other
+
+
+def pass_of(loop: Loop) -> list[ast.stmt]:
+    """The statements of a loop's pass: those of a `with` that is all of its body, too."""
+    body = loop.body
+    while len(body) == 1 and isinstance(body[0], ast.With | ast.AsyncWith):
+        body = body[0].body
+    return body
+
+
+def in_each_pass(loop: Loop, statement: ast.stmt) -> bool:
+    """Whether every pass comes to a statement: it stands in the loop's own block, and nothing in
+    front of it goes on to the next pass."""
+    block = pass_of(loop)
+    if statement not in block:
+        return False
+    before = [s for s in block[: block.index(statement)] if not isinstance(s, LOOPS)]
+    return not any(isinstance(node, ast.Continue) for s in before for node in ast.walk(s))

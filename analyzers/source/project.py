@@ -272,24 +272,6 @@ class Project:
         return module.code(line) if (module := self.module(path)) else ""
 
 
-def pass_of(loop: Loop) -> list[ast.stmt]:
-    """The statements of a loop's pass: those of a `with` that is all of its body, too."""
-    body = loop.body
-    while len(body) == 1 and isinstance(body[0], ast.With | ast.AsyncWith):
-        body = body[0].body
-    return body
-
-
-def in_each_pass(loop: Loop, statement: ast.stmt) -> bool:
-    """Whether every pass comes to a statement: it stands in the loop's own block, and nothing in
-    front of it goes on to the next pass."""
-    block = pass_of(loop)
-    if statement not in block:
-        return False
-    before = [s for s in block[: block.index(statement)] if not isinstance(s, Loop)]
-    return not any(isinstance(node, ast.Continue) for s in before for node in ast.walk(s))
-
-
 def is_path(name: str) -> bool:
     """Whether it is a name, or attributes of one: `x`, `self.x`; an item (`xs[0]`) is not."""
     return all(part.isidentifier() for part in name.split("."))

@@ -4,7 +4,8 @@ import ast
 
 import pytest
 
-from analyzers.source.project import LOOPS, Module, in_each_pass, pass_of
+from analyzers.source.passes import in_each_pass, pass_of
+from analyzers.source.project import LOOPS, Module
 
 
 def test_a_with_around_all_of_the_body_is_no_step_of_its_own() -> None:

@@ -25,7 +25,8 @@ from analyzers.source.flow import (
     value_of,
     walked,
 )
-from analyzers.source.project import Loop, in_each_pass, spelled
+from analyzers.source.passes import in_each_pass
+from analyzers.source.project import Loop, spelled
 from analyzers.source.signatures import parameters
 from analyzers.source.trees import position
 

@@ -14,7 +14,8 @@ from analyzers.repair.rewrite import move_behind, with_keyword
 from analyzers.source.calls import calls_named, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import names_read
-from analyzers.source.project import pass_of, spelled
+from analyzers.source.passes import pass_of
+from analyzers.source.project import spelled
 from analyzers.source.targets import target_names
 
 

@@ -15,7 +15,8 @@ from analyzers.repair.rewrite import copy_into, head_of, move_behind, move_into
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within, names_read, value_of
-from analyzers.source.project import Loop, pass_of, spelled
+from analyzers.source.passes import pass_of
+from analyzers.source.project import Loop, spelled
 from analyzers.source.trees import position, walk
 
 _FRESH = "The loss is computed from the weights as the step has left them"
