@@ -32,7 +32,8 @@ def learns(
     if hungry := _hungry(candidate, moving, original, spared):
         return _failed(f"no gradient but zeros: {_some(hungry, names)}")
     given = _fed(candidate)
-    if reference is None or not (wanted := _fed(reference)):
+    wanted = _fed(reference) if reference is not None else {}
+    if reference is None or not wanted or _cancels(reference):
         return _without_reference(candidate, moving, original, names)
     lost = {p for o, params in wanted.items() for p in params - given.get(o, set())}
     inputs = _inputs(reference)
@@ -57,6 +58,12 @@ def learns(
     return Check(
         name="learns", status="passed", detail=f"{count} of {count} parameters get a gradient"
     )
+
+
+def _cancels(reference: Trace) -> bool:
+    """Whether walks reach parameters, and what they give them is nothing but zeros: at parameters
+    that stand still `exp(log_prob - old)` has no gradient where `old` keeps its graph."""
+    return bool(_received(reference)) and not any(_fed(reference).values())
 
 
 def _failed(detail: str) -> Check:

@@ -112,3 +112,12 @@ def test_a_leaf_whose_gradient_was_read_in_front_of_the_training_has_one() -> No
         update = {"parameters": [*found.parameters, leaf], "steps": [read, *found.steps]}
         candidate = found.model_copy(update={**update, "backwards": [asked]})
         assert learns(None, candidate, original).status == status
+
+
+def test_a_reference_in_which_all_gradients_cancel_tells_nobody_who_learns() -> None:
+    zeros = trace([{0: 0.0, 1: 0.0}] * 2, nodes=[5, 5])
+    reached = [r.model_copy(update={"received": [0, 1]}) for r in zeros.backwards]
+    reference = zeros.model_copy(update={"backwards": reached})
+    assert learns(reference, trace([{0: 1.0, 1: 1.0}] * 2)).status == "passed"
+    assert learns(reference, trace([{0: 1.0}] * 2)).status == "failed"
+    assert learns(zeros, trace([{0: 1.0, 1: 1.0}] * 2)).status == "failed"  # no walk comes to them

@@ -35,7 +35,7 @@ def learn(chooser, optimizer, played):
         for part in torch.arange(24).chunk(3):
             _, now = chooser.log_probs(played.seen[part], played.chosen[part])
             ratio = torch.exp(now - played.before[part])
-            loss = 0.1 * now.pow(2).mean() - (ratio * played.weights[part]).mean()
+            loss = -(ratio * played.weights[part]).mean()
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
