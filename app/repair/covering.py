@@ -42,22 +42,28 @@ def lost_terms(original: Trace, candidate: Trace, completed: int) -> str:
 
 def wasted(original: Trace, candidate: Trace) -> str:
     """What to say of weights that a loss trains in the original, and that get its gradient in the
-    patch, too, only to have it cleared before any step takes it; empty if there are none."""
-    trained = _taken(original)
-    ours = [r for r in original.backwards[:LOOKED_AT] if r.visit.n in trained]
+    patch, too, only to have it cleared before any step takes it; empty if there are none. What is
+    cleared so in the original as well is used in another way: to look where the loss rises, say."""
+    trained, cleared = _taken(original), _unused(original)
+    ours = original.backwards[:LOOKED_AT]
     names = {p.id: p.name for p in candidate.parameters}
-    unused = {u.call: {*u.params} for step in candidate.steps for u in step.unused}
-    taken = _taken(candidate)
+    unused, taken = _unused(candidate), _taken(candidate)
     theirs = candidate.backwards[:LOOKED_AT]
     for record in (r for r in theirs if r.visit.n in unused and not r.again):
         alike = [r.visit.n for r in theirs if near(r.loss, record.loss)]
         lost = unused[record.visit.n].difference(*(taken.get(n, set()) for n in alike))
-        wanted = [trained[r.visit.n] for r in ours if near(r.loss, record.loss)]
-        if found := sorted(lost & set[int]().union(*wanted)):
+        same = [r.visit.n for r in ours if near(r.loss, record.loss)]
+        lost = lost.difference(*(cleared.get(n, set()) for n in same))
+        if found := sorted(lost & set[int]().union(*(trained.get(n, set()) for n in same))):
             what = f"`{names[found[0]]}`" if names.get(found[0]) else "a parameter"
             line = record.visit.at.line
             return f"the gradient of line {line}'s loss in {what} is cleared before a step takes it"
     return ""
+
+
+def _unused(trace: Trace) -> dict[int, set[int]]:
+    """By call: the parameters in which its gradient was cleared before any step took it."""
+    return {u.call: {*u.params} for step in trace.steps for u in step.unused}
 
 
 def _taken(trace: Trace) -> dict[int, set[int]]:
