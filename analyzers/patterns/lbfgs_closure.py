@@ -66,12 +66,11 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     constant = spared_by_closure(story)
     found = matched(story, NAME, Certainty.POSSIBLE if constant else Certainty.CERTAIN)
-    made = story.join.old.at if story.join is not None else None
+    forward = forward_outside(story)
     root = walked(story.root_call) if story.root_call is not None else None
-    if not story.reuse.same_root or made is None or not isinstance(root, ast.Name):
-        forward = forward_outside(story)
-        return replace(found, location=forward) if forward is not None else found
-    return replace(found, location=made, carrier=Carrier(root.id, made))
+    if forward is not None and story.reuse.same_root and isinstance(root, ast.Name):
+        found = replace(found, carrier=Carrier(root.id, forward))
+    return replace(found, location=forward) if forward is not None else found
 
 
 def explain(match: Match, project: Project) -> str:

@@ -84,11 +84,15 @@ def _calling(story: Story, module: Module) -> ast.stmt | None:
 
 
 def forward_outside(story: Story) -> Place | None:
-    """The call around the closure that was seen to leave old values in its objects."""
+    """The statement around the closure that made what it walks again; or the call that was seen
+    to leave old values in its objects."""
     where = spot(story.project, story.reuse.reached.at)
     if where is None:
         return None
-    left = story.left_behind(where.module.scope_of(where.scope))
+    made = story.join.old.at if story.join is not None else None
+    around = where.module.block_of(where.scope) if isinstance(where.scope, ast.stmt) else []
+    making = leading_to(story.project, around, made) if made is not None else None
+    left = [making] if making else story.left_behind(where.module.scope_of(where.scope))
     return Place(where.module.path, left[0].lineno) if left else None
 
 
