@@ -31,6 +31,10 @@ def taken_on(story: Story) -> Place | None:
     shared = story.shared.scope if story.shared is not None else None
     here = [binder for binder in fresh if binder[1] is shared]
     stores = [binder for binder in fresh if story.stored and _stores(binder[2])]
+    held = [holder.path for join in story.reuse.joins for holder in join.holders]
+    stores = [
+        b for b in stores if any(key in path for key in _keys(b[2]) for path in held)
+    ] or stores
     known = story.carriers[0].place if story.carriers else None
     named = [binder for binder in stores if known is not None and binder[2].lineno == known.line]
     chosen = named[:1] or stores[:1] or (here or fresh)[-1:]
@@ -52,3 +56,12 @@ def _stores(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) or any(
         isinstance(target, ast.Subscript) for target in getattr(statement, "targets", [])
     )
+
+
+def _keys(statement: ast.stmt) -> list[str]:
+    """How a path spells the keys that a statement stores under: `['slow']`."""
+    return [
+        f"[{target.slice.value!r}]"
+        for target in getattr(statement, "targets", [])
+        if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant)
+    ]
