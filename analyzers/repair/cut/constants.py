@@ -166,15 +166,22 @@ def _made_constant(story: Story, edits: Sequence[Edit], rank: int) -> Proposal:
 
 
 def _parts_at_definition(story: Story) -> Iterator[tuple[Edit, ...]]:
-    """What was seen to be no tensor but a structure of them, cut part by part where it is made."""
+    """What was seen to be no tensor but a structure of them, cut part by part where it is made:
+    by the statement that binds it, else by the function that returned it."""
     cutting = Cutting(story.reuse, story.project)
-    for hop, where in hops_at(story.project, story.reuse.path, "bound"):
+    path = story.reuse.path
+    for hop, where in hops_at(story.project, path, "bound"):
         if hop.name != story.name or hop.kind.kind == "tensor":
             continue
-        for target, value in assigned_parts(where.statement):
-            if spelled(target) == hop.name:
-                edits = cutting.replaced(where.module, value, kind_carried(hop), hop.name)
-                yield from [joined(edits)] if edits else []
+        made = [v for target, v in assigned_parts(where.statement) if spelled(target) == hop.name]
+        places = [(where.module, value) for value in made]
+        for back, there in hops_at(story.project, path[: path.index(hop)], "returned"):
+            value = getattr(there.statement, "value", None)
+            if isinstance(value, ast.expr) and back.kind == hop.kind and back.carries == hop.carries:
+                places.append((there.module, value))
+        for module, value in places:
+            edits = cutting.replaced(module, value, kind_carried(hop), hop.name)
+            yield from [joined(edits)] if edits else []
 
 
 def made_without_graph(story: Story, rank: int = 1) -> Iterator[Proposal]:
