@@ -57,12 +57,11 @@ def _candidates(
     project: Project, own: Sequence[Candidate], found: Sequence[Candidate], view: Inlined
 ) -> Iterator[Candidate]:
     """The candidates found, with their calls; for one that changes what a call stands for, the
-    script's own at the same place. Then the script's own of other kinds."""
+    script's own at the same place. Then the script's own."""
     seen: list[dict[str, str]] = []
-    kinds = {candidate.strategy for candidate in found}
     turn = next((candidate.turn for candidate in (*found, *own)), 0)
     chosen = [_chosen(project, candidate, own, view) for candidate in found]
-    for candidate in (*chosen, *(other for other in own if other.strategy not in kinds)):
+    for candidate in (*chosen, *own):
         if candidate.files not in seen:
             seen.append(candidate.files)
             yield replace(candidate, turn=turn)
