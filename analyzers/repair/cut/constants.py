@@ -177,7 +177,11 @@ def _parts_at_definition(story: Story) -> Iterator[tuple[Edit, ...]]:
         places = [(where.module, value) for value in made]
         for back, there in hops_at(story.project, path[: path.index(hop)], "returned"):
             value = getattr(there.statement, "value", None)
-            if isinstance(value, ast.expr) and back.kind == hop.kind and back.carries == hop.carries:
+            if (
+                isinstance(value, ast.expr)
+                and back.kind == hop.kind
+                and back.carries == hop.carries
+            ):
                 places.append((there.module, value))
         for module, value in places:
             edits = cutting.replaced(module, value, kind_carried(hop), hop.name)

@@ -90,9 +90,12 @@ def forward_outside(story: Story) -> Place | None:
     if where is None:
         return None
     made = story.join.old.at if story.join is not None else None
-    around = where.module.block_of(where.scope) if isinstance(where.scope, ast.stmt) else []
-    making = leading_to(story.project, around, made) if made is not None else None
-    left = [making] if making else story.left_behind(where.module.scope_of(where.scope))
+    around = (_calling(story, where.module), where.scope)
+    blocks = [where.module.block_of(one) for one in around if isinstance(one, ast.stmt)]
+    making = [leading_to(story.project, block, made) for block in blocks if made is not None]
+    read = names_read(where.scope)
+    left = [one for one in making if one is not None and read & {*bindings(one)}]
+    left = left or story.left_behind(where.module.scope_of(where.scope))
     return Place(where.module.path, left[0].lineno) if left else None
 
 

@@ -95,8 +95,7 @@ def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     stores = stores_of(fault, project)
     roots = set(fault.visit.root) if fault.visit is not None else set()
     name = (names_held(fault.holders) or ["it"])[0]
-    numbers = [edit for store in stores for edit in _stored(store, ".item()", roots, project)]
-    numbers += [edit for store in stores for edit in _handed(store, ".item()", roots, project)]
+    numbers = [edit for store in stores for edit in _as_items(store, roots, project)]
     if numbers:
         title = f"Keep numbers in `{name}`"
         yield Proposal("store-item", title, joined(numbers), "", 0)
@@ -134,22 +133,18 @@ def _summed(store: Spot) -> Iterator[Edit]:
             yield store.editor.append_to(node.value, ".detach()")
 
 
-def _handed(store: Spot, suffix: str, roots: set[str], project: Project) -> Iterator[Edit]:
-    """Edits that convert a walked tensor where it is handed to the function that stores it."""
-    scope = store.scope
-    if not isinstance(scope, FUNCTIONS[:2]):
-        return
-    for module, call in calls_to(project, scope.name):
-        for value in (*call.args, *(keyword.value for keyword in call.keywords)):
-            if spelled(value) in roots:
-                yield Editor(module).append_to(value, suffix)
-
-
-def _stored(store: Spot, suffix: str, only: set[str] | None, project: Project) -> Iterator[Edit]:
-    """Edits that convert what a store adds; `only` names what may be converted."""
-    for value in _parts_added(store, project):
-        if only is None or spelled(value) in only:
-            yield store.editor.append_to(value, suffix)
+def _as_items(store: Spot, roots: set[str], project: Project) -> Iterator[Edit]:
+    """Edits that make numbers of walked tensors, once: where they are handed to the function that
+    stores them, else where it does."""
+    function = store.scope if isinstance(store.scope, FUNCTIONS[:2]) else None
+    handed = [
+        Editor(module).append_to(value, ".item()")
+        for module, call in (calls_to(project, function.name) if function is not None else ())
+        for value in (*call.args, *(keyword.value for keyword in call.keywords))
+        if spelled(value) in roots
+    ]
+    stored = [value for value in _parts_added(store, project) if spelled(value) in roots]
+    yield from handed or [store.editor.append_to(value, ".item()") for value in stored]
 
 
 def _detached(store: Spot, holders: Sequence[Holder], project: Project) -> Iterator[Edit]:
