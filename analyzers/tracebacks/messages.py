@@ -67,6 +67,14 @@ _GOES_WELL = re.compile(  # of one's own script: other frameworks may do what th
     r"\b(?:my|our|it|this)\b.{0,200}\bwithout(?: any| an?)? (?:error|exception|complaint)s?\b",
     re.IGNORECASE,
 )
+_SUPPOSED = re.compile(
+    r"\b(?:must|should|would|will|ought to|has to|is going to|may|might|could)\b.{0,40}"
+    r"\b(?:raise|fail|throw|crash|break|give|die|stop|come)",
+    re.IGNORECASE,
+)
+_RUNS = re.compile(
+    r"\b(?:runs|works|trains|goes through)\b(?!.{0,80}\b(?:then|until|but)\b)", re.IGNORECASE
+)
 _OTHERWISE = re.compile(r"\b(?:with|without|if|when|once|until|for \w+ ?=)", re.IGNORECASE)
 _MARKUP = " \t*`_#>\"'?:-"
 
@@ -112,8 +120,13 @@ def told_in(line: str) -> Part | None:
 def is_denied(text: str) -> bool:
     """Whether words say of an error that they speak of that it is not raised (`a reviewer wrote
     that …; there is no error`): others named it, or it is gone. Of another setting they say
-    nothing here (`with one layer there is no error`)."""
+    nothing here (`with one layer there is no error`). What is only supposed to come (`this must
+    raise …`) does not where the script is said to run."""
+    supposed = _SUPPOSED.search(text) is not None
     for sentence in _SENTENCES.split(text):
+        runs = _RUNS.search(sentence) if supposed else None
+        if runs is not None and not _OTHERWISE.search(sentence, 0, runs.start()):
+            return True
         none = _NONE_RAISED.search(sentence)
         if _GOES_WELL.search(sentence):
             return True

@@ -263,6 +263,9 @@ SAID = 'My reviewer says "Trying to backward through the graph a second time" wi
         (f"{SAID} With one layer there is no error.", "graph-reuse"),
         (f"{SAID} Keras does the same without any complaint.", "graph-reuse"),
         (f"{SAID}\n\nElsewhere there is no error.", "graph-reuse"),
+        (f"{SAID} Here it runs, and he says that is luck.", "other"),
+        (f"{SAID} With `retain_graph=True` it runs.", "graph-reuse"),
+        (f"{SAID} It runs one epoch, then it dies.", "graph-reuse"),
     ],
 )
 def test_an_error_that_is_denied_is_none(words: str, family: str) -> None:
