@@ -10,7 +10,7 @@ from analyzers.explain.entries import entries, keys_of, stores, without_entries
 from analyzers.explain.spots import names_held, returns_of, root_of
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.flow import bindings, called_name, names_read, statements_of, walk_scope
-from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.source.targets import assigned_pairs, target_names
 
 MAX_CALLS = 3  # that hand a gradient on
@@ -33,13 +33,15 @@ def taken_as_old(fault: SilentFault, project: Project) -> bool:
             if not isinstance(node, Computed) or isinstance(module.parents[node], ast.BinOp):
                 continue
             operands = _operands(node)
-            names = plain | _named(module, node, taken)
+            own_names = plain | _named(module, node, taken)
+            names = own_names | _made_behind(fault, module, node, own_names)
             read = [_read_by(module, operand) for operand in operands]
             whole = [not taken.isdisjoint(ast.walk(operand)) for operand in operands]
             kept = [_holds(one, names) or own for one, own in zip(read, whole, strict=True)]
-            if not any(kept) or _bound_anew(fault, names, module, node):
+            if not any(kept) or _bound_anew(fault, own_names, module, node):
                 continue
             fresh = _fresh_names(module, node, project) - names
+            fresh |= _made_behind(fault, module, node, fresh) - names
             now = [any(n.endswith(".grad") or n in fresh for n in one) for one in read]
             if any(now) and (now != kept or sum(now) > 1):
                 return True
@@ -191,6 +193,31 @@ def _reads_gradient(node: ast.AST) -> bool:
     )
 
 
+def _made_behind(fault: SilentFault, module: Module, node: ast.AST, names: Set[str]) -> set[str]:
+    """What the function around makes of the names behind the call that wrote to what they stand
+    for: `a, b = flat(before), flat(now)`."""
+    scope = module.scope_of(node)
+    written = _written_in(fault, module, scope)
+    return {
+        name
+        for statement in statements_of(scope)
+        if written and statement.lineno > written[-1]
+        for target, value in assigned_pairs(statement)
+        if names & names_read(value)
+        for name in target_names(target)
+    }
+
+
+def _written_in(fault: SilentFault, module: Module, scope: Scope) -> list[int]:
+    """The lines of a function at which the call stood that wrote to what was kept."""
+    return [
+        place.line
+        for place in (fault.visit.stack if fault.visit is not None else ())
+        if (statement := _at(module, place.file, place.line))
+        and module.scope_of(statement) is scope
+    ]
+
+
 def _bound_anew(
     fault: SilentFault, names: Set[str], module: Module, node: ast.expr | ast.stmt
 ) -> bool:
@@ -199,12 +226,7 @@ def _bound_anew(
     if fault.visit is None or any("." in name for name in names):
         return False
     scope, read = module.scope_of(node), node.lineno
-    written = [
-        place.line
-        for place in fault.visit.stack
-        if (statement := _at(module, place.file, place.line))
-        and module.scope_of(statement) is scope
-    ]
+    written = _written_in(fault, module, scope)
     if not written:
         return False
     bound = [s.lineno for s in statements_of(scope) if names & set(bindings(s))]
