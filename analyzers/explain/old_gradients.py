@@ -10,11 +10,10 @@ from analyzers.explain.entries import entries, keys_of, stores, without_entries
 from analyzers.explain.spots import names_held, returns_of, root_of
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.flow import bindings, called_name, names_read, statements_of, walk_scope
-from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
-from analyzers.source.targets import assigned_pairs, target_names
+from analyzers.source.project import Module, Project, Scope, spelled
+from analyzers.source.targets import assigned_pairs, each_taken, target_names
 
 MAX_CALLS = 3  # that hand a gradient on
-_OF_EACH = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 _PASSING = frozenset({"print", "zip", "enumerate", "append", "extend", "mul_", "div_"})
 _UNRECORDED = ("no_grad", "inference_mode", "set_grad_enabled")
 _NOT_RECORDED = WITHOUT_GRAPH | {"grad"}  # of a parameter: no graph is made of them
@@ -139,37 +138,10 @@ def _read_by(module: Module, node: ast.expr) -> set[str]:
     read = names_read(node)
     if isinstance(node, ast.Attribute):  # what an update writes to it reads, too
         read.add(spelled(node))
-    for target, source in _entries(module, node):
+    for target, source in each_taken(module, node):
         if read & set(target_names(target)):
             read |= names_read(source)
     return read
-
-
-def _entries(module: Module, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """The names of the loops around an expression, each with what it is taken from."""
-    for parent in module.ancestors(node):
-        if isinstance(parent, FUNCTIONS):
-            return
-        if isinstance(parent, _OF_EACH):
-            for generator in parent.generators:
-                yield from _pairs(generator.target, generator.iter)
-        elif isinstance(parent, ast.For):
-            yield from _pairs(parent.target, parent.iter)
-
-
-def _pairs(target: ast.expr, source: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """What each target of a loop is taken from: of `a, b in zip(xs, ys)` two pairs."""
-    match target, source:
-        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources):
-            both = zip(targets, sources, strict=False)
-            return [pair for t, s in both for pair in _pairs(t, s)]
-        case ast.Tuple(elts=[_, entry]), ast.Call(func=ast.Name(id="enumerate"), args=[held, *_]):
-            return _pairs(entry, held)
-        case ast.Tuple(elts=[_, entry]), ast.Call(
-            func=ast.Attribute(attr="named_parameters" | "items")
-        ):
-            return [(entry, source)]
-    return [(target, source)]
 
 
 def _fresh_names(module: Module, node: ast.AST, project: Project) -> set[str]:
@@ -259,7 +231,7 @@ def _of_parameters(module: Module, node: ast.expr) -> bool:
     """Whether it computes with what a loop takes from `parameters()`, itself."""
     looped = {
         name
-        for target, source in _entries(module, node)
+        for target, source in each_taken(module, node)
         for name in target_names(target)
         if any(n.endswith("parameters") for n in names_read(source))
     }

@@ -40,6 +40,7 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.spared import spared_by_closure
 from analyzers.explain.reuse.story import story_of
+from analyzers.explain.reuse.targets import entry_targets
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.cut.carried import cuts
 from analyzers.repair.cut.constants import (
@@ -65,7 +66,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if story.in_closure:
         return matched(story, NAME, Certainty.LIKELY) if spared_by_closure(story) else None
-    if not story.name or (story.sliced and not stale_beside_fresh(story)):
+    constant = stale_beside_fresh(story) or bool(entry_targets(story))
+    if not story.name or (story.sliced and not constant):
         return None
     certainty = meant_as_constant(story)
     return matched(story, NAME, certainty) if certainty is not None else None

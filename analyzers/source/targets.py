@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.source.project import spelled
+from analyzers.source.project import FUNCTIONS, Module, spelled
+
+_OF_EACH = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 
 
 def target_names(target: ast.AST) -> Iterator[str]:
@@ -47,3 +49,31 @@ def assigned_pairs(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
         if len(target.elts) == len(value.elts):
             return list(zip(target.elts, value.elts, strict=True))
     return [(target, value)]
+
+
+def each_taken(module: Module, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The names of the loops and comprehensions around an expression, each with what it is taken
+    from."""
+    for parent in module.ancestors(node):
+        if isinstance(parent, FUNCTIONS):
+            return
+        if isinstance(parent, _OF_EACH):
+            for generator in parent.generators:
+                yield from _pairs(generator.target, generator.iter)
+        elif isinstance(parent, ast.For):
+            yield from _pairs(parent.target, parent.iter)
+
+
+def _pairs(target: ast.expr, source: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """What each target of a loop is taken from: of `a, b in zip(xs, ys)` two pairs."""
+    match target, source:
+        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources):
+            both = zip(targets, sources, strict=False)
+            return [pair for t, s in both for pair in _pairs(t, s)]
+        case ast.Tuple(elts=[_, entry]), ast.Call(func=ast.Name(id="enumerate"), args=[held, *_]):
+            return _pairs(entry, held)
+        case ast.Tuple(elts=[_, entry]), ast.Call(
+            func=ast.Attribute(attr="named_parameters" | "items")
+        ):
+            return [(entry, source)]
+    return [(target, source)]

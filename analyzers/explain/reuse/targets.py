@@ -22,6 +22,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import Function, Module, Project, Scope, spelled
 from analyzers.source.signatures import named, parameters
+from analyzers.source.targets import each_taken, target_names
 from analyzers.source.trees import remembered, walk
 
 _BUILTINS = frozenset(dir(builtins))
@@ -114,7 +115,8 @@ def _free_names(function: Function) -> set[str]:
 
 def target_calls(story: Story) -> list[ast.Call]:
     """Calls of a loss function whose second argument, and only that one, comes from the
-    carrier: there it stands for a constant."""
+    carrier: there it stands for a constant. So do other entries of the carrier, to which one of
+    them is held."""
     if story.shared is None or not story.name:
         return []
     scope = story.shared.scope
@@ -125,7 +127,34 @@ def target_calls(story: Story) -> list[ast.Call]:
             ours, theirs = (made_of(scope, argument) for argument in node.args[:2])
             if theirs & names and not ours & names:
                 found.append(node)
+    return found or entry_targets(story)
+
+
+def entry_targets(story: Story) -> list[ast.Call]:
+    """Calls of a loss function that hold one entry of the carrier to others, by other names:
+    `kl_div(outs[i].log_softmax(1), peer.softmax(1))`."""
+    found = []
+    for node in walk_scope(story.frame.scope):
+        if isinstance(node, ast.Call) and len(node.args) >= 2 and is_loss(node):
+            ours, theirs = (set(_entries_read(story, one)) for one in node.args[:2])
+            if ours and theirs and not ours & theirs:
+                found.append(node)
     return found
+
+
+def _entries_read(story: Story, value: ast.expr) -> Iterator[str]:
+    """The entries of the carrier that an expression reads, as it spells them: by an index, or by
+    the name that a comprehension around gives to each."""
+    module, scope = story.frame.module, story.frame.scope
+    for node in walk(value):
+        match node:
+            case ast.Subscript(value=owner, slice=index) if not isinstance(index, ast.Slice):
+                if spelled(owner) == story.name:
+                    yield spelled(node)
+            case ast.Name(id=name):
+                for target, source in each_taken(module, node):
+                    if name in target_names(target) and story.name in made_of(scope, source):
+                        yield name
 
 
 @dataclass(frozen=True)
