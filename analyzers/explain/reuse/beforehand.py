@@ -10,6 +10,8 @@ from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.flow import declared_outer, mentions, walk_scope
 from analyzers.source.project import FUNCTIONS, Scope
 
+MAX_CALLS = 4  # between a function and what is known to have run
+
 
 def ran_before(story: Walks, scope: Scope) -> bool:
     """Whether a function called the loop's function, made an object, is the factory of closures,
@@ -21,18 +23,26 @@ def ran_before(story: Walks, scope: Scope) -> bool:
     return _called_in_front(story, scope)
 
 
-def _called_in_front(story: Walks, scope: Scope) -> bool:
+def _called_in_front(story: Walks, scope: Scope, depth: int = MAX_CALLS) -> bool:
     """Whether every call of a function stands outside the loop, in its function, in those that
-    called it or where objects are made, and none of them is on the way to the walk. A generator
-    goes on later."""
-    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk_scope(scope)):
+    called it or where objects are made, and none of them is on the way to the walk; or in another
+    function that is called so. A generator goes on later."""
+    if (
+        not depth
+        or isinstance(scope, ast.Module)
+        or any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk_scope(scope))
+    ):
         return False
     around = [frame.scope for frame in story.above]
     running = [story.loop, *(frame.statement for frame in story.above)]
     calls = calls_to(story.project, getattr(scope, "name", ""))
     return bool(calls and story.loop) and all(
         constructs(story.project, module.scope_of(call))
-        or (module.scope_of(call) in around and not any(module.holds(r, call) for r in running))
+        or (
+            not any(module.holds(one, call) for one in running)
+            if module.scope_of(call) in around
+            else _called_in_front(story, module.scope_of(call), depth - 1)
+        )
         for module, call in calls
     )
 
