@@ -63,6 +63,7 @@ class Plan(Record):
     carried: bool = False
     absent: bool = False
     again: bool = False
+    optional: bool = False
 
 
 class Planned(Plan):

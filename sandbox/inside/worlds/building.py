@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from .entries import Definition, definition, keyed_by_rest, unmade
+from .entries import Definition, definition, keyed_by_rest, left_out, unmade
 from .roles import plain_name
 
 if TYPE_CHECKING:
@@ -149,6 +149,8 @@ class Building:
         """Keyword arguments: those without a default, and what is read from all others."""
         wanted = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
         named = {a.arg: self._argument(name, a.arg) for a, default in wanted if default is None}
+        if self._world.plan.optional and node.name != "__init__":
+            named |= {one.arg: self._argument(name, one.arg) for one in left_out(node)}
         if node.args.kwarg is not None:
             path = f"{name}.{node.args.kwarg.arg}"
             keys = sorted(self._world.use(path).keys)

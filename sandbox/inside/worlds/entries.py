@@ -33,6 +33,20 @@ def walks_outside_loops(tree: ast.Module) -> bool:
     return bool(walking) and not any(isinstance(node, loops) for node in walking)
 
 
+def left_out(node: Definition) -> list[ast.arg]:
+    """The arguments of a function that are None where they are left out."""
+    positional = [*node.args.posonlyargs, *node.args.args]
+    last = positional[len(positional) - len(node.args.defaults) :]
+    pairs: list[tuple[ast.arg, ast.expr | None]] = [*zip(last, node.args.defaults, strict=True)]
+    pairs += zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+    return [a for a, value in pairs if isinstance(value, ast.Constant) and value.value is None]
+
+
+def may_leave_out(tree: ast.Module) -> bool:
+    """Whether functions of a text have such arguments."""
+    return any(isinstance(node, FUNCTIONS) and left_out(node) for node in ast.walk(tree))
+
+
 def without_quoted(tree: ast.Module) -> ast.Module:
     """The text without `loss.backward()`, where that is all it does beside what it defines: then
     it is the line that failed, told in front of the code."""

@@ -23,7 +23,8 @@ class Plan:
     (`Exception: Cannot …`): what the text does not define is then of such an engine, not torch's.
     With `carried`, a `…` in a loop makes anew what the loop's names hold. With `absent`, what is
     imported from packages that are not here is made up by its use, like what is not defined.
-    With `again`, what the text does is done several times, as in a loop that was not sent.
+    With `again`, what the text does is done several times, as in a loop that was not sent. With
+    `optional`, functions are also given what may be left out (`mask=None`).
     """
 
     kinds: dict[str, str] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class Plan:
     carried: bool = False
     absent: bool = False
     again: bool = False
+    optional: bool = False
 
     def with_kind(self, path: str, kind: str) -> Plan:
         return replace(self, kinds={**self.kinds, path: kind})

@@ -23,7 +23,7 @@ from . import absent
 from .absent import names_left_out, without_absent
 from .driving import PASSES, Driver
 from .elided import filled_in, handed_on
-from .entries import walks, walks_outside_loops, without_quoted
+from .entries import may_leave_out, walks, walks_outside_loops, without_quoted
 from .families import Wanted
 from .lineage import made_path, mark
 from .names import Everything, usual
@@ -83,7 +83,8 @@ class Completed:
             return Plan.from_json(self._asked["plan"])
         wanted = Wanted.from_json(self._asked.get("wanted") or {})
         part = walks_outside_loops(self._tree)
-        choices = Choices(bool(handed_on(self._tree)), True in self._texts, part)
+        optional = may_leave_out(self._tree)
+        choices = Choices(bool(handed_on(self._tree)), True in self._texts, part, optional)
         plan, self.shows = Scout(self._scouted, self._uses_of, wanted, choices).best()
         self._emitter.emit({"t": "world", "shows": self.shows, **plan.to_json()})
         return plan

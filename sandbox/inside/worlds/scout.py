@@ -44,11 +44,12 @@ class Outcome:
 @dataclass(frozen=True)
 class Choices:
     """What else a text leaves open: `elided`, something in a loop; `absent`, what it imports from
-    packages that are not here; `part`, a loop around it."""
+    packages that are not here; `part`, a loop around it; `optional`, arguments that may be None."""
 
     elided: bool = False
     absent: bool = False
     part: bool = False
+    optional: bool = False
 
 
 class Scout:
@@ -170,6 +171,7 @@ class Scout:
             kind, ["graph", "leaf"]
         )
         for change in (
+            *([{"optional": True}] if self._choices.optional else []),
             *([{"again": True}] if self._walked_once and self._choices.part else []),
             *([{"longer": True}] if self._walked_once else []),
             *([{"repeats": True}] if kind == "reuse" else []),
