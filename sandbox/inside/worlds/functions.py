@@ -175,6 +175,21 @@ def _expand(first: Any = None, *sizes: Any) -> Wishes:
         yield path, [1 if n > 1 and i else max(n, 1) for i, n in enumerate(ints(sizes))]
 
 
+def _solved(given: Any = None, matrix: Any = None, *_: Any) -> Wishes:
+    """A right side as long as the matrix, be it of rows or of columns."""
+    if not (rank(given) and rank(matrix)):
+        return
+    size, rest = int(matrix.shape[-1]), [*map(int, given.shape[1:])]
+    if path := made_for(given):
+        yield path, [size, *rest]
+    elif (path := origin(given)) and shape_of(path)[::-1] == list(given.shape):
+        yield path, [*rest, size]
+
+
+def _solved_by(matrix: Any = None, given: Any = None, *_: Any) -> Wishes:
+    yield from _solved(given, matrix)
+
+
 _RULES: dict[str, Callable[..., Wishes]] = {
     "embedding": _embedding,
     "ctc_loss": _ctc_loss,
@@ -186,6 +201,8 @@ _RULES: dict[str, Callable[..., Wishes]] = {
     **dict.fromkeys(("cross_entropy", "cross_entropy_loss", "nll_loss"), _classes),
     **dict.fromkeys(("view", "reshape"), _view),
     "expand": _expand,
+    **dict.fromkeys(("cholesky_solve", "lu_solve", "triangular_solve"), _solved),
+    **dict.fromkeys(("linalg_solve", "linalg_solve_triangular"), _solved_by),
 }
 
 
