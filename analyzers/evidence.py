@@ -110,7 +110,8 @@ class Hop:
 @dataclass(frozen=True, slots=True)
 class Join:
     """An edge by which the failing graph enters one that was already walked. `stepped`: whether
-    trained parameters behind it were changed by a step since; None where nothing tells."""
+    trained parameters behind it were changed by a step since; `renewed`: whether the line that
+    made it has made another one since. None where nothing tells."""
 
     old: Node
     new: Node | None = None
@@ -120,6 +121,7 @@ class Join:
     shape: tuple[int, ...] = ()
     freed_nodes: int = 0
     stepped: bool | None = None
+    renewed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

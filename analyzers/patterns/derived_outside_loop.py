@@ -37,8 +37,8 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.makers import built_by_a_module, of_parameters_alone
-from analyzers.explain.reuse.story import story_of
-from analyzers.explain.reuse.targets import steps_others
+from analyzers.explain.reuse.story import Story, story_of
+from analyzers.explain.reuse.targets import steps_others, target_calls
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.remake.anew import recompute_where_used
 from analyzers.repair.remake.moving import forward_into_loop
@@ -55,7 +55,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.from_grad or story.in_closure or story.same_pass:
         return None
-    if (story.reuse.remade and not story.cached) or story.reuse.same_root:
+    remade = story.reuse.remade and not (story.cached or _made_ahead(story))
+    if remade or story.reuse.same_root:
         return None
     if (story.bound_inside and story.binders) or story.each_of_many:
         return None
@@ -66,6 +67,14 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return matched(story, NAME, Certainty.CERTAIN)
     by_a_module = built_by_a_module(story)
     return matched(story, NAME, Certainty.POSSIBLE if by_a_module else Certainty.LIKELY)
+
+
+def _made_ahead(story: Story) -> bool:
+    """Whether no pass makes again what an object keeps, though it runs other lines of what made
+    it; not where a loss is held to it."""
+    old = [join.renewed for join in story.reuse.joins]
+    ahead = story.kept_on_object and not story.bound_inside and not any(target_calls(story))
+    return ahead and bool(old) and all(renewed is False for renewed in old)
 
 
 def explain(match: Match, project: Project) -> str:

@@ -96,6 +96,7 @@ def _join(join: rec.Join) -> ev.Join:
         shape=tuple(join.shape),
         freed_nodes=join.freed_nodes,
         stepped=join.stepped,
+        renewed=join.renewed,
     )
 
 

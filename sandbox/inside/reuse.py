@@ -114,6 +114,9 @@ class ReuseWatch(Observer):
         again = [node for node in new if self._made_after(node, freed)]
         new_lines = {_line(self._stamps, node) for node in again} - {None}
         reused_lines = {_line(self._stamps, node) for node in old if is_freed(node)}
+        for join in joins:
+            at = join["old"].get("at")
+            join["renewed"] = (at["file"], at["line"]) in new_lines if at else None
         return {
             "t": "reuse",
             "message": str(error),

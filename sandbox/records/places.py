@@ -89,3 +89,6 @@ class Join(Record):
         description="whether a step changed trained parameters that `old` leads to since; None "
         "where it leads to none, or no step was taken",
     )
+    renewed: bool | None = Field(
+        None, description="whether the line that made `old` has made another node since"
+    )
