@@ -47,6 +47,7 @@ def _cuts(cutting: Cutting, rank: int, stored_first: bool, stored: int) -> Itera
     yield from within.where_asked(cutting, rank)
     if stored_first:
         yield from within.where_stored(cutting, rank + stored)
+        yield from within.where_handed(cutting, rank + stored)
         rank += 1
     shared = SharedFrame(cutting.reuse, cutting.project).shared
     if shared is not None:
@@ -56,6 +57,7 @@ def _cuts(cutting: Cutting, rank: int, stored_first: bool, stored: int) -> Itera
     yield from between.behind_walk(cutting, shared, rank + 2)
     if not stored_first:
         yield from within.where_stored(cutting, rank + 2)
+        yield from within.where_handed(cutting, rank + 2)
     yield from within.where_read(cutting, rank + 3)
 
 

@@ -10,11 +10,13 @@ from analyzers.evidence import Hop
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import hops_at, spot
 from analyzers.repair.blocks import joined
-from analyzers.repair.cut.cutting import Cutting, cut
+from analyzers.repair.cut.cutting import Cutting, cut, kind_carried
 from analyzers.repair.sites.scopes import is_seen, wants_gradient
 from analyzers.repair.sites.statements import read_in, spellings, stores
+from analyzers.source.calls import calls_to
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, part_for
+from analyzers.source.project import spelled
 
 TRIED = 2  # stores that are each cut alone
 ALONE = 4  # expressions that read an old value, each cut alone
@@ -43,6 +45,28 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
         yield _stored([store], rank)
     if found:
         yield _stored(list(found.values()), rank + bool(single))
+
+
+def where_handed(cutting: Cutting, rank: int) -> Iterator[Proposal]:
+    """What a call hands to a function for good, which gives nothing back, cut in that call:
+    `buffer.add(x, y, logits.detach())`."""
+    path, project = cutting.reuse.path, cutting.project
+    edits: list[Edit] = []
+    for hop, given in hops_at(project, path, "argument"):
+        before = path[: path.index(hop)]
+        known = [(h, spot(project, h.at)) for h in before if {*h.carries} & {*hop.carries}]
+        for module, call in calls_to(project, getattr(given.statement, "name", "")):
+            if not isinstance(module.parents.get(call), ast.Expr):
+                continue
+            for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+                for held, where in known:
+                    if where is None or where.scope is not module.scope_of(call):
+                        continue
+                    if held.name == spelled(argument):
+                        edits += cutting.replaced(module, argument, kind_carried(held))
+                        break
+    if edits:
+        yield cut("detach-when-handed-over", "Detach what is handed over", joined(edits), rank)
 
 
 def where_asked(cutting: Cutting, rank: int) -> Iterator[Proposal]:
