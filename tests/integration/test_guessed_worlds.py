@@ -170,6 +170,45 @@ ONE_OF_A_DICTIONARY = WEIGHTS_IN_A_DICTIONARY.replace(
 NUMBERS_ON_THE_BOARD = WORDS_BY_WHICH_IT_IS_CALLED.replace(
     "over.mean())\n", "over.mean().item())\n"
 )
+ONLY_WITH_WHAT_MAY_BE_LEFT_OUT = """\
+def forward(self, sites, roads, closed=None):
+    pull = torch.exp(self.pull(sites))
+    if closed is not None:
+        pull *= closed.to(pull.dtype)
+    share = pull / pull.sum(0, keepdim=True)
+    return self.last(share * self.first(sites)) + roads
+"""
+OVERWRITTEN = """\
+RuntimeError: one of the variables needed for gradient computation has been modified by an \
+inplace operation: [torch.FloatTensor [4, 8]], which is output 0 of ExpBackward0"""
+SOLVED_WITH_A_FACTOR = """\
+class Field(nn.Module):
+    def __init__(self, gauges):
+        super().__init__()
+        self.register_buffer("gauges", gauges)
+        self.place = nn.Linear(gauges.shape[1], 3)
+        self.log_noise = nn.Parameter(torch.tensor(-1.0))
+
+    def likeness(self, a, b):
+        return torch.exp(-(self.place(a)[:, None] - self.place(b)[None]).square().sum(-1))
+
+    def prepare(self):
+        own = self.likeness(self.gauges, self.gauges)
+        self.factor = torch.linalg.cholesky(own + self.log_noise.exp() * torch.eye(len(own)))
+
+    def forward(self, where, rain):
+        return (self.likeness(where, self.gauges) @ torch.cholesky_solve(rain.t(), self.factor)).t()
+
+field = Field(gauges)
+opt = torch.optim.Adam(field.parameters(), lr=1e-2)
+for season in range(5):
+    field.prepare()
+    for where, rain, seen in days:
+        loss = F.l1_loss(field(where, rain), seen)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
 NOTHING_IN_SIGHT_LEARNS = """\
 for step in range(1, turns + 1):
     shares = steer(x)
@@ -196,6 +235,10 @@ async def asked(script: str, error: str = "") -> Findings:
         pytest.param(NAMES_OF_TERMS, "", "growing-history", 9, id="terms"),
         pytest.param(BODY_OF_A_LOOP, "", "aliased-grad", 6, id="body"),
         pytest.param(WEIGHTS_IN_A_DICTIONARY, "", "starved-parameter", 9, id="dictionary"),
+        pytest.param(
+            ONLY_WITH_WHAT_MAY_BE_LEFT_OUT, OVERWRITTEN, "inplace-activation", 4, id="optional"
+        ),
+        pytest.param(SOLVED_WITH_A_FACTOR, AGAIN, "derived-outside-loop", 13, id="solved"),
         pytest.param(A_COPY_LEARNS, "", "starved-parameter", 10, id="copy"),
     ],
 )

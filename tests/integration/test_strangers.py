@@ -58,11 +58,13 @@ MENDED = [
     "batch49/starved_parameter/speech_unit_vq",
     "batch49/step_between_backwards/hexapod_world_model",
     "batch49/undetached_target/phase_to_fluorescence",
+    "batch49/lbfgs_closure/piano_string_modes",
     "batch51/accumulated_loss/parcel_snapshots",
     "batch51/retain_graph_leak/gesture_lif",
     "batch52/starved_parameter/equilibrium_crystal",
     "batch52/undetached_target/tennis_lambda_returns",
     "batch53/inplace_leaf/finger_stiffness",
+    "batch54/derived_outside_loop/lj_mixing_table",
 ]
 
 
