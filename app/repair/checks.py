@@ -112,12 +112,22 @@ def hoards(trace: Trace) -> str:
 
 def _growth(trace: Trace) -> float:
     """By how many nodes what is kept alive grows from pass to pass, if in every one. A helper's
-    callers are told apart: one pass may call it for a derivative, for that one's, and so on."""
+    callers are told apart: one pass may call it for a derivative, for that one's, and so on. What
+    a forward asks of `autograd.grad` several times in front of a backward is of one pass."""
     paths: dict[tuple[tuple[str, int], ...], list[int]] = defaultdict(list)
+    walks = any(record.visit.kind == "backward" for record in trace.backwards)
+    asked: set[tuple[tuple[str, int], ...]] = set()
     for record in trace.backwards:
+        path = tuple((place.file, place.line) for place in record.visit.stack)
+        path = path or ((record.visit.at.file, record.visit.at.line),)
+        if record.visit.kind == "backward":
+            asked.clear()
+        elif path in asked:
+            continue
+        elif walks:
+            asked.add(path)
         if record.kept is not None:
-            path = tuple((place.file, place.line) for place in record.visit.stack)
-            paths[path or ((record.visit.at.file, record.visit.at.line),)].append(record.kept)
+            paths[path].append(record.kept)
     rates = [
         (kept[-1] - kept[0]) / (len(kept) - 1)
         for kept in paths.values()
