@@ -22,16 +22,15 @@ _MAY_CALL = frozenset(
 def functions_cutting(module: Module, project: Project) -> list[str]:
     """Functions that a module can call by a plain name, which give back what they are given
     without its graph (`repackage_hidden`)."""
-    own = [node for node in module.tree.body if isinstance(node, ast.FunctionDef)]
-    found = [function.name for function in own if _cuts_its_argument(function)]
+    named = [(node.name, node) for node in module.tree.body if isinstance(node, ast.FunctionDef)]
     for node in walk_scope(module.tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             source = project.module(node.module.replace(".", "/") + ".py")
             for item in node.names if source is not None else ():
-                for function in source.functions_named(item.name) if source is not None else ():
-                    if isinstance(function, ast.FunctionDef) and _cuts_its_argument(function):
-                        found.append(item.asname or item.name)
-    return found
+                there = source.functions_named(item.name) if source is not None else ()
+                own = [f for f in there if isinstance(f, ast.FunctionDef)]
+                named += [(item.asname or item.name, function) for function in own]
+    return [name for name, function in named if _cuts_its_argument(function)]
 
 
 def _cuts_its_argument(function: ast.FunctionDef) -> bool:

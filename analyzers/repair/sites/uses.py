@@ -56,18 +56,15 @@ def _detached(
 ) -> tuple[Edit, ...]:
     """Edits that detach a name wherever the loss that the last statement walks reads it; of a
     statement with several calls, in the one of the function `only`."""
-    editor = Editor(module)
-    edits: list[Edit] = []
-    for statement in leading_to(scope, last, name) if last is not None else ():
-        for node in _read_by(statement, only):
-            if not isinstance(node, ast.Name | ast.Attribute) or spelled(node) != name:
-                continue
-            parent = module.parents.get(node)
-            if isinstance(parent, ast.Attribute) and parent.attr in WITHOUT_GRAPH:
-                continue
-            if isinstance(node.ctx, ast.Load):
-                edits.append(idiom.at(editor, node))
-    return tuple(edits)
+    found = [
+        node
+        for statement in (leading_to(scope, last, name) if last is not None else ())
+        for node in _read_by(statement, only)
+        if isinstance(node, ast.Name | ast.Attribute) and spelled(node) == name
+        if isinstance(node.ctx, ast.Load)
+        if getattr(module.parents.get(node), "attr", None) not in WITHOUT_GRAPH
+    ]
+    return tuple(idiom.at(Editor(module), node) for node in found)
 
 
 def _read_by(statement: ast.stmt, function: str) -> Iterator[ast.AST]:
