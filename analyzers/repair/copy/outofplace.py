@@ -7,6 +7,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Set
 
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined, rewritten
 from analyzers.repair.rewrite import unused_name, without_keyword, without_true
@@ -199,8 +200,3 @@ def given_new(written: Iterable[tuple[Spot, Set[str]]], how: str, rank: int) -> 
         late = 2 if sum(edit.text.count(".clone()") for edit in edits) > 1 else 0
         title = f"Give {said(names)} a new tensor instead of writing {how}"
         yield Proposal("out-of-place", title, joined(edits), "", rank + late)
-
-
-def said(names: Iterable[str]) -> str:
-    """Names in a title, each once."""
-    return " and ".join(f"`{name}`" for name in dict.fromkeys(names)) or "the value"

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot, assignments_to
-from analyzers.repair.copy.outofplace import cloned_first, given_new, said
+from analyzers.repair.copy.outofplace import cloned_first, given_new
 from analyzers.repair.rewrite import without_true
 from analyzers.source.detached import FACTS
 from analyzers.source.edits import Edit, Editor

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.rewrite import unused_name
@@ -35,7 +36,7 @@ def list_and_stack(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
             buffers = list(_buffers(loop).values())
             if buffers and all(_is_regular(where, loop, buffer) for buffer in buffers):
                 edits = [edit for buffer in buffers for edit in _converted(where, loop, buffer)]
-                names = " and ".join(f"`{buffer.name}`" for buffer in buffers)
+                names = said(buffer.name for buffer in buffers)
                 title = f"Collect {names} in a list and stack it behind the loop"
                 yield Proposal("list-and-stack", title, joined(edits), "", rank)
 

@@ -102,24 +102,31 @@ def _weighs_log_probability(story: Story) -> bool:
 
 
 def detach_at_use(story: Story, rank: int = 0) -> Iterator[Proposal]:
-    """Detach the carrier where the first loss reads it; or where the second does. What was only
-    ever seen to be a structure of tensors has no `detach`."""
-    seen = {hop.kind.kind for hop in story.reuse.path if hop.name == story.name}
-    if story.shared is None or not story.name or (seen and "tensor" not in seen):
+    """Detach the carrier where the first loss reads it; or where the second does."""
+    if story.shared is None or not story.name:
         return
     yield from _in_target_calls(story, rank)
     yield from _in_helpers(story, rank)
     walks = (("first", story.reuse.freed), ("second", story.reuse.reached))
     for later, (title, visit) in enumerate(walks):
-        for use in uses(story, visit):
+        for name, edits in uses(story, visit):
+            if not _is_tensor(story, name):
+                continue
             told = "That loss no longer sends gradient through it."
-            given = f"Give the {title} loss a detached `{use.name}`"
-            yield Proposal(f"detach-in-{title}-loss", given, use.edits, told, rank + later)
+            given = f"Give the {title} loss a detached `{name}`"
+            yield Proposal(f"detach-in-{title}-loss", given, edits, told, rank + later)
+
+
+def _is_tensor(story: Story, name: str) -> bool:
+    """Whether a name may stand for a tensor: not where it was only seen to stand for others."""
+    seen = {hop.kind.kind for hop in story.reuse.path if hop.name == name}
+    return not seen or "tensor" in seen
 
 
 def _in_target_calls(story: Story, rank: int) -> Iterator[Proposal]:
     """Detach what a loss function gets as its target."""
-    if targets := [call.args[1] for call in target_calls(story)]:
+    targets = [call.args[1] for call in target_calls(story)]
+    if targets and all(_is_tensor(story, spelled(target)) for target in targets):
         editor = Editor(story.frame.module)
         edits = tuple(editor.append_to(target, ".detach()") for target in targets)
         title = f"Give the loss a detached `{editor.text_of(targets[0])}`"

@@ -12,12 +12,13 @@ from analyzers.evidence import GraphReuse, Hop, Kind
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.recordtypes import record_fields
 from analyzers.explain.reuse.shared_frame import SharedFrame
+from analyzers.explain.sentences import said
 from analyzers.repair.blocks import alias, indentation
 from analyzers.repair.cut.detaching import Idiom
 from analyzers.repair.cut.kinds import Writing, carried, has_graph
 from analyzers.repair.sites.helpers import functions_cutting, methods_cutting
 from analyzers.repair.sites.names import deque_of, quote_of, replace_of, with_imports
-from analyzers.repair.sites.scopes import rebinds, wants_gradient
+from analyzers.repair.sites.scopes import guarded, rebinds, wants_gradient
 from analyzers.source.detached import is_made_without
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.project import Module, Project, Scope
@@ -35,6 +36,18 @@ class Written(NamedTuple):
     lines: list[str]
     title: str
     needs: frozenset[str] = frozenset()
+
+
+class Site(NamedTuple):
+    """A place for statements that cut: in front of a statement, or behind it; `guarded`: where the
+    first pass may find None."""
+
+    strategy: str
+    told: str
+    statement: ast.stmt
+    rank: int
+    behind: bool = False
+    guarded: bool = False
 
 
 @dataclass
@@ -83,7 +96,7 @@ class Cutting:
             return
         writing = self.writing(module)
         names = [writing.path(hop.name) for hop in hops]
-        title = "Detach " + " and ".join(f"`{name}`" for name in names)
+        title = f"Detach {said(names)}"
         bound = all(rebinds(hop, scope) for hop in hops)
         for helper in functions_cutting(module, self.project)[:2] if bound else ():
             lines = [f"{name} = {helper}({name})" for name in names]
@@ -154,11 +167,17 @@ class Cutting:
                 return None
         return [(value, part) for value, part in parts if part is not None]
 
-    def proposal(self, strategy: str, made: Written, where: str, edit: Edit, rank: int) -> Proposal:
-        """Statements put somewhere, with the imports that they want."""
-        module = self.project.module(edit.path)
-        imports = with_imports(module, made.needs) if module is not None else ()
-        return cut(strategy, f"{made.title} {where}", (edit, *imports), rank)
+    def at(
+        self, sites: Sequence[Site], hops: Sequence[Hop], module: Module, scope: Scope
+    ) -> Iterator[Proposal]:
+        """These names cut at each of the sites, with the imports that this wants."""
+        editor, step = Editor(module), indentation(module)
+        for made in self.written(hops, module, scope):
+            for site in sites:
+                lines = guarded(made.lines, hops, step) if site.guarded else made.lines
+                put = editor.insert_after if site.behind else editor.insert_before
+                edits = (put(site.statement, *lines), *with_imports(module, made.needs))
+                yield cut(site.strategy, f"{made.title} {site.told}", edits, site.rank)
 
 
 def cut(strategy: str, title: str, edits: tuple[Edit, ...], rank: int) -> Proposal:

@@ -172,7 +172,6 @@ def _path(story: Story, shared: Shared, entries: bool) -> Iterator[Hop]:
 
 def _rebound_behind(story: Story, shared: Shared, here: Place, maker: str) -> Iterator[Hop]:
     """The carriers where the pass, behind its walk, calls what gives them new values."""
-    assert shared.freed is not None
     block = shared.module.block_of(shared.freed)
     for statement in block[block.index(shared.freed) + 1 :] if maker else []:
         if any(calls_named(statement, maker)):

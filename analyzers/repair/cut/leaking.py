@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from analyzers.evidence import Holder, Place, SilentFault
 from analyzers.explain.pattern import Carrier, Proposal
+from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot, assignments_to, names_held, root_of, spot
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
@@ -143,7 +144,5 @@ def cut_behind_walk(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     names = [n for n in names_held(fault.holders) if "…" not in n][:MAX_NAMES]
     if where is not None and idiom is not None and names:
         edit = where.editor.insert_after(where.statement, *(f"{n} = {idiom.of(n)}" for n in names))
-        title = (
-            f"Cut {' and '.join(f'`{name}`' for name in names)} off its past behind the backward"
-        )
+        title = f"Cut {said(names)} off its past behind the backward"
         yield cut("detach-behind-backward", title, (edit,), 0)

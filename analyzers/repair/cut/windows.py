@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
+from analyzers.explain.sentences import said
 from analyzers.explain.spots import root_of, spot
 from analyzers.repair.cut.cutting import cut
 from analyzers.repair.cut.expected import visible
@@ -45,7 +46,6 @@ def _last_of_pass(story: Story) -> ast.stmt:
     """The last statement of the block in which the walk of this pass stands, where that block
     holds further walks; else the walk (with its step)."""
     shared = story.frame
-    assert shared.freed is not None
     for parent in takewhile(lambda p: p is not story.loop, shared.module.ancestors(shared.freed)):
         if isinstance(parent, ast.If):
             return parent.body[-1]
@@ -107,10 +107,9 @@ def gathered_emptied(story: Story) -> Iterator[Proposal]:
         return
     beside = {n for n in read if "." in n and n.rpartition(".")[0] in owners}
     names = sorted(lists | {name for name in beside if _fills_in_steps(story, name)})
-    told = " and ".join(f"`{name}`" for name in names)
     lines = [f"{name}.clear()" for name in names]
     edit = Editor(where.module).insert_after(walked_behind(where.module, where.statement), *lines)
-    title = f"Empty {told} behind the backward"
+    title = f"Empty {said(names)} behind the backward"
     why = "Each backward uses what was gathered since the last."
     yield Proposal("empty-gathered", title, (edit,), why, -SECOND_CHOICE)
 
@@ -135,7 +134,6 @@ def _fills_in_steps(story: Story, name: str) -> bool:
 def _within_pass(story: Story, call: ast.AST) -> bool:
     """Whether a call stands in a loop of its own inside the one that the walk stands in."""
     shared = story.frame
-    assert shared.freed is not None
     inner = next(iter(shared.module.loops_around(call)), None)
     own = inner is not None and inner is not story.loop
     return own and not shared.module.holds(inner, shared.freed)

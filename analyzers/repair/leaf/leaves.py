@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.explain.missing import element_of
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import (
     alias,
@@ -17,7 +18,7 @@ from analyzers.repair.blocks import (
     rewritten,
     wrapped,
 )
-from analyzers.repair.copy.outofplace import out_of_place, said
+from analyzers.repair.copy.outofplace import out_of_place
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.calls import calls_named, reads_gradient
 from analyzers.source.edits import Edit, Editor

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from analyzers.explain.missing import element_of, updates_returned
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import indentation, joined, missing_import, rewritten, wrapped
-from analyzers.repair.copy.outofplace import said
 from analyzers.repair.leaf.leaves import clears, in_place_of, loop_of, no_grad_header
 from analyzers.source.flow import bindings, called_name, is_dotted, rebinds, run_around
 from analyzers.source.project import spelled

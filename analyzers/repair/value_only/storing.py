@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.evidence import Holder, Place
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.sentences import said
 from analyzers.explain.spots import assignments_to, names_held, root_of, spot
 from analyzers.repair.blocks import indentation, joined, rewritten
 from analyzers.repair.rewrite import unused_name
@@ -29,8 +30,7 @@ def stored_detached(
     names = names_held(holders)
     edits = [edit for name in names for edit in _where_stored(name, project)]
     if edits:
-        told = " and ".join(f"`{name}`" for name in names[:2])
-        title = f"Store {told} without its graph"
+        title = f"Store {said(names[:2])} without its graph"
         yield Proposal("detach-when-stored", title, joined(edits), "", rank)
     where = spot(project, at)
     for call in calls_named(where.statement, "deepcopy") if where is not None else ():
