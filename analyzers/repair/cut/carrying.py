@@ -9,11 +9,11 @@ from analyzers.explain.spots import Spot
 from analyzers.repair.cut.detaching import starts_as_none, values_given
 from analyzers.source.flow import (
     bindings,
+    flowing_into,
     names_bound,
     names_read,
     names_read_by,
     statements_of,
-    value_of,
 )
 from analyzers.source.project import Loop, spelled
 from analyzers.source.reads import attributes_loaded
@@ -25,7 +25,7 @@ def carried_names(loop: Loop, roots: set[str]) -> list[str]:
     plain numbers are left out: nothing flows from them into a root."""
     statements = statements_of(loop)
     bound = names_bound(loop)
-    flowing = _sources(statements, roots)
+    flowing = flowing_into(statements, roots)
     return [name for name in _read_first(statements) if name in bound and name in flowing]
 
 
@@ -38,22 +38,6 @@ def _read_first(statements: Sequence[ast.stmt]) -> list[str]:
         found += [n for n in read if n not in known and n not in found]
         known |= set(bindings(statement))
     return found
-
-
-def _sources(statements: Sequence[ast.stmt], wanted: set[str]) -> set[str]:
-    """Names that flow into the wanted ones through these statements."""
-    wanted = set(wanted)
-    for _ in range(8):
-        more = {
-            name
-            for s in statements
-            if (value := value_of(s)) is not None and set(bindings(s)) & wanted
-            for name in names_read(value)
-        }
-        if more <= wanted:
-            break
-        wanted |= more
-    return wanted
 
 
 def carried_attributes(where: Spot) -> Iterator[tuple[str, ast.stmt]]:
