@@ -20,6 +20,7 @@ from analyzers.explain.pattern import (
 from analyzers.explain.renamed import in_read_names
 from analyzers.explain.reuse.story import story_of
 from analyzers.repair.cut.carried import cuts
+from analyzers.repair.forbidden import is_forbidden
 from analyzers.request.causes import Candidate, Explained, Happening
 from analyzers.request.in_place import in_place
 from analyzers.request.ranking import in_turns
@@ -124,6 +125,8 @@ def _candidates(match: Match, turn: int, project: Project) -> list[Candidate]:
     are left out."""
     found: list[Candidate] = []
     for proposal in _proposals(match, patterns()[match.pattern], project):
+        if is_forbidden(proposal, match.evidence, project):
+            continue
         files = patched(project, proposal)
         if files and all(other.files != files for other in found):
             found.append(

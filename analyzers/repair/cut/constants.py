@@ -110,23 +110,14 @@ def detach_at_use(story: Story, rank: int = 0) -> Iterator[Proposal]:
     walks = (("first", story.reuse.freed), ("second", story.reuse.reached))
     for later, (title, visit) in enumerate(walks):
         for name, edits in uses(story, visit):
-            if not _is_tensor(story, name):
-                continue
             told = "That loss no longer sends gradient through it."
             given = f"Give the {title} loss a detached `{name}`"
             yield Proposal(f"detach-in-{title}-loss", given, edits, told, rank + later)
 
 
-def _is_tensor(story: Story, name: str) -> bool:
-    """Whether a name may stand for a tensor: not where it was only seen to stand for others."""
-    seen = {hop.kind.kind for hop in story.reuse.path if hop.name == name}
-    return not seen or "tensor" in seen
-
-
 def _in_target_calls(story: Story, rank: int) -> Iterator[Proposal]:
     """Detach what a loss function gets as its target."""
-    targets = [call.args[1] for call in target_calls(story)]
-    if targets and all(_is_tensor(story, spelled(target)) for target in targets):
+    if targets := [call.args[1] for call in target_calls(story)]:
         editor = Editor(story.frame.module)
         edits = tuple(editor.append_to(target, ".detach()") for target in targets)
         title = f"Give the loss a detached `{editor.text_of(targets[0])}`"

@@ -1,0 +1,42 @@
+"""Edits that the observed types forbid: `.detach()` asked of what is no tensor."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from analyzers.evidence import GraphReuse
+from analyzers.explain.pattern import Proposal
+from analyzers.source.edits import Edit
+from analyzers.source.project import Project
+
+_ASKED = re.compile(r"([A-Za-z_][\w.]{0,120})\.detach\(\)")
+_BEFORE = 160  # characters in front of an edit that may spell what it detaches
+
+
+def is_forbidden(proposal: Proposal, evidence: object, project: Project) -> bool:
+    """Whether a proposal detaches a name that was only ever seen to stand for something else."""
+    if not isinstance(evidence, GraphReuse) or not evidence.path or _has_own(project):
+        return False
+    seen: dict[str, set[str]] = {}
+    for hop in evidence.path:
+        seen.setdefault(hop.name, set()).add(hop.kind.kind)
+    return any(
+        name in seen and "tensor" not in seen[name]
+        for edit in proposal.edits
+        for name in _detached(edit, project)
+    )
+
+
+def _detached(edit: Edit, project: Project) -> Iterator[str]:
+    """The names that an edit detaches as they stand: those it writes, and one it stands behind."""
+    before = project.files[edit.path][max(0, edit.start - _BEFORE) : edit.start]
+    yield from _ASKED.findall(edit.text)
+    if edit.text.startswith(".detach()"):
+        yield from re.findall(r"[A-Za-z_][\w.]*\Z", before)[-1:]
+
+
+def _has_own(project: Project) -> bool:
+    """Whether the script has a class whose objects can be detached, too."""
+    return any(node.name == "detach" for _, node in project.each(ast.FunctionDef))
