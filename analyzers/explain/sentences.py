@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from analyzers.evidence import InplaceChange, MissingGraph, SilentFault
 from analyzers.explain.pattern import Match, evidence_in
 from analyzers.explain.reuse.telling import line
 from analyzers.source.project import Project
+
+
+def said(names: Iterable[str]) -> str:
+    """Names in a text, each once."""
+    return " and ".join(f"`{name}`" for name in dict.fromkeys(names)) or "the value"
 
 
 def changed(match: Match, project: Project) -> str:

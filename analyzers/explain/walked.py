@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Set
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.spots import functions_calling, names_held, root_of
 from analyzers.source.flow import (
     WALKS,
-    bindings,
     called_name,
+    flowing_into,
     names_read,
-    names_read_by,
     statements_of,
     walk_scope,
     walked,
 )
 from analyzers.source.project import Project
-from analyzers.source.targets import target_names
-
-ROUNDS = 8  # assignments in a row that are followed
 
 
 def is_walked(fault: SilentFault, project: Project) -> bool:
@@ -33,7 +28,7 @@ def is_walked(fault: SilentFault, project: Project) -> bool:
         name in held or ("." in name and name.rpartition(".")[2] in attributes)
         for module in project.modules.values()
         for scope in module.scopes
-        for name in _flowing(scope, _given(scope, walking))
+        for name in flowing_into(statements_of(scope), _given(scope, walking))
     )
 
 
@@ -46,22 +41,3 @@ def _given(scope: ast.AST, walking: set[str]) -> set[str]:
         elif isinstance(call, ast.Call) and called_name(call) in walking:
             given += [*call.args, *(keyword.value for keyword in call.keywords)]
     return set().union(*(names_read(node) for node in given if node is not None))
-
-
-def _flowing(scope: ast.AST, wanted: set[str]) -> set[str]:
-    """The wanted names, and those that they are made of by assignments, stores and loops."""
-    given = [_taking(node) for node in statements_of(scope)]
-    found = set(wanted)
-    for _ in range(ROUNDS):
-        more = set().union(*(read for bound, read in given if bound & found)) - found
-        if not more:
-            break
-        found |= more
-    return found
-
-
-def _taking(statement: ast.stmt) -> tuple[set[str], Set[str]]:
-    """What a statement binds or stores into, and the names it takes that from."""
-    if isinstance(statement, ast.For):
-        return set(target_names(statement.target)), names_read(statement.iter)
-    return set(bindings(statement)), names_read_by(statement)

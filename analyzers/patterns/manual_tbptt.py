@@ -112,7 +112,7 @@ def _gradient_like(argument: ast.expr, scope: Scope) -> bool:
 
 def _windowed(story: Story) -> bool:
     """Whether the walk happens every so many steps of the loop that it stands in."""
-    if story.shared is None or story.shared.reached is None:
+    if story.shared is None:
         return False
     return any(
         isinstance(parent, ast.If)

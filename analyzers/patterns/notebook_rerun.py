@@ -102,8 +102,6 @@ def _made_in(story: Story, *cells: Cell) -> bool:
 def _stands_twice(shared: Shared, freed: Cell, reached: Cell) -> bool:
     """Whether one of the two cells is the other once more, maybe with lines added, and the same
     statement of both walked the graph."""
-    if shared.freed is None or shared.reached is None:
-        return False
     if ast.dump(shared.freed) != ast.dump(shared.reached):
         return False
     first, second = _texts(shared.module, freed), _texts(shared.module, reached)

@@ -14,10 +14,11 @@ _USUAL = {"torch.nn.functional": "F", "torch.nn": "nn", "numpy": "np"}
 
 
 def text_with(editor: Editor, node: ast.AST, edits: Iterable[Edit]) -> str:
-    """The node's source with edits made that lie inside of it."""
-    start, _ = editor.span(node)
-    moved = [Edit(e.path, e.start - start, e.end - start, e.text) for e in edits]
-    return apply(editor.text_of(node), moved)
+    """The node's source with edits made in it, or right in front of it."""
+    made, (start, end) = list(edits), editor.span(node)
+    start = min([start, *(edit.start for edit in made)])
+    moved = [Edit(e.path, e.start - start, e.end - start, e.text) for e in made]
+    return apply(editor.module.text[start:end], moved)
 
 
 def lines_with(editor: Editor, statement: ast.stmt, edits: Iterable[Edit] = ()) -> list[str]:
@@ -54,16 +55,16 @@ def wrapped(
     if not lead and editor.module.text[start : editor.span(first)[0]].strip():
         return None  # `if x: statement`
     indent, step = editor.indent_of(first), indentation(editor.module)
-    body = editor.module.text[start:end]
     if lead or tail or len({statement_first_line(s) for s in statements}) < len(statements):
-        body = "\n".join(
+        body = [
             line for s in statements for line in lines_with(editor, s, _inside(editor, s, edits))
-        )
+        ]
     else:
-        body = apply(body, [Edit(e.path, e.start - start, e.end - start, e.text) for e in edits])
+        moved = [Edit(e.path, e.start - start, e.end - start, e.text) for e in edits]
+        body = apply(editor.module.text[start:end], moved).splitlines()
     lines = [header] + [
         indent + step + line.removeprefix(indent) if line.strip() else ""
-        for line in [*body.splitlines(), *behind]
+        for line in [*body, *behind]
     ]
     return Edit(editor.module.path, start, end, lead + editor.newline.join(lines) + tail)
 
@@ -101,20 +102,10 @@ def _spans_lines(node: ast.AST) -> bool:
 
 def unwrapped(editor: Editor, block: ast.With) -> tuple[Edit, ...] | None:
     """The statements of a `with`, without it."""
-    if any(_spans_lines(node) for node in walk(block)) or len(block.items) != 1:
+    if len(block.items) != 1:
         return None
-    indent = editor.indent_of(block)
-    lines: list[str] = []
-    previous = block.body[0].lineno
-    for statement in block.body:
-        lines += [""] * max(0, statement_first_line(statement) - previous)
-        inner = editor.indent_of(statement)
-        raw = editor.module.lines[statement_first_line(statement) - 1 : statement.end_lineno]
-        lines += [indent + line.removeprefix(inner) for line in raw]
-        previous = (statement.end_lineno or statement.lineno) + 1
-    start = editor.offset(block.lineno, 0)
-    end = editor.offset((block.end_lineno or block.lineno) + 1, 0)
-    return (Edit(editor.module.path, start, end, editor.newline.join(lines) + editor.newline),)
+    start, end = editor.span(block)
+    return (Edit(editor.module.path, start, end, unindented(editor, block).lstrip()),)
 
 
 def unindented(editor: Editor, block: ast.If | ast.With) -> str:
@@ -180,15 +171,8 @@ def _imports(tree: ast.Module) -> dict[str, str]:
 
 def missing_import(editor: Editor, name: str = "torch") -> tuple[Edit, ...]:
     """An import of the library, where the module has none."""
-    if imported(editor.module, name) is not None:
-        return ()
-    first = next(
-        (
-            s
-            for s in editor.module.tree.body
-            if isinstance(s, ast.Import | ast.ImportFrom)
-            and getattr(s, "module", None) != "__future__"
-        ),
-        None,
-    )
-    return (editor.insert_before(first, f"import {name}"),) if first is not None else ()
+    known = imported(editor.module, name) is not None
+    for node in editor.module.tree.body if not known else ():
+        if isinstance(node, ast.Import) or getattr(node, "module", "__future__") != "__future__":
+            return (editor.insert_before(node, f"import {name}"),)
+    return ()

@@ -47,7 +47,6 @@ def with_keyword(editor: Editor, call: ast.Call, keyword: str, value: str = "Tru
 def without_keyword(editor: Editor, call: ast.Call, keyword: ast.keyword) -> Edit:
     """The call without one keyword argument, and without the comma that parted it."""
     start, end = editor.span(keyword)
-    text = editor.module.text
     given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
     given.sort(key=lambda argument: editor.span(argument)[0])
     at = given.index(keyword)
@@ -56,10 +55,8 @@ def without_keyword(editor: Editor, call: ast.Call, keyword: ast.keyword) -> Edi
     elif len(given) > 1:
         end = editor.span(given[1])[0]
     else:
-        rest = text[end:]
-        comma = rest.lstrip()
-        if comma.startswith(","):
-            end += len(rest) - len(comma) + 1
+        rest = editor.module.text[end:]
+        end += len(rest) - len(rest.lstrip().removeprefix(",")) if rest.lstrip()[:1] == "," else 0
     return Edit(editor.module.path, start, end, "")
 
 
@@ -84,12 +81,7 @@ def made_anew(strategy: str, title: str, *edits: Edit, rank: int = 0) -> Proposa
 
 def top_level_in(module: Module, node: ast.AST, block: Sequence[ast.stmt]) -> ast.stmt | None:
     """The statement of the block that holds the node, or is it."""
-    if node in block and isinstance(node, ast.stmt):
-        return node
-    for parent in module.ancestors(node):
-        if parent in block and isinstance(parent, ast.stmt):
-            return parent
-    return None
+    return next((s for s in block if module.holds(s, node)), None)
 
 
 def sum_in_loop(

@@ -15,6 +15,7 @@ STORING_METHODS = frozenset(
     {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push"}
 )
 
+_ROUNDS = 8  # assignments in a row that are followed
 _SCOPES = (*FUNCTIONS, ast.ClassDef)
 _NUMBERS = frozenset({"item", "len", "float", "int", "size", "numel"})
 
@@ -237,6 +238,22 @@ def feeding(scope: ast.AST) -> dict[str, list[tuple[ast.stmt, set[str]]]]:
             for name in dict.fromkeys(bindings(statement)):
                 found.setdefault(name, []).append((statement, read))
     return found
+
+
+def flowing_into(statements: Sequence[ast.stmt], wanted: Set[str]) -> set[str]:
+    """The wanted names, and those that they are made of by assignments, stores and loops."""
+    given = [_taking(statement) for statement in statements]
+    found = set(wanted)
+    for _ in range(_ROUNDS):
+        found |= set().union(*(read for bound, read in given if bound & found))
+    return found
+
+
+def _taking(statement: ast.stmt) -> tuple[set[str], Set[str]]:
+    """What a statement binds or stores into, and the names it takes that from."""
+    if isinstance(statement, ast.For):
+        return set(target_names(statement.target)), names_read(statement.iter)
+    return set(bindings(statement)), names_read_by(statement)
 
 
 def value_of(statement: ast.stmt) -> ast.expr | None:

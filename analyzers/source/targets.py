@@ -77,3 +77,17 @@ def _pairs(target: ast.expr, source: ast.expr) -> list[tuple[ast.expr, ast.expr]
         ):
             return [(entry, source)]
     return [(target, source)]
+
+
+def keyed(node: ast.AST) -> Iterator[tuple[object, ast.expr]]:
+    """Keys and names with the values that a dictionary, a store under a key, a call or a signature
+    gives them."""
+    match node:
+        case ast.Dict(keys=keys, values=values):
+            yield from ((getattr(k, "value", None), v) for k, v in zip(keys, values, strict=True))
+        case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(value=key)), *_], value=value):
+            yield key, value
+        case ast.Call(keywords=keywords):
+            yield from ((keyword.arg, keyword.value) for keyword in keywords)
+        case ast.arguments(args=args, defaults=defaults) if defaults:
+            yield from zip((a.arg for a in args[-len(defaults) :]), defaults, strict=True)

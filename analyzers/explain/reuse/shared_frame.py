@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from analyzers.evidence import GraphReuse, Place, Visit
 from analyzers.explain.reuse.passing import Frame, frames
+from analyzers.explain.spots import spot
 from analyzers.source.flow import called_name, walk_scope
 from analyzers.source.project import Loop, Module, Project, Scope
 from analyzers.source.trees import position, walk
@@ -17,42 +18,31 @@ from analyzers.source.trees import position, walk
 
 @dataclass(frozen=True)
 class Shared:
-    """The innermost activation that both calls have in common, and the line of each in it, with the
-    column where that is known."""
+    """The innermost activation that both calls have in common: the statement of each in it, and the
+    line that the call stands on."""
 
     module: Module
     scope: Scope
+    freed: ast.stmt
+    reached: ast.stmt
     freed_line: int
     reached_line: int
     frame: int
     function: str
-    columns: tuple[int, int] = (-1, -1)
-
-    @cached_property
-    def freed(self) -> ast.stmt | None:
-        """The statement of this frame that led to the freeing call."""
-        return self.module.statement_at(self.freed_line, self.columns[0])
-
-    @cached_property
-    def reached(self) -> ast.stmt | None:
-        """The statement of this frame that led to the failing call."""
-        return self.module.statement_at(self.reached_line, self.columns[1])
 
     @property
     def freed_at(self) -> tuple[int, int]:
         """Where the statement that led to the freeing call begins."""
-        return position(self.freed) if self.freed is not None else (self.freed_line, 0)
+        return position(self.freed)
 
     @property
     def reached_at(self) -> tuple[int, int]:
         """Where the statement that led to the failing call begins."""
-        return position(self.reached) if self.reached is not None else (self.reached_line, 0)
+        return position(self.reached)
 
     @cached_property
     def loops(self) -> list[Loop]:
         """The loops around both statements, innermost first."""
-        if self.freed is None or self.reached is None:
-            return []
         around = self.module.loops_around(self.freed)
         return [loop for loop in self.module.loops_around(self.reached) if loop in around]
 
@@ -69,21 +59,13 @@ class SharedFrame:
         """The innermost frame on both stacks; None when the source is not at hand."""
         pairs = zip(_stack(self.reuse.freed), _stack(self.reuse.reached), strict=False)
         for freed, reached in reversed(list(_common(pairs))):
-            module = self.project.module(reached.file)
-            if module is None:
+            if (there := spot(self.project, reached)) is None:
                 continue
-            statement = module.statement_at(reached.line, reached.column)
-            if statement is None:
-                continue
-            return Shared(
-                module,
-                module.scope_of(statement),
-                freed.line,
-                reached.line,
-                reached.frame,
-                reached.function,
-                (freed.column, reached.column),
-            )
+            walk_ = there.module.statement_at(freed.line, freed.column)
+            if walk_ is not None:
+                lines = freed.line, reached.line
+                names = reached.frame, reached.function
+                return Shared(there.module, there.scope, walk_, there.statement, *lines, *names)
         return None
 
     @property
@@ -130,10 +112,7 @@ class SharedFrame:
             return False
         if self.same_line:
             return self._two_calls
-        (first, freed), (second, reached) = zip(
-            (shared.freed_line, shared.reached_line), shared.columns, strict=True
-        )
-        in_order = (first, freed) < (second, reached)
+        in_order = shared.freed_at < shared.reached_at
         return not shared.loops or (in_order and self.reuse.freed.later == 0)
 
     @cached_property

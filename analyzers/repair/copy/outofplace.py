@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot
-from analyzers.repair.blocks import alias, rewritten
+from analyzers.repair.blocks import alias, joined, rewritten
 from analyzers.repair.rewrite import unused_name, without_keyword, without_true
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, names_read
@@ -65,30 +66,21 @@ def out_of_place(module: Module, statement: ast.stmt, wanted: Wanted) -> tuple[E
 
 def _augmented(editor: Editor, statement: ast.AugAssign) -> tuple[Edit, ...]:
     if isinstance(statement.target, ast.Subscript):
-        write = Write(statement.target, statement)
-        return into_copy(editor, statement, write)
+        return into_copy(editor, statement, Write(statement.target, statement))
     target = editor.text_of(statement.target)
-    operation = f"{target} = {_applied(editor, statement)}"
-    return (editor.replace(statement, operation),)
+    return (editor.replace(statement, f"{target} = {_applied(editor, statement)}"),)
 
 
 def _applied(editor: Editor, statement: ast.AugAssign) -> str:
     """`x + y` for `x += y`."""
-    value = editor.text_of(statement.value)
-    simple = ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant
-    if not isinstance(statement.value, simple) and not _binds_tighter(statement):
-        value = f"({value})"
-    return f"{editor.text_of(statement.target)} {_SYMBOLS[type(statement.op)]} {value}"
-
-
-def _binds_tighter(statement: ast.AugAssign) -> bool:
-    """Whether the value needs no parentheses behind `+` or `-`."""
-    value = statement.value
-    return (
-        isinstance(statement.op, ast.Add | ast.Sub)
-        and isinstance(value, ast.BinOp)
-        and isinstance(value.op, ast.Mult | ast.Div | ast.MatMult | ast.Pow)
-    )
+    text, value = editor.text_of(statement.value), statement.value
+    bare: tuple[type[ast.expr], ...] = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+    if isinstance(statement.op, ast.Add | ast.Sub) and isinstance(value, ast.BinOp):
+        if isinstance(value.op, ast.Mult | ast.Div | ast.MatMult | ast.Pow):
+            bare = (ast.BinOp,)  # binds tighter
+    if not isinstance(value, (*bare, ast.Constant)):
+        text = f"({text})"
+    return f"{editor.text_of(statement.target)} {_SYMBOLS[type(statement.op)]} {text}"
 
 
 def into_copy(
@@ -96,102 +88,77 @@ def into_copy(
 ) -> tuple[Edit, ...]:
     """An indexed write as one into a copy that takes the name afterwards. Where the new value
     does not read the tensor, the copy takes the name at once."""
-    name = write.name
-    if isinstance(unsliced(write.target), ast.Name | ast.Attribute) is False:
+    name, value = write.name, statement.value
+    if not isinstance(unsliced(write.target), ast.Name | ast.Attribute):
         return ()
     if isinstance(statement, ast.Assign) and (masked := _masked(editor, statement, write)):
         return masked
-    value = statement.value
     if isinstance(statement, ast.Assign) and name not in names_read(value):
         return (editor.insert_before(statement, f"{name} = {name}.clone()"),)
+    if isinstance(statement, ast.Assign) and statement.targets != [write.target]:
+        return ()
     copy = unused_name(editor.module, f"new_{name.rpartition('.')[2]}")
     written = copy + editor.text_of(write.target).removeprefix(name)
+    given = editor.text_of(value)
     if isinstance(statement, ast.AugAssign):
-        new = f"{written} = {_applied(editor, statement)}"
-    elif len(statement.targets) == 1 and statement.targets[0] is write.target:
-        new = f"{written} = {editor.text_of(value)}"
-    else:
-        return ()
-    lines = [f"{copy} = {name}.clone()", *new.splitlines(), f"{name} = {copy}"]
+        given = _applied(editor, statement)
+    lines = [f"{copy} = {name}.clone()", *f"{written} = {given}".splitlines(), f"{name} = {copy}"]
     return (rewritten(editor, [statement], lines),)
 
 
 def _masked(editor: Editor, statement: ast.Assign, write: Write) -> tuple[Edit, ...]:
     """`x[mask] = v` as `x = torch.where(mask, v, x)`, where the index is plainly a mask."""
-    target = write.target
-    single = len(statement.targets) == 1 and statement.targets[0] is target
-    if not single or not isinstance(target, ast.Subscript):
-        return ()
-    if not isinstance(target.slice, ast.Compare) or isinstance(target.value, ast.Subscript):
-        return ()
-    if not isinstance(statement.value, ast.Constant | ast.UnaryOp):
-        return ()
-    torch = alias(editor.module, "torch")
-    mask, value = editor.text_of(target.slice), editor.text_of(statement.value)
-    return (
-        editor.replace(statement, f"{write.name} = {torch}.where({mask}, {value}, {write.name})"),
-    )
+    match statement:
+        case ast.Assign(
+            targets=[
+                ast.Subscript(value=ast.Name() | ast.Attribute(), slice=ast.Compare() as mask)
+            ],
+            value=ast.Constant() | ast.UnaryOp() as value,
+        ):
+            where = f"{alias(editor.module, 'torch')}.where"
+            texts = f"{editor.text_of(mask)}, {editor.text_of(value)}, {write.name}"
+            return (editor.replace(statement, f"{write.name} = {where}({texts})"),)
+    return ()
 
 
 def _calls(editor: Editor, statement: ast.stmt, found: list[Write]) -> Iterator[Edit]:
     """Calls that write: without the underscore, the flag or `out=`, and their result kept."""
     whole = isinstance(statement, ast.Expr)
-    outermost = found[0]
-    part = outermost.indexed and not _chain_is_plain(outermost, found[-1])
-    if any(_only_in_place(write.node) for write in found):
-        if not whole:
+    calls = [write.node for write in found if isinstance(write.node, ast.Call)]
+    outermost, name, target = found[0], found[0].name, found[0].target
+    only = any(called_name(call) in _ONLY_IN_PLACE for call in calls)
+    if whole and (only or (outermost.indexed and not _is_chain(found))):
+        if isinstance(unsliced(target), ast.Name | ast.Attribute):
+            yield editor.insert_before(statement, f"{name} = {name}.clone()")
             return
-        part = True
-    if part and whole and isinstance(unsliced(outermost.target), ast.Name | ast.Attribute):
-        yield editor.insert_before(statement, f"{outermost.name} = {outermost.name}.clone()")
+    if only and not whole:
         return
-    if whole and isinstance(outermost.target, ast.Name | ast.Attribute | ast.Call):
-        yield from _named_result(editor, statement, found)
-        return
-    for write in found:
-        if isinstance(write.node, ast.Call):
-            yield from _bare(editor, write.node)
-
-
-def _only_in_place(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and called_name(node) in _ONLY_IN_PLACE
-
-
-def _chain_is_plain(outermost: Write, innermost: Write) -> bool:
-    """Whether a chain of methods (`x.mul_(a).div_(b)`) starts from the whole tensor."""
-    return isinstance(innermost.target, ast.Name | ast.Attribute) and outermost is not innermost
-
-
-def _named_result(editor: Editor, statement: ast.stmt, found: list[Write]) -> Iterator[Edit]:
-    name = found[0].name
-    start, _ = editor.span(statement)
-    special = found[0].node
-    if len(found) == 1 and isinstance(special, ast.Call) and not is_library(special):
-        if text := _otherwise(editor, special, name):
+    if whole and isinstance(target, ast.Name | ast.Attribute | ast.Call):
+        if len(calls) == 1 and (text := _otherwise(editor, calls[0], name)):
             yield editor.replace(statement, f"{name} = {text}")
             return
-    yield Edit(editor.module.path, start, start, f"{name} = ")
-    for write in found:
-        if isinstance(write.node, ast.Call):
-            yield from _bare(editor, write.node)
+        start, _ = editor.span(statement)
+        yield Edit(editor.module.path, start, start, f"{name} = ")
+    for call in calls:
+        yield from _bare(editor, call)
+
+
+def _is_chain(found: list[Write]) -> bool:
+    """Whether the writes are a chain of methods on the whole tensor: `x.mul_(a).div_(b)`."""
+    return len(found) > 1 and isinstance(found[-1].target, ast.Name | ast.Attribute)
 
 
 def _otherwise(editor: Editor, call: ast.Call, name: str) -> str:
     """The new value of a method that has no counterpart; empty for the others."""
     method = called_name(call)
-    if method == "copy_" and call.args:
-        return _copied(editor, call.args[0])
-    if method not in _OTHERWISE or not isinstance(call.func, ast.Attribute):
+    if is_library(call):
         return ""
+    if method == "copy_" and call.args:
+        text = editor.text_of(call.args[0])  # a computed value is a tensor of its own already
+        return text if isinstance(call.args[0], ast.Call | ast.BinOp) else f"{text}.clone()"
     arguments = ", ".join(editor.text_of(argument) for argument in call.args)
     torch = alias(editor.module, "torch")
-    return _OTHERWISE[method].format(torch=torch, x=name, arguments=arguments)
-
-
-def _copied(editor: Editor, value: ast.expr) -> str:
-    """A value as a tensor of its own: a computed one is that already."""
-    text = editor.text_of(value)
-    return text if isinstance(value, ast.Call | ast.BinOp) else f"{text}.clone()"
+    return _OTHERWISE.get(method, "").format(torch=torch, x=name, arguments=arguments)
 
 
 def _bare(editor: Editor, call: ast.Call) -> Iterator[Edit]:
@@ -217,6 +184,19 @@ def cloned_first(where: Spot, names: set[str], rank: int) -> Iterator[Proposal]:
     """The same as a proposal."""
     edits = clone_before(where.module, where.statement, names.__contains__)
     if edits:
-        told = " and ".join(f"`{name}`" for name in sorted(names)) or "the value"
-        title = f"Clone {told} before writing to it"
+        title = f"Clone {said(sorted(names))} before writing to it"
         yield Proposal("clone-before-write", title, edits, "One copy more.", rank)
+
+
+def given_new(written: Iterable[tuple[Spot, Set[str]]], how: str, rank: int) -> Iterator[Proposal]:
+    """Each of these statements without its writes to those names; `how` ends the title."""
+    edits: list[Edit] = []
+    names: list[str] = []
+    for where, wanted in written:
+        made = out_of_place(where.module, where.statement, wanted.__contains__)
+        edits += made
+        names += [w.name for w in writes(where.statement) if made and w.name in wanted]
+    if edits:
+        late = 2 if sum(edit.text.count(".clone()") for edit in edits) > 1 else 0
+        title = f"Give {said(names)} a new tensor instead of writing {how}"
+        yield Proposal("out-of-place", title, joined(edits), "", rank + late)

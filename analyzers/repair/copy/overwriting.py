@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot, assignments_to
-from analyzers.repair.blocks import joined
-from analyzers.repair.copy.outofplace import cloned_first, out_of_place
+from analyzers.repair.copy.outofplace import cloned_first, given_new
 from analyzers.repair.rewrite import without_true
+from analyzers.source.detached import FACTS
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, statements_of
 from analyzers.source.project import spelled
-from analyzers.source.writes import Write, unsliced, writes
-
-
-def _said(names: Iterable[str]) -> str:
-    return " and ".join(f"`{name}`" for name in dict.fromkeys(names)) or "the value"
+from analyzers.source.targets import keyed
+from analyzers.source.writes import Write, is_true, unsliced, writes
 
 
 def not_in_place(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
@@ -26,51 +24,30 @@ def not_in_place(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
     PyTorch tells of the first tensor only."""
     own = [(where, stale.concerned(where)) for where in stale.statements]
     rest = list(_alike(own))
-    for written in (own, own + rest) if rest else (own,):
-        edits = [
-            edit
-            for where, wanted in written
-            for edit in out_of_place(where.module, where.statement, wanted.__contains__)
-        ]
-        if edits:
-            names = [name for _, wanted in written for name in sorted(wanted)]
-            title = f"Give {_said(names)} a new tensor instead of writing in place"
-            late = 2 if _copies(edits) > 1 else 0  # one copy before the first write may do
-            yield Proposal("out-of-place", title, joined(edits), "", rank + late)
-        rank += 1
-
-
-def _copies(edits: Iterable[Edit]) -> int:
-    return sum(edit.text.count(".clone()") for edit in edits)
+    for later, written in enumerate((own, own + rest) if rest else (own,)):
+        yield from given_new(written, "in place", rank + later)
 
 
 def _alike(own: list[tuple[Spot, set[str]]]) -> Iterator[tuple[Spot, set[str]]]:
     """Other writes in place near those of the evidence, in the same function."""
-    known = {id(where.statement) for where, _ in own}
+    known = [where.statement for where, _ in own]
     for first, _ in own[:1]:
         for node in statements_of(first.scope):
-            if id(node) in known:
-                continue
             names = {w.name for w in writes(node) if _may_be_tensor(node, w)}
-            if names:
+            if names and node not in known:
                 yield Spot(first.module, node, first.place), names
 
 
 def _may_be_tensor(statement: ast.stmt, write: Write) -> bool:
     """Whether the write is one to a tensor by its form: a method, a slice, or a product of
-    calls; a plain counter (`n += 1`) is none."""
+    calls; a plain counter (`n += 1`) or an entry of a table (`table["key"]`) is none."""
     if isinstance(statement, ast.AugAssign) and not write.indexed:
-        return not isinstance(statement.value, ast.Constant) and "item" not in spelled(
-            statement.value
-        )
-    return not isinstance(statement, ast.Assign) or _is_tensor_index(write.target)
-
-
-def _is_tensor_index(target: ast.expr) -> bool:
-    """`x[:, t]` and `x[t + 1]`, not `table["key"]`."""
-    if not isinstance(target, ast.Subscript):
-        return False
-    return not (isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str))
+        plain = isinstance(statement.value, ast.Constant)
+        return not plain and "item" not in spelled(statement.value)
+    match statement, write.target:
+        case ast.Assign(), ast.Subscript(slice=ast.Constant(value=str())):
+            return False
+    return not isinstance(statement, ast.Assign) or isinstance(write.target, ast.Subscript)
 
 
 def clone_first(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
@@ -89,7 +66,7 @@ def clone_saved(stale: Stale, rank: int = 3) -> Iterator[Proposal]:
         for part in _reads(saving, saving.statement, stale)
     )
     if edits:
-        title = f"Keep a copy of {_said(stale.names[:1])} for the backward"
+        title = f"Keep a copy of {said(stale.names[:1])} for the backward"
         yield Proposal("clone-what-is-saved", title, edits, "One copy more.", rank)
 
 
@@ -102,33 +79,20 @@ def _reads(where: Spot, statement: ast.stmt, stale: Stale) -> Iterator[ast.expr]
         outer: ast.expr = node
         while isinstance(parent := parents.get(outer), ast.Subscript) and parent.value is outer:
             outer = parent
-        context = getattr(outer, "ctx", None)
-        if isinstance(context, ast.Load) and not isinstance(parents.get(outer), ast.AugAssign):
-            if not _is_path_part(parents.get(outer)):
-                yield outer
-
-
-def _is_path_part(parent: ast.AST | None) -> bool:
-    """`x` in `x.append(...)` or `x.size(0)`: no value of the tensor is read."""
-    return isinstance(parent, ast.Attribute) and parent.attr in _FACTS
-
-
-_FACTS = frozenset({"size", "shape", "append", "ndim", "dtype", "device", "dim", "numel"})
+        facts = isinstance(parent, ast.Attribute) and parent.attr in (*FACTS, "append")
+        if isinstance(getattr(outer, "ctx", None), ast.Load) and not facts:
+            yield outer
 
 
 def without_flag(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
     """The modules called on the changing line, made without `inplace=True`; where they cannot be
-    followed, those that the operation's name tells."""
+    followed, those that the operation's name tells; else the flag off wherever it is handed on."""
     edits: dict[Edit, None] = {}
     for change, where in stale.changes:
         if list(writes(where.statement)):
             continue
-        found = [
-            edit
-            for call in ast.walk(where.statement)
-            if isinstance(call, ast.Call)
-            for edit in _flags_of(stale, spelled(unsliced(call.func)))
-        ]
+        calls = [call for call in ast.walk(where.statement) if isinstance(call, ast.Call)]
+        found = [e for call in calls for e in _flags_of(stale, spelled(unsliced(call.func)))]
         edits.update(dict.fromkeys(found or _flags_named(stale, change.op)))
         edits = edits or dict.fromkeys(_flags_passed_on(stale))
     if edits:
@@ -140,24 +104,10 @@ def _flags_passed_on(stale: Stale) -> Iterator[Edit]:
     """Edits that turn the flag off where it is handed on: in a table of arguments, in a call of
     a function that builds modules, as the default of a parameter."""
     for module in stale.project.modules.values():
-        editor = Editor(module)
         for node in module.nodes:
-            for name, value in _given(node):
-                if name == "inplace" and isinstance(value, ast.Constant) and value.value is True:
-                    yield editor.replace(value, "False")
-
-
-def _given(node: ast.AST) -> Iterator[tuple[object, ast.expr]]:
-    """Names with the values that a table, a call or a signature gives them."""
-    match node:
-        case ast.Dict(keys=keys, values=values):
-            for key, value in zip(keys, values, strict=True):
-                if isinstance(key, ast.Constant):
-                    yield key.value, value
-        case ast.Call(keywords=keywords):
-            yield from ((keyword.arg, keyword.value) for keyword in keywords)
-        case ast.arguments(args=args, defaults=defaults) if defaults:
-            yield from zip((a.arg for a in args[-len(defaults) :]), defaults, strict=True)
+            for name, value in keyed(node):
+                if name == "inplace" and is_true(value):
+                    yield Editor(module).replace(value, "False")
 
 
 def _flags_of(stale: Stale, name: str) -> Iterator[Edit]:
@@ -169,21 +119,18 @@ def _flags_of(stale: Stale, name: str) -> Iterator[Edit]:
 
 
 def _flags_named(stale: Stale, op: str) -> list[Edit]:
-    """Edits that take `inplace=True` from every module of the operation's name; of every module
-    if none has that name."""
+    """Edits that take `inplace=True` from every module of the operation's name."""
     wanted = op.rstrip("_").replace("_", "")
-    flags = [
-        (called_name(call).lower() == wanted, edit)
+    return [
+        edit
         for module, call in stale.project.each(ast.Call)
+        if called_name(call).lower() == wanted
         for edit in _flag(Editor(module), call)
     ]
-    return [edit for is_named, edit in flags if is_named] or [edit for _, edit in flags]
 
 
 def _flag(editor: Editor, call: ast.Call) -> Iterator[Edit]:
     if called_name(call)[:1].isupper():
         yield from without_true(editor, call, "inplace")
-    if called_name(call) in ("ReLU", "ReLU6", "SiLU", "Mish", "SELU", "CELU") and call.args:
-        argument = call.args[-1]
-        if isinstance(argument, ast.Constant) and argument.value is True:
-            yield editor.replace(argument, "")
+    if called_name(call) in ("ReLU", "ReLU6", "SiLU", "Mish", "SELU", "CELU"):
+        yield from (editor.replace(value, "") for value in call.args[-1:] if is_true(value))

@@ -9,20 +9,17 @@ from analyzers.evidence import Hop, Kind
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import frames
 from analyzers.explain.reuse.shared_frame import Shared
-from analyzers.repair.blocks import indentation
-from analyzers.repair.cut.cutting import Cutting
+from analyzers.repair.cut.cutting import Cutting, Site
 from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.scopes import (
     bound_outside,
     covers,
     goes_on,
-    guarded,
     head_of_rerun,
     is_local,
     unbound_at,
     walked_behind,
 )
-from analyzers.source.edits import Editor
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import Loop, Module, Scope
 from analyzers.source.trees import position
@@ -33,52 +30,38 @@ def at_boundary(
 ) -> Iterator[Proposal]:
     """In the frame that both walks have in common: at the head of the loop around them, and
     behind the first walk; else between the two."""
-    if shared.freed is None or shared.reached is None:
-        return
     here = [h for h in cutting.outlived() if h.at.frame == shared.frame]
     block = [*loop.body] if loop is not None else [shared.reached]
     kept = [hop for hop in here if goes_on(hop, block)]
     least = cutting.covering([*kept, *(hop for hop in here if hop not in kept)])
-    yield from _there(cutting, shared, loop, least, rank)
-    if len(least) < len(kept):  # a value that goes on under several names
-        yield from _there(cutting, shared, loop, kept, rank)
+    for chosen in (least, kept) if len(least) < len(kept) else (least,):  # all its names
+        sites = list(_between(cutting, shared, loop, chosen, rank))
+        yield from cutting.at(sites, chosen, shared.module, shared.scope)
 
 
-def _there(
+def _between(
     cutting: Cutting, shared: Shared, loop: Loop | None, chosen: list[Hop], rank: int
-) -> Iterator[Proposal]:
-    """These names cut at each place between the two walks; what no pass of the loop gives anew,
-    in front of it, so that all passes are treated alike."""
-    assert shared.freed is not None
-    assert shared.reached is not None
-    after = walked_behind(shared.module, shared.freed)
-    rarely = loop is not None and shared.module.block_of(shared.freed) is not loop.body
-    editor, step = Editor(shared.module), indentation(shared.module)
-    for made in cutting.written(chosen, shared.module, shared.scope):
-        first = head_of_rerun(shared, cutting.project) if loop is None else None
-        if first is not None:
-            edit = editor.insert_before(first, *made.lines)
-            yield cutting.proposal("detach-at-head", made, "at the head of the cell", edit, rank)
-            continue
-        if loop is None:
-            edit = editor.insert_before(shared.reached, *made.lines)
-            yield cutting.proposal("detach-before-call", made, "before the next call", edit, rank)
-            continue
-        around = [outer for outer in shared.loops if _constant(chosen, outer, shared.scope)]
-        if around:
-            edit = editor.insert_before(around[-1], *made.lines)
-            yield cutting.proposal("detach-before-loop", made, "in front of the loop", edit, rank)
-        if not any(unbound_at(loop, shared.scope, hop.name) for hop in chosen):
-            edit = editor.insert_before(head_of(loop), *guarded(made.lines, chosen, step))
-            where = "at the head of the loop"
-            yield cutting.proposal("detach-at-head", made, where, edit, rank + rarely)
-        if cutting.made_once or around:
-            continue  # the first pass would learn through it, and no later one
+) -> Iterator[Site]:
+    """Each place between the two walks where these names can be cut; what no pass of the loop gives
+    anew, in front of it, so that all passes are treated alike."""
+    if loop is None:
+        if (head := head_of_rerun(shared, cutting.project)) is not None:
+            yield Site("detach-at-head", "at the head of the cell", head, rank)
+        else:
+            yield Site("detach-before-call", "before the next call", shared.reached, rank)
+        return
+    around = [outer for outer in shared.loops if _constant(chosen, outer, shared.scope)]
+    if around:
+        yield Site("detach-before-loop", "in front of the loop", around[-1], rank)
+    rarely = shared.module.block_of(shared.freed) is not loop.body
+    if not any(unbound_at(loop, shared.scope, hop.name) for hop in chosen):
+        where = "at the head of the loop"
+        yield Site("detach-at-head", where, head_of(loop), rank + rarely, guarded=True)
+    if not cutting.made_once and not around:  # else the first pass learns through it, no later one
+        after = walked_behind(shared.module, shared.freed)
         last = _bound_behind(cutting, chosen, after, shared.module, shared.frame)
-        edit = editor.insert_after(last, *made.lines)
         where = "behind the backward" if last is after else "once it has its new value"
-        late = rank + (not rarely)
-        yield cutting.proposal("detach-behind-backward", made, where, edit, late)
+        yield Site("detach-behind-backward", where, last, rank + (not rarely), behind=True)
 
 
 def _constant(hops: Sequence[Hop], loop: Loop, scope: Scope) -> bool:
@@ -116,10 +99,9 @@ def behind_yield(cutting: Cutting, rank: int) -> Iterator[Proposal]:
             if isinstance(node, ast.Expr | ast.Assign) and isinstance(value, ast.Yield):
                 loops = module.loops_around(node)
                 kept = [h for h in hops if loops and goes_on(h, [*loops[0].body])]
-                for made in cutting.written(cutting.covering(kept), module, function):
-                    edit = Editor(module).insert_after(node, *made.lines)
-                    where = f"where `{function.name}` goes on"
-                    yield cutting.proposal("detach-behind-yield", made, where, edit, rank)
+                where = f"where `{function.name}` goes on"
+                site = Site("detach-behind-yield", where, node, rank, behind=True)
+                yield from cutting.at([site], cutting.covering(kept), module, function)
 
 
 def behind_walk(cutting: Cutting, shared: Shared | None, rank: int) -> Iterator[Proposal]:
@@ -130,8 +112,6 @@ def behind_walk(cutting: Cutting, shared: Shared | None, rank: int) -> Iterator[
             return
         own = [h for h in cutting.outlived() if h.at.frame == frame.place.frame]
         kept = [h for h in own if not is_local(h, frame.scope) or "." in h.name]
-        for made in cutting.written(cutting.covering(kept), frame.module, frame.scope):
-            after = walked_behind(frame.module, frame.statement)
-            edit = Editor(frame.module).insert_after(after, *made.lines)
-            where = "behind the backward"
-            yield cutting.proposal("detach-behind-backward", made, where, edit, rank)
+        after = walked_behind(frame.module, frame.statement)
+        site = Site("detach-behind-backward", "behind the backward", after, rank, behind=True)
+        yield from cutting.at([site], cutting.covering(kept), frame.module, frame.scope)

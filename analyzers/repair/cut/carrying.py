@@ -9,13 +9,14 @@ from analyzers.explain.spots import Spot
 from analyzers.repair.cut.detaching import starts_as_none, values_given
 from analyzers.source.flow import (
     bindings,
+    flowing_into,
     names_bound,
     names_read,
     names_read_by,
     statements_of,
-    value_of,
 )
 from analyzers.source.project import Loop, spelled
+from analyzers.source.reads import attributes_loaded
 from analyzers.source.trees import walk
 
 
@@ -24,7 +25,7 @@ def carried_names(loop: Loop, roots: set[str]) -> list[str]:
     plain numbers are left out: nothing flows from them into a root."""
     statements = statements_of(loop)
     bound = names_bound(loop)
-    flowing = _sources(statements, roots)
+    flowing = flowing_into(statements, roots)
     return [name for name in _read_first(statements) if name in bound and name in flowing]
 
 
@@ -39,22 +40,6 @@ def _read_first(statements: Sequence[ast.stmt]) -> list[str]:
     return found
 
 
-def _sources(statements: Sequence[ast.stmt], wanted: set[str]) -> set[str]:
-    """Names that flow into the wanted ones through these statements."""
-    wanted = set(wanted)
-    for _ in range(8):
-        more = {
-            name
-            for s in statements
-            if (value := value_of(s)) is not None and set(bindings(s)) & wanted
-            for name in names_read(value)
-        }
-        if more <= wanted:
-            break
-        wanted |= more
-    return wanted
-
-
 def carried_attributes(where: Spot) -> Iterator[tuple[str, ast.stmt]]:
     """Attributes that the function around a place reads before it binds them, with the first
     statement that reads each."""
@@ -62,16 +47,9 @@ def carried_attributes(where: Spot) -> Iterator[tuple[str, ast.stmt]]:
     bound = names_bound(where.scope)
     for name in _read_first(statements):
         first = next(s for s in statements if name in names_read(s))
-        if "." in name and name in bound and _loads(first, name):
+        read = attributes_loaded(walk(first), name.rpartition(".")[2])
+        if "." in name and name in bound and name in map(spelled, read):
             yield name, first
-
-
-def _loads(statement: ast.stmt, path: str) -> bool:
-    """Whether it takes what the attribute holds, not only sets it."""
-    return any(
-        isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and spelled(node) == path
-        for node in walk(statement)
-    )
 
 
 def cut_lines(scope: ast.AST, name: str, step: str = "    ") -> Iterator[list[str]]:
@@ -80,25 +58,20 @@ def cut_lines(scope: ast.AST, name: str, step: str = "    ") -> Iterator[list[st
     values = [f"{name}.detach()", f"tuple(t.detach() for t in {name})"]
     if any(isinstance(value, ast.Tuple) for value in values_given(scope, name)):
         values.reverse()
-    if _is_mapping(scope, name):
+    if any(_is_keyed(node, name) for node in walk(scope)):
         values = [f"{{key: t.detach() for key, t in {name}.items()}}"]
+    may_be_none = starts_as_none(scope, name) or starts_as_none(scope, f"self.{name}")
     for value in values:
         line = f"{name} = {value}"
-        may_be_none = starts_as_none(scope, name) or starts_as_none(scope, f"self.{name}")
         yield [f"if {name} is not None:", f"{step}{line}"] if may_be_none else [line]
 
 
-def _is_mapping(scope: ast.AST, name: str) -> bool:
-    """Whether the scope reads the name by keys, or unpacks it into a dictionary."""
-    for node in walk(scope):
-        match node:
-            case ast.Subscript(value=held, slice=ast.Constant(value=str())):
-                found = spelled(held) == name
-            case ast.Dict(keys=keys, values=values):
-                pairs = zip(keys, values, strict=True)
-                found = any(key is None and spelled(value) == name for key, value in pairs)
-            case _:
-                found = False
-        if found:
-            return True
+def _is_keyed(node: ast.AST, name: str) -> bool:
+    """Whether a node reads the name by a key, or unpacks it into a dictionary."""
+    match node:
+        case ast.Subscript(value=held, slice=ast.Constant(value=str())):
+            return spelled(held) == name
+        case ast.Dict(keys=keys, values=values):
+            pairs = zip(keys, values, strict=True)
+            return any(key is None and spelled(value) == name for key, value in pairs)
     return False

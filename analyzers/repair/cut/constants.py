@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.explain.pattern import Proposal
@@ -31,7 +31,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import spelled
-from analyzers.source.reads import names_loaded
+from analyzers.source.reads import attributes_loaded, names_loaded
 from analyzers.source.trees import position, walk
 
 _FOR_LOSS = "The target is a constant for the loss that compares with it."
@@ -89,38 +89,38 @@ def _weighs_log_probability(story: Story) -> bool:
     logs = {
         name
         for statement in statements_of(scope)
-        if (value := value_of(statement)) is not None
-        and any(isinstance(n, ast.Attribute) and n.attr == "log_prob" for n in walk(value))
+        if (value := value_of(statement)) is not None and attributes_loaded(walk(value), "log_prob")
         for name in bindings(statement)
     }
-    for node in walk_scope(scope):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            if mentions(node, story.name) and any(mentions(node, name) for name in logs):
-                return True
-    return False
+    return any(
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Mult)
+        and mentions(node, story.name)
+        and any(mentions(node, name) for name in logs)
+        for node in walk_scope(scope)
+    )
 
 
 def detach_at_use(story: Story, rank: int = 0) -> Iterator[Proposal]:
     """Detach the carrier where the first loss reads it; or where the second does."""
-    shared = story.shared
-    if shared is None or not story.name:
+    if story.shared is None or not story.name:
         return
     yield from _in_target_calls(story, rank)
     yield from _in_helpers(story, rank)
     walks = (("first", story.reuse.freed), ("second", story.reuse.reached))
     for later, (title, visit) in enumerate(walks):
-        for use in uses(story, visit):
+        for name, edits in uses(story, visit):
             told = "That loss no longer sends gradient through it."
-            given = f"Give the {title} loss a detached `{use.name}`"
-            yield Proposal(f"detach-in-{title}-loss", given, use.edits, told, rank + later)
+            given = f"Give the {title} loss a detached `{name}`"
+            yield Proposal(f"detach-in-{title}-loss", given, edits, told, rank + later)
 
 
 def _in_target_calls(story: Story, rank: int) -> Iterator[Proposal]:
     """Detach what a loss function gets as its target."""
-    editor = Editor(story.frame.module)
-    edits = tuple(editor.append_to(call.args[1], ".detach()") for call in target_calls(story))
-    if edits:
-        title = f"Give the loss a detached `{editor.text_of(target_calls(story)[0].args[1])}`"
+    if targets := [call.args[1] for call in target_calls(story)]:
+        editor = Editor(story.frame.module)
+        edits = tuple(editor.append_to(target, ".detach()") for target in targets)
+        title = f"Give the loss a detached `{editor.text_of(targets[0])}`"
         yield Proposal("detach-target", title, edits, _FOR_LOSS, rank)
 
 
@@ -138,31 +138,24 @@ def detach_at_definition(story: Story, rank: int | None = None) -> Iterator[Prop
     """Detach the carrier where it is made, so that every reader gets a constant."""
     outside = not story.same_pass and not story.bound_inside
     rank = rank if rank is not None else 0 if outside else 2
-    structured = next(_parts_at_definition(story), None)
-    if structured is not None:
-        yield _made_constant(story, structured, rank)
+    for edits in (*_parts_at_definition(story), *_whole_at_definition(story)):
+        title = f"Detach `{story.name}` where it is made"
+        yield Proposal("detach-at-definition", title, edits, _FOR_ALL, rank)
         return
+
+
+def _whole_at_definition(story: Story) -> Iterator[tuple[Edit, ...]]:
+    """The carrier detached as one tensor; a container that is filled elsewhere is none."""
     idiom = idiom_for(story)
     for module, _, statement in story.binders:
-        value = value_of(statement)
-        if value is None or not isinstance(statement, ast.Assign):
+        value, editor = value_of(statement), Editor(module)
+        if not isinstance(statement, ast.Assign) or value is None:
             continue
-        if isinstance(value, ast.Dict | ast.List | ast.Constant):
-            continue  # a container that is filled elsewhere
-        editor = Editor(module)
-        single = all(isinstance(t, ast.Name | ast.Attribute) for t in statement.targets)
-        edit = (
-            idiom.at(editor, value)
-            if single
-            else editor.insert_after(statement, f"{story.name} = {idiom.of(story.name)}")
-        )
-        yield _made_constant(story, (edit,), rank)
-        return
-
-
-def _made_constant(story: Story, edits: Sequence[Edit], rank: int) -> Proposal:
-    title = f"Detach `{story.name}` where it is made"
-    return Proposal("detach-at-definition", title, tuple(edits), _FOR_ALL, rank)
+        if all(isinstance(t, ast.Name | ast.Attribute) for t in statement.targets):
+            if not isinstance(value, ast.Dict | ast.List | ast.Constant):
+                yield (idiom.at(editor, value),)
+        else:
+            yield (editor.insert_after(statement, f"{story.name} = {idiom.of(story.name)}"),)
 
 
 def _parts_at_definition(story: Story) -> Iterator[tuple[Edit, ...]]:
@@ -173,15 +166,14 @@ def _parts_at_definition(story: Story) -> Iterator[tuple[Edit, ...]]:
     for hop, where in hops_at(story.project, path, "bound"):
         if hop.name != story.name or hop.kind.kind == "tensor":
             continue
-        made = [v for target, v in assigned_parts(where.statement) if spelled(target) == hop.name]
-        places = [(where.module, value) for value in made]
+        places = [
+            (where.module, value)
+            for target, value in assigned_parts(where.statement)
+            if spelled(target) == hop.name
+        ]
         for back, there in hops_at(story.project, path[: path.index(hop)], "returned"):
             value = getattr(there.statement, "value", None)
-            if (
-                isinstance(value, ast.expr)
-                and back.kind == hop.kind
-                and back.carries == hop.carries
-            ):
+            if value is not None and (back.kind, back.carries) == (hop.kind, hop.carries):
                 places.append((there.module, value))
         for module, value in places:
             edits = cutting.replaced(module, value, kind_carried(hop), hop.name)
@@ -190,13 +182,12 @@ def _parts_at_definition(story: Story) -> Iterator[tuple[Edit, ...]]:
 
 def made_without_graph(story: Story, rank: int = 1) -> Iterator[Proposal]:
     """Make the carrier under `no_grad`: what a loop only reads needs no graph from before it."""
-    if story.shared is None or story.same_pass or story.bound_inside:
+    if story.same_pass or story.bound_inside:
         return
     for module, scope, statement in story.binders:
-        if scope is not story.shared.scope or not isinstance(statement, ast.Assign):
-            continue
-        edit = wrapped(Editor(module), [statement], no_grad_header(module))
-        if edit is not None and "torch" in module.text:
-            title = f"Make `{story.name}` without a graph"
-            yield Proposal("no-grad-at-definition", title, (edit,), _FOR_ALL, rank)
-        return
+        if story.shared is not None and scope is story.shared.scope:
+            edit = wrapped(Editor(module), [statement], no_grad_header(module))
+            if edit is not None and "torch" in module.text:
+                title = f"Make `{story.name}` without a graph"
+                yield Proposal("no-grad-at-definition", title, (edit,), _FOR_ALL, rank)
+            return

@@ -12,15 +12,17 @@ from analyzers.evidence import GraphReuse, Hop, Kind
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.recordtypes import record_fields
 from analyzers.explain.reuse.shared_frame import SharedFrame
+from analyzers.explain.sentences import said
 from analyzers.repair.blocks import alias, indentation
 from analyzers.repair.cut.detaching import Idiom
 from analyzers.repair.cut.kinds import Writing, carried, has_graph
 from analyzers.repair.sites.helpers import functions_cutting, methods_cutting
 from analyzers.repair.sites.names import deque_of, quote_of, replace_of, with_imports
-from analyzers.repair.sites.scopes import rebinds, wants_gradient
+from analyzers.repair.sites.scopes import guarded, rebinds, wants_gradient
 from analyzers.source.detached import is_made_without
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.project import Module, Project, Scope
+from analyzers.source.targets import keyed
 
 _TRADEOFF = (
     "Each pass learns on its own (truncated BPTT): nothing is learned through earlier passes."
@@ -34,6 +36,18 @@ class Written(NamedTuple):
     lines: list[str]
     title: str
     needs: frozenset[str] = frozenset()
+
+
+class Site(NamedTuple):
+    """A place for statements that cut: in front of a statement, or behind it; `guarded`: where the
+    first pass may find None."""
+
+    strategy: str
+    told: str
+    statement: ast.stmt
+    rank: int
+    behind: bool = False
+    guarded: bool = False
 
 
 @dataclass
@@ -82,31 +96,27 @@ class Cutting:
             return
         writing = self.writing(module)
         names = [writing.path(hop.name) for hop in hops]
-        title = "Detach " + " and ".join(f"`{name}`" for name in names)
+        title = f"Detach {said(names)}"
         bound = all(rebinds(hop, scope) for hop in hops)
         for helper in functions_cutting(module, self.project)[:2] if bound else ():
-            yield Written(
-                [f"{name} = {helper}({name})" for name in names], f"{title} by `{helper}`"
-            )
+            lines = [f"{name} = {helper}({name})" for name in names]
+            yield Written(lines, f"{title} by `{helper}`")
         offered = [list(methods_cutting(hop, self.project)) for hop in hops]
         for call in dict.fromkeys(offered[0]):
             if all(call in calls for calls in offered) and (bound or " = " not in call):
                 yield Written([call], f"{title} by `{call.partition(' = ')[2] or call}`")
         if (together := _in_layers(hops, writing)) is not None:
-            step = indentation(module)
-            yield Written([line.replace("\t", step) for line in together], title)
-        kinds = [kind_carried(hop) for hop in hops]
-        lines = [
-            writing.statements(name, kind, rebind=rebinds(hop, scope))
-            for name, kind, hop in zip(names, kinds, hops, strict=True)
-        ]
-        for name, kind, made in zip(names, kinds, lines, strict=True):
-            if made and kind.kind == "tensor" and wants_gradient(scope, name):
+            yield Written([line.replace("\t", indentation(module)) for line in together], title)
+        flat: list[str] = []
+        for name, hop in zip(names, hops, strict=True):
+            kind = kind_carried(hop)
+            made = writing.statements(name, kind, rebind=rebinds(hop, scope))
+            if not made:
+                return
+            if kind.kind == "tensor" and wants_gradient(scope, name):
                 made[-1] = made[-1].removesuffix(_LEAF) + _LEAF
-        if all(lines):
-            step = indentation(module)
-            flat = [line.replace("\t", step) for made in lines for line in made or ()]
-            yield Written(flat, title, frozenset(writing.needs))
+            flat += [line.replace("\t", indentation(module)) for line in made]
+        yield Written(flat, title, frozenset(writing.needs))
 
     def writing(self, module: Module) -> Writing:
         """How a module writes things."""
@@ -136,15 +146,15 @@ class Cutting:
         """The parts of a literal, or the arguments of a record's constructor, with what each is."""
         known = dict(kind.parts)
         any_ = known.get("")
+        parts: list[tuple[ast.expr, Kind | None]]
         match node:
-            case ast.Tuple(elts=elements) | ast.List(elts=elements) if any_ is not None:
-                return [(element, any_) for element in elements]
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
-                same = len(elements) == len(kind.parts)
-                return [*zip(elements, known.values(), strict=True)] if same else None
-            case ast.Dict(keys=keys, values=values):
-                named = [k.value if isinstance(k, ast.Constant) else None for k in keys]
-                parts = [(v, known.get(repr(k), any_)) for k, v in zip(named, values, strict=True)]
+                each = [any_] * len(elements) if any_ is not None else [*known.values()]
+                if len(each) != len(elements):
+                    return None
+                parts = [*zip(elements, each, strict=True)]
+            case ast.Dict():
+                parts = [(value, known.get(repr(key), any_)) for key, value in keyed(node)]
             case ast.Call(func=ast.Name(id=name)) if kind.kind in _WRITTEN:
                 fields = [repr(field) for field in record_fields(self.project, name)]
                 if name != kind.name and not (kind.kind == "record" and set(known) <= set(fields)):
@@ -157,11 +167,17 @@ class Cutting:
                 return None
         return [(value, part) for value, part in parts if part is not None]
 
-    def proposal(self, strategy: str, made: Written, where: str, edit: Edit, rank: int) -> Proposal:
-        """Statements put somewhere, with the imports that they want."""
-        module = self.project.module(edit.path)
-        imports = with_imports(module, made.needs) if module is not None else ()
-        return cut(strategy, f"{made.title} {where}", (edit, *imports), rank)
+    def at(
+        self, sites: Sequence[Site], hops: Sequence[Hop], module: Module, scope: Scope
+    ) -> Iterator[Proposal]:
+        """These names cut at each of the sites, with the imports that this wants."""
+        editor, step = Editor(module), indentation(module)
+        for made in self.written(hops, module, scope):
+            for site in sites:
+                lines = guarded(made.lines, hops, step) if site.guarded else made.lines
+                put = editor.insert_after if site.behind else editor.insert_before
+                edits = (put(site.statement, *lines), *with_imports(module, made.needs))
+                yield cut(site.strategy, f"{made.title} {site.told}", edits, site.rank)
 
 
 def cut(strategy: str, title: str, edits: tuple[Edit, ...], rank: int) -> Proposal:

@@ -11,6 +11,7 @@ from analyzers.explain.reuse.story import Story
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.partings import whole_of
 from analyzers.source.project import Module, Project, spelled
+from analyzers.source.reads import names_loaded
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 from analyzers.source.writes import is_true
@@ -70,25 +71,26 @@ def _constructor_idiom(calls: list[ast.Call]) -> Idiom:
     it does so anywhere, and with the flags that it passes."""
     bare = [call for call in calls if isinstance(call.args[0], ast.Attribute)]
     like = next(iter(bare), calls[0])
-    attribute = like.args[0].attr if isinstance(like.args[0], ast.Attribute) else "data"
-    flags = [f"{k.arg}=True" for k in like.keywords if k.arg and is_true(k.value)]
-    return Idiom(f"{spelled(like.func)}({', '.join([f'{{0}}.{attribute}', *flags])})")
+    attribute = getattr(like.args[0], "attr", "data")
+    return Idiom(f"{spelled(like.func)}({', '.join([f'{{0}}.{attribute}', *_true_flags(like)])})")
+
+
+def _true_flags(call: ast.Call) -> list[str]:
+    return [f"{k.arg}=True" for k in call.keywords if k.arg and is_true(k.value)]
 
 
 def _engine_idiom(engine: ast.ClassDef, module: Module) -> Idiom:
     methods = {n.name: n for n in engine.body if isinstance(n, ast.FunctionDef)}
-    if "detach" in methods:
-        return TORCH
     init = methods.get("__init__")
     signature = init.args if init is not None else _fields(engine)
     arguments = [argument.arg for argument in signature.args[init is not None :]]
     required = arguments[: len(arguments) - len(signature.defaults)] or arguments[:1]
-    if not required:
+    if "detach" in methods or not required:
         return TORCH
-    stored = [_attribute_holding(init, argument) or argument for argument in required]
-    given = [f"{{0}}.{attribute}" for attribute in stored]
-    given += _flags(engine.name, signature, module)
-    return Idiom(f"{engine.name}({', '.join(given)})")
+    given = [f"{{0}}.{_attribute_holding(init, argument)}" for argument in required]
+    made = [call for call in module.each(ast.Call) if spelled(call.func) == engine.name]
+    flags = next(filter(None, map(_true_flags, made)), [])  # of a tracked leaf (`autograd=True`)
+    return Idiom(f"{engine.name}({', '.join([*given, *flags])})")
 
 
 def _fields(record: ast.ClassDef) -> ast.arguments:
@@ -103,29 +105,13 @@ def _fields(record: ast.ClassDef) -> ast.arguments:
     )
 
 
-def _attribute_holding(init: ast.FunctionDef | None, argument: str) -> str | None:
+def _attribute_holding(init: ast.FunctionDef | None, argument: str) -> str:
     """The attribute that the constructor stores an argument in."""
     for statement in walk(init) if init is not None else ():
         for target, value in assigned_pairs(statement):
-            reads = any(isinstance(n, ast.Name) and n.id == argument for n in walk(value))
-            if isinstance(target, ast.Attribute) and reads:
+            if isinstance(target, ast.Attribute) and names_loaded(walk(value), argument):
                 return target.attr
-    return None
-
-
-def _flags(name: str, signature: ast.arguments, module: Module) -> list[str]:
-    """The true flags that the script passes when it makes a tracked leaf (`autograd=True`)."""
-    known = {argument.arg for argument in [*signature.args, *signature.kwonlyargs]}
-    for node in module.each(ast.Call):
-        if spelled(node.func) == name:
-            flags = [
-                f"{keyword.arg}=True"
-                for keyword in node.keywords
-                if keyword.arg in known and is_true(keyword.value)
-            ]
-            if flags:
-                return flags
-    return []
+    return argument
 
 
 def told(name: str, holder: Holder | None, fields: Sequence[str] = ()) -> Kind:
@@ -168,7 +154,6 @@ def starts_as_none(scope: ast.AST, name: str) -> bool:
 def values_given(scope: ast.AST, name: str) -> Iterator[ast.expr]:
     """What the plain assignments in a scope, and in those within it, give a name or a path."""
     for node in walk(scope):
-        if isinstance(node, ast.Assign) and any(spelled(t) == name for t in node.targets):
-            yield node.value
-        if isinstance(node, ast.AnnAssign) and node.value and spelled(node.target) == name:
-            yield node.value
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from [node.value] if name in map(spelled, targets) else []

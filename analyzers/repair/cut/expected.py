@@ -4,7 +4,7 @@ no run has seen one."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from analyzers.evidence import Hop, Kind, Place
@@ -32,7 +32,7 @@ def boundary_cuts(story: Story, rank: int = 0) -> Iterator[Proposal]:
     """Detach the carriers behind the walk, and at the head of the loop (or before the call); of
     dictionaries all that they hold, else the entries that carried a graph."""
     shared = story.shared
-    if shared is None or shared.freed is None or shared.reached is None:
+    if shared is None:
         return
     for entries in (False, True):
         path = tuple(_path(story, shared, entries))
@@ -50,26 +50,21 @@ def stored_cuts(story: Story, rank: int = 0) -> Iterator[Proposal]:
     """Detach the carriers where they are handed to what keeps them, and where they are stored."""
     idiom = idiom_for(story)
     yield from _where_handed(story, idiom, rank - 1)
-    path = list(_stores(story))
-    if not path:
-        return
+    path = tuple(_stores(story))
     if any(hop.at.frame == 0 for hop in path) or _among_entries(story):
         # What one segment, or one loss, reads of the pass's own stays connected.
         rank += SECOND_CHOICE
-    reuse = replace(story.reuse, path=tuple(path))
-    yield from within.where_stored(Cutting(reuse, story.project, idiom.template), rank)
+    cutting = Cutting(replace(story.reuse, path=path), story.project, idiom.template)
+    yield from within.where_stored(cutting, rank)
 
 
 def _where_handed(story: Story, idiom: Idiom, rank: int) -> Iterator[Proposal]:
     """What the loop hands to an object that keeps it: `bank.push(key.detach())`."""
-    if story.shared is None or not story.handed:
-        return
-    edits = [
-        idiom.at(Editor(handing.module), handing.argument) for handing in story.handed.values()
-    ]
-    names = ", ".join(f"`{name}`" for name in story.handed)
-    title = f"Detach {names} for `{story.name.rpartition('.')[0]}`"
-    yield cut("detach-when-handed-over", title, tuple(edits), rank)
+    edits = [idiom.at(Editor(given.module), given.argument) for given in story.handed.values()]
+    if story.shared is not None and edits:
+        names = ", ".join(f"`{name}`" for name in story.handed)
+        title = f"Detach {names} for `{story.name.rpartition('.')[0]}`"
+        yield cut("detach-when-handed-over", title, tuple(edits), rank)
 
 
 def _stores(story: Story) -> Iterator[Hop]:
@@ -105,13 +100,18 @@ def _spellings(story: Story, statement: ast.stmt) -> Iterator[str]:
 def _stored(story: Story, at: Place, name: str, number: int) -> Hop:
     """A carrier as the storing scope spells it."""
     holder = story.holder
-    if holder is not None and holder.path.startswith(story.name):
-        holder = replace(holder, path=name + holder.path[len(story.name) :])
+    if holder is not None:
+        holder = replace(holder, path=name + holder.path.removeprefix(story.name))
     paths = (holder.path,) if holder is not None else (name,)
     held = [held.path for join in story.reuse.joins for held in join.holders]
-    fields = [path.rpartition(".")[2] for path in held if path.startswith(f"{story.name}[")]
-    fields = list(dict.fromkeys(field for field in fields if field.isidentifier()))
+    fields = _fields(path for path in held if path.startswith(f"{story.name}["))
     return Hop(at, "bound", name, told(name, holder, fields), paths, (number,))
+
+
+def _fields(paths: Iterable[str]) -> list[str]:
+    """The fields in which paths end."""
+    last = dict.fromkeys(path.rpartition(".")[2] for path in paths)
+    return [field for field in last if field.isidentifier()]
 
 
 def _among_entries(story: Story) -> bool:
@@ -172,7 +172,6 @@ def _path(story: Story, shared: Shared, entries: bool) -> Iterator[Hop]:
 
 def _rebound_behind(story: Story, shared: Shared, here: Place, maker: str) -> Iterator[Hop]:
     """The carriers where the pass, behind its walk, calls what gives them new values."""
-    assert shared.freed is not None
     block = shared.module.block_of(shared.freed)
     for statement in block[block.index(shared.freed) + 1 :] if maker else []:
         if any(calls_named(statement, maker)):
@@ -206,8 +205,7 @@ def _outliving(
 
 def _record(story: Story, name: str, paths: tuple[str, ...]) -> Kind | None:
     """A record of which some fields were found to hold an old graph; None for what is none."""
-    fields = [p[len(name) + 1 :] for p in paths if p.startswith(name + ".")]
-    fields = list(dict.fromkeys(field for field in fields if field.isidentifier()))
+    fields = _fields(p for p in paths if p.rpartition(".")[0] == name)
     if not fields or name == "self":
         return None
     fields += [f for f in tensor_fields(story.project, fields[0]) if f not in fields]
@@ -225,16 +223,13 @@ def _starts_as_none(story: Story, scope: Scope, name: str) -> bool:
 def visible(story: Story) -> list[str]:
     """The carriers that the shared frame can name, best first."""
     shared = story.frame
-    names = []
-    for name, holder in story.held.items():
-        if name in story.handed:
-            continue
-        here = holder.frame == shared.frame or holder.scope == shared.function
-        mine = name.startswith("self.") and _is_method(shared.scope)
-        mine = mine or _same_object(name, shared)
-        if here or mine or (holder.scope == "<module>" and shared.scope is shared.module.tree):
-            names.append(name)
-    return names
+    scopes = (shared.function, "<module>" if shared.scope is shared.module.tree else "")
+    return [
+        name
+        for name, holder in story.held.items()
+        if name not in story.handed
+        if holder.frame == shared.frame or holder.scope in scopes or _same_object(name, shared)
+    ]
 
 
 def _rebound(story: Story, names: list[str]) -> list[str]:
@@ -248,8 +243,6 @@ def _rebound(story: Story, names: list[str]) -> list[str]:
 def _same_object(path: str, shared: Shared) -> bool:
     """Whether the shared frame has the object that a path starts from, by the same name."""
     owner, dot, _ = path.partition(".")
-    return bool(dot) and owner != "self" and reads(shared.scope, owner)
-
-
-def _is_method(scope: Scope) -> bool:
-    return isinstance(scope, ast.FunctionDef) and positional(scope)[:1] == ["self"]
+    if dot and owner == "self":
+        return isinstance(shared.scope, ast.FunctionDef) and positional(shared.scope)[:1] == [owner]
+    return bool(dot) and reads(shared.scope, owner)

@@ -20,15 +20,22 @@ def has_graph(kind: Kind) -> bool:
 def part_at(kind: Kind, below: str) -> Kind | None:
     """What a path below a value (`['h'][0]`, `.state.c`) leads to; a part without a key is what any
     entry is."""
+    if not below:
+        return kind
     for key, part in kind.parts:
-        step = f".{field_name(key)}" if kind.kind in _FIELDED else f"[{key}]"
-        if not key and below.startswith("["):
-            key, step = "any", below[: below.find("]") + 1]
-        if below == step:
-            return part
-        if key and below.startswith(step):
+        step = _step(kind, key) if key or not below.startswith("[") else _first_entry(below)
+        if below.startswith(step):
             return part_at(part, below.removeprefix(step))
-    return kind if not below else None
+    return None
+
+
+def _step(kind: Kind, key: str) -> str:
+    """What leads from a value to its part of this key."""
+    return f".{field_name(key)}" if kind.kind in _FIELDED else f"[{key}]"
+
+
+def _first_entry(path: str) -> str:
+    return path[: path.find("]") + 1]
 
 
 _FIELDED = ("namedtuple", "dataclass", "object", "module")
@@ -60,12 +67,13 @@ def carried(kind: Kind, paths: Sequence[str]) -> Kind:
 def _below(kind: Kind, key: str, paths: Sequence[str]) -> list[str]:
     """What is left of the paths that lead through a part; the empty path leads to all of it. A part
     whose key is not known is what those lead through whose entries no other part is."""
-    if not key:
-        known = {f"[{other}]" for other, _ in kind.parts}
-        first = [(path, path[: path.find("]") + 1]) for path in paths if path.startswith("[")]
-        return [path.removeprefix(step) for path, step in first if step not in known]
-    step = f".{field_name(key)}" if kind.kind in _FIELDED else f"[{key}]"
-    return [path.removeprefix(step) for path in paths if path.startswith(step)]
+    known = {_step(kind, other) for other, _ in kind.parts if not key}
+    first = [(p, _step(kind, key) if key else _first_entry(p)) for p in paths]
+    return [
+        p.removeprefix(step)
+        for p, step in first
+        if step and p.startswith(step) and step not in known
+    ]
 
 
 def _holds_tensor(kind: Kind) -> bool:
@@ -122,26 +130,19 @@ class Writing:
                 return f"type({text})(*({each} for {variable} in {text}))" if each else None
             case "namedtuple":
                 fields = self._fields(text, kind)
-                return f"{text}._replace({fields})" if fields and _is_path(text) else None
-            case "dataclass":
-                fields = self._fields(text, kind)
-                if fields is None or not _is_path(text) or self.replace is None:
-                    return None
+                return f"{text}._replace({fields})" if fields else None
+            case "dataclass" if self.replace and (fields := self._fields(text, kind)):
                 self.needs.add("replace")
                 return f"{self.replace}({text}, {fields})"
         return None
 
     def _fields(self, text: str, kind: Kind) -> str | None:
         """Keywords for the fields that hold a graph."""
-        written = []
-        for key, part in kind.parts:
-            name = field_name(key)
-            if has_graph(part):
-                value = self.expression(f"{text}.{name}", part) if name else None
-                if value is None:
-                    return None
-                written.append(f"{name}={value}")
-        return ", ".join(written)
+        held = [(field_name(key), part) for key, part in kind.parts if has_graph(part)]
+        values = [(name, self.expression(f"{text}.{name}", part)) for name, part in held if name]
+        if len(values) < len(held) or not _is_path(text) or any(v is None for _, v in values):
+            return None
+        return ", ".join(f"{name}={value}" for name, value in values)
 
     def _sequence(self, text: str, kind: Kind) -> str | None:
         variable = _variable(text, kind)
@@ -179,14 +180,11 @@ class Writing:
 
     def _one_by_one(self, text: str, kind: Kind) -> str | None:
         """A short sequence item by item: `(s[0].detach(), s[1])`."""
-        if not _is_path(text) or kind.size != len(kind.parts) or kind.size > FEW:
+        known = _is_path(text) and kind.size == len(kind.parts) <= FEW
+        items = [self.expression(f"{text}[{key}]", part) for key, part in kind.parts if known]
+        if kind.name not in ("tuple", "list") or not items or None in items:
             return None
-        if kind.name not in ("tuple", "list"):
-            return None
-        items = [self.expression(f"{text}[{key}]", part) for key, part in kind.parts]
-        if any(item is None for item in items):
-            return None
-        inner = ", ".join(item for item in items if item is not None)
+        inner = ", ".join(map(str, items))
         return f"[{inner}]" if kind.kind == "list" else f"({inner}{',' * (kind.size == 1)})"
 
     def _mapping(self, text: str, kind: Kind) -> str | None:
@@ -198,13 +196,11 @@ class Writing:
         item = self._each(kind, variable, loose=not few)
         if item is not None:
             return f"{{key: {item} for key, {variable} in {text}.items()}}"
-        written = []
-        for entry, part in entries if few else ():
-            value = self.expression(f"{text}[{self.key(entry)}]", part) if entry else None
-            if value is None:
-                return None
-            written.append(f"{self.key(entry)}: {value}")
-        return f"{{**{text}, {', '.join(written)}}}" if written else None
+        told = [(self.key(entry), part) for entry, part in entries if few and entry]
+        values = [(key, self.expression(f"{text}[{key}]", part)) for key, part in told]
+        if not values or len(values) < len(entries) or any(value is None for _, value in values):
+            return None
+        return f"{{**{text}, {', '.join(f'{key}: {value}' for key, value in values)}}}"
 
     def key(self, key: str) -> str:
         """A key as the script would quote it."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from analyzers.evidence import Holder, Place, SilentFault
 from analyzers.explain.pattern import Carrier, Proposal
+from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot, assignments_to, names_held, root_of, spot
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
@@ -51,14 +52,13 @@ class Carried:
 def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
     """The loop's own names first, of these the ones that were seen to hold an old graph; then
     attributes that hold one, where their own functions read them."""
-    where = spot(project, fault.visit.at if fault.visit is not None else fault.at)
+    where, visit = _walk_of(fault, project), fault.visit
     if where is None:
         return
-    for loop in where.module.loops_around(where.statement)[:1] if fault.visit is not None else []:
-        assert fault.visit is not None
+    for loop in where.module.loops_around(where.statement)[:1]:
         place = Place(where.module.path, loop.lineno)
         seen = {root_of(holder.path) for holder in fault.holders}
-        names = carried_names(loop, root_names(fault.visit, where))
+        names = carried_names(loop, root_names(visit, where)) if visit is not None else []
         for name in sorted(names, key=lambda name: name not in seen):
             carrier, items = Carrier(name, where.place), _items(name, fault, where.module)
             yield Carried(carrier, where, head_of(loop), place, where.scope, items)
@@ -68,9 +68,14 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
         for module, assignment in assignments_to(project, name):
             binder = Spot(module, assignment, Place(module.path, assignment.lineno))
             for own, first in carried_attributes(binder):
-                if own.rpartition(".")[2] == name.partition("[")[0].rpartition(".")[2]:
+                if own.rpartition(".")[2] == root_of(name).rpartition(".")[2]:
                     carrier = Carrier(own, binder.place, "attribute")
                     yield Carried(carrier, binder, first, binder.place, module.tree, rank=OWN)
+
+
+def _walk_of(fault: SilentFault, project: Project) -> Spot | None:
+    """The statement that walks the graphs, else the one where the fault was seen."""
+    return spot(project, fault.visit.at if fault.visit is not None else fault.at)
 
 
 def _items(name: str, fault: SilentFault, module: Module) -> tuple[str, ...]:
@@ -87,35 +92,27 @@ def _items(name: str, fault: SilentFault, module: Module) -> tuple[str, ...]:
 
 def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     """Each carried name detached where the next pass begins, and the graph freed again."""
-    rank = 0
-    walked = spot(project, fault.visit.at if fault.visit is not None else fault.at)
-    for one in carried(fault, project):
-        for lines in filter(None, one.cuts()):
-            edit = one.where.editor.insert_before(one.before, *lines)
-            yield _released(one.carrier.name, edit, walked, one.rank + rank)
-            rank += 1
+    pairs = ((one, lines) for one in carried(fault, project) for lines in one.cuts())
+    for rank, (one, lines) in enumerate(pairs):
+        edit = one.where.editor.insert_before(one.before, *lines)
+        yield _released(one.carrier.name, edit, _walk_of(fault, project), one.rank + rank)
 
 
 def released_behind(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     """All that was seen to carry the graph, cut together in the function that knows it, behind the
     call that comes to the walk, and the graph freed again."""
-    visit = fault.visit
-    walked = spot(project, visit.at if visit is not None else fault.at)
     carriers = [holder for holder in fault.holders if holder.when == "freed"]
-    for place in visit.stack[::-1] if visit is not None and carriers else ():
-        where = spot(project, place)
-        known = all(held.scope == place.function or _is_shared(held) for held in carriers)
-        if where is None or not known or isinstance(where.statement, ast.Return):
-            continue
-        for rank, whole in enumerate((False, True)):  # another walk may come to other entries
-            cuts = dict(_cut_of(holder, where.module, whole) for holder in carriers)
-            if all(cuts.values()) and len(cuts) <= MAX_NAMES:
-                lines = [line for cut_off in cuts.values() for line in cut_off]
-                edit = where.editor.insert_after(where.statement, *lines)
-                yield _released("`, `".join(cuts), edit, walked, BEHIND + rank)
-            if not any(holder.path.endswith("]") for holder in carriers):
-                break
-        return
+    stack = fault.visit.stack[::-1] if fault.visit is not None and carriers else ()
+    known = (p for p in stack if all(h.scope == p.function or _is_shared(h) for h in carriers))
+    where = spot(project, next(known, None))
+    entries = any(holder.path.endswith("]") for holder in carriers)
+    for rank, whole in enumerate((False, True) if entries else (False,)):  # other entries, later
+        cuts = dict(_cut_of(h, where.module, whole) for h in carriers) if where is not None else {}
+        if where is not None and all(cuts.values()) and len(cuts) <= MAX_NAMES:
+            lines = [line for cut_off in cuts.values() for line in cut_off]
+            edit = where.editor.insert_after(where.statement, *lines)
+            walk = _walk_of(fault, project)
+            yield _released("`, `".join(cuts), edit, walk, BEHIND + rank)
 
 
 def _is_shared(holder: Holder) -> bool:
@@ -146,9 +143,6 @@ def cut_behind_walk(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     idiom = idiom_by(fault.gradient, project)
     names = [n for n in names_held(fault.holders) if "…" not in n][:MAX_NAMES]
     if where is not None and idiom is not None and names:
-        lines = [f"{name} = {idiom.of(name)}" for name in names]
-        told = " and ".join(f"`{name}`" for name in names)
-        edit = where.editor.insert_after(where.statement, *lines)
-        yield cut(
-            "detach-behind-backward", f"Cut {told} off its past behind the backward", (edit,), 0
-        )
+        edit = where.editor.insert_after(where.statement, *(f"{n} = {idiom.of(n)}" for n in names))
+        title = f"Cut {said(names)} off its past behind the backward"
+        yield cut("detach-behind-backward", title, (edit,), 0)

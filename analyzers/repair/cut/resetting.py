@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
@@ -14,7 +15,7 @@ from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.helpers import bare_methods
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within, called_name, names_read, reads
-from analyzers.source.project import Loop, Module
+from analyzers.source.project import Loop, Module, spelled
 from analyzers.source.trees import walk
 
 _ANEW = "Each pass begins with no state of the one before."
@@ -25,18 +26,13 @@ def reset_of_all_layers(story: Story) -> Iterator[Proposal]:
     `net.modules()` has those within them too. It comes before any cut: the script says that each
     pass begins anew."""
     for module, loop in _loops_resetting(story):
-        children = loop.iter if isinstance(loop, ast.For) else None
-        if isinstance(children, ast.Call) and called_name(children) == "children":
-            editor, function = Editor(module), children.func
-            if isinstance(function, ast.Attribute):
-                owner = editor.text_of(function.value)
-                yield Proposal(
-                    "reset-all-layers",
-                    f"Reset `{story.attribute}` in all layers of `{owner}`, not in the first only",
-                    (editor.replace(function, f"{owner}.modules"),),
-                    _ANEW,
-                    -SECOND_CHOICE,
-                )
+        match loop:
+            case ast.For(iter=ast.Call(func=ast.Attribute(attr="children", value=net) as function)):
+                editor, owner = Editor(module), spelled(net)
+                edit = editor.replace(function, f"{owner}.modules")
+                where = f"in all layers of `{owner}`, not in the first only"
+                title = f"Reset `{story.attribute}` {where}"
+                yield Proposal("reset-all-layers", title, (edit,), _ANEW, -SECOND_CHOICE)
 
 
 def _loops_resetting(story: Story) -> Iterator[tuple[Module, Loop]]:
@@ -54,14 +50,9 @@ def _loops_resetting(story: Story) -> Iterator[tuple[Module, Loop]]:
 def reset_in_each_pass(story: Story, rank: int) -> Iterator[Proposal]:
     """At the head of a loop whose passes go through the same data again: the script's own reset, or
     the None that the carrier begins with. Where it begins as a parameter, that learns in each."""
-    shared, loop = story.shared, story.loop
-    if shared is None or loop is None or not _goes_through_again(story, loop):
-        return
-    if story.name not in visible(story) or not (lines := list(_beginning_anew(story))):
-        return
-    edit = Editor(shared.module).insert_before(head_of(loop), lines[0])
-    title = f"Begin `{story.name}` anew at the head of the loop"
-    yield Proposal("reset-at-head", title, (edit,), _ANEW, rank)
+    if story.loop is not None and story.name in visible(story):
+        if _goes_through_again(story, story.loop):
+            yield from _at_head(story, story.loop, _beginning_anew(story), rank)
 
 
 def reset_by_call(story: Story, rank: int) -> Iterator[Proposal]:
@@ -71,16 +62,21 @@ def reset_by_call(story: Story, rank: int) -> Iterator[Proposal]:
     if shared is None or loop is None or story.attribute or story.name in visible(story):
         return
     own = {getattr(scope, "name", "") for _, scope, _ in story.binders}
-    for statement in in_front(shared.module, shared.scope, loop):
-        call = statement.value if isinstance(statement, ast.Expr) else None
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in own:
-            given = [*call.args, *(keyword.value for keyword in call.keywords)]
-            if all(isinstance(value, ast.Constant) for value in given):
-                editor = Editor(shared.module)
-                edit = editor.insert_before(head_of(loop), editor.text_of(call))
-                title = f"Begin `{story.name}` anew at the head of the loop"
-                yield Proposal("reset-at-head", title, (edit,), _ANEW, rank)
-                return
+    calls = (
+        Editor(shared.module).text_of(s)
+        for s in in_front(shared.module, shared.scope, loop)
+        if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)
+        if spelled(s.value.func) in own and not names_read(s) - own
+    )
+    yield from _at_head(story, loop, calls, rank)
+
+
+def _at_head(story: Story, loop: Loop, lines: Iterator[str], rank: int) -> Iterator[Proposal]:
+    """The first of these statements at the head of the loop."""
+    for line in islice(lines, 1):
+        edit = Editor(story.frame.module).insert_before(head_of(loop), line)
+        title = f"Begin `{story.name}` anew at the head of the loop"
+        yield Proposal("reset-at-head", title, (edit,), _ANEW, rank)
 
 
 def _goes_through_again(story: Story, loop: Loop) -> bool:
@@ -88,19 +84,23 @@ def _goes_through_again(story: Story, loop: Loop) -> bool:
     same data each time. Where that one only counts, too, each pass may go on with the data."""
     if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
         return False
-    called = {called_name(n) for n in walk(loop) if isinstance(n, ast.Call)} - {""}
+    called = _called(loop) - {""}
     functions = [f for name in called for _, f in story.project.functions_named(name)]
     inner = [n for node in (*loop.body, *functions) for n in walk(node) if isinstance(n, ast.For)]
     own = bound_within(loop)
     return (
         _counts(loop)
         and any(not _counts(n) and not names_read(n.iter) & own for n in inner)
-        and not any(story.frame.freed in set(walk(n)) or reads(n, loop.target.id) for n in inner)
+        and not any(story.frame.freed in walk(n) or reads(n, loop.target.id) for n in inner)
     )
 
 
+def _called(node: ast.AST) -> set[str]:
+    return {called_name(n) for n in walk(node) if isinstance(n, ast.Call)}
+
+
 def _counts(loop: ast.For) -> bool:
-    return any("range" in called_name(n) for n in walk(loop.iter) if isinstance(n, ast.Call))
+    return any("range" in name for name in _called(loop.iter))
 
 
 def _beginning_anew(story: Story) -> Iterator[str]:

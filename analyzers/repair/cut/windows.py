@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
-from analyzers.evidence import Holder
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import spot
+from analyzers.explain.sentences import said
+from analyzers.explain.spots import root_of, spot
 from analyzers.repair.cut.cutting import cut
 from analyzers.repair.cut.expected import visible
 from analyzers.repair.sites.scopes import walked_behind
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
-from analyzers.source.flow import names_read, reads, statements_of, value_of
-from analyzers.source.project import Module, spelled
+from analyzers.source.flow import called_name, names_read, reads, statements_of
+from analyzers.source.project import spelled
 from analyzers.source.trees import position
 
 
@@ -27,8 +28,6 @@ def cut_window(story: Story) -> Iterator[Proposal]:
         return
     if story.name not in visible(story):
         return
-    editor = Editor(shared.module)
-    walk = _last_of_pass(story)
     last = f"[{story.name}[-1].detach()]"
     if holder.container.startswith("deque"):
         last = f"deque({last}, maxlen={story.name}.maxlen)"
@@ -39,44 +38,36 @@ def cut_window(story: Story) -> Iterator[Proposal]:
         lines.insert(0, f"{story.name} = {again}")
     for rank, line in enumerate(lines):
         title = f"Begin `{story.name}` anew after the backward"
-        yield cut("restart-window", title, (editor.insert_after(walk, line),), rank)
+        edit = Editor(shared.module).insert_after(_last_of_pass(story), line)
+        yield cut("restart-window", title, (edit,), rank)
 
 
 def _last_of_pass(story: Story) -> ast.stmt:
     """The last statement of the block in which the walk of this pass stands, where that block
     holds further walks; else the walk (with its step)."""
     shared = story.frame
-    assert shared.freed is not None
-    statement = walked_behind(shared.module, shared.freed)
-    for parent in shared.module.ancestors(shared.freed):
-        if parent is story.loop:
-            break
-        if isinstance(parent, ast.If) and parent.body:
+    for parent in takewhile(lambda p: p is not story.loop, shared.module.ancestors(shared.freed)):
+        if isinstance(parent, ast.If):
             return parent.body[-1]
-    return statement
+    return walked_behind(shared.module, shared.freed)
 
 
 def _begun_again(story: Story) -> str | None:
     """The literal that began the list, with what the loop appends last in the places of the
     initial state: `[(None, h0)]` and `append((h, new))` give `[(None, new)]`."""
-    first = appended = None
+    first: ast.Tuple | None = None
+    appended: ast.Tuple | None = None
     for _, _, statement in story.binders:
-        value = value_of(statement)
-        if isinstance(value, ast.List) and len(value.elts) == 1 and first is None:
-            first = value.elts[0]
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            appended = statement.value.args[-1] if statement.value.args else None
-    if first is None or appended is None:
+        match statement:
+            case ast.Assign(value=ast.List(elts=[ast.Tuple() as found])):
+                first = first or found
+            case ast.Expr(value=ast.Call(args=[*_, ast.Tuple() as found])):
+                appended = found
+    if first is None or appended is None or len(first.elts) != len(appended.elts):
         return None
-    if isinstance(first, ast.Tuple) and isinstance(appended, ast.Tuple):
-        if len(first.elts) != len(appended.elts):
-            return None
-        parts = [
-            spelled(old if isinstance(old, ast.Constant) else new)
-            for old, new in zip(first.elts, appended.elts, strict=True)
-        ]
-        return f"[({', '.join(parts)})]"
-    return f"[{spelled(appended)}.detach()]"
+    pairs = zip(first.elts, appended.elts, strict=True)
+    parts = [spelled(old if isinstance(old, ast.Constant) else new) for old, new in pairs]
+    return f"[({', '.join(parts)})]"
 
 
 def emptied(story: Story, rank: int) -> Iterator[Proposal]:
@@ -106,62 +97,46 @@ def gathered_emptied(story: Story) -> Iterator[Proposal]:
     that are gathered beside them for the loss. It comes before any cut: values of passes before
     would count again."""
     where, shared = spot(story.project, story.reuse.freed.at), story.shared
-    if where is None or shared is None or shared.freed is None or where.scope is shared.scope:
+    if where is None or shared is None or where.scope is shared.scope:
         return
     read = names_read(where.scope)
-    held = {h.path.partition("[")[0] for h in _lists(story)} & read
-    owners = {name.rpartition(".")[0] for name in held}
-    if len(owners) != 1 or not all(_fills_in_steps(story, name) for name in held):
+    holders = [holder for join in story.reuse.joins for holder in join.holders]
+    lists = {root_of(h.path) for h in holders if h.container.startswith("list")} & read
+    owners = {name.rpartition(".")[0] for name in lists}
+    if len(owners) != 1 or not all(_fills_in_steps(story, name) for name in lists):
         return
-    beside = {n for n in read if n.rpartition(".")[0] in owners and _fills_in_steps(story, n)}
-    names = sorted(held | (beside if owners != {""} else set()))
-    told = " and ".join(f"`{name}`" for name in names)
+    beside = {n for n in read if "." in n and n.rpartition(".")[0] in owners}
+    names = sorted(lists | {name for name in beside if _fills_in_steps(story, name)})
     lines = [f"{name}.clear()" for name in names]
     edit = Editor(where.module).insert_after(walked_behind(where.module, where.statement), *lines)
-    title = f"Empty {told} behind the backward"
+    title = f"Empty {said(names)} behind the backward"
     why = "Each backward uses what was gathered since the last."
     yield Proposal("empty-gathered", title, (edit,), why, -SECOND_CHOICE)
-
-
-def _lists(story: Story) -> list[Holder]:
-    holders = [holder for join in story.reuse.joins for holder in join.holders]
-    return [holder for holder in holders if holder.container.startswith("list")]
 
 
 def _fills_in_steps(story: Story, name: str) -> bool:
     """Whether only loops within the pass add to a list, and nothing empties it there: itself, or by
     the calls of a function that does."""
     shared, last = story.frame, name.rpartition(".")[2]
-    adding: list[tuple[Module, ast.AST]] = []
+    calls: list[ast.AST] = []
     for module, node in story.project.each(ast.Call):
-        if not isinstance(node.func, ast.Attribute):
+        if spelled(node.func).split(".")[-2:-1] != [last]:
             continue
-        if spelled(node.func.value).rpartition(".")[2] == last:
-            if node.func.attr in ("clear", "pop", "popleft"):
-                return False
-            if node.func.attr == "append":
-                adding.append((module, node))
-    calls = []
-    for module, added in adding:
-        scope = module.scope_of(added)
-        function = getattr(scope, "name", "")
-        if scope is shared.scope:
-            calls.append(added)
-        elif function:
-            calls += [c for c in calls_named(shared.scope, function) if c not in calls]
-        else:
+        if called_name(node) in ("clear", "pop", "popleft"):
             return False
+        if called_name(node) == "append":
+            scope = module.scope_of(node)
+            function = getattr(scope, "name", "<module>")
+            calls += [node] if scope is shared.scope else calls_named(shared.scope, function)
     return bool(calls) and all(_within_pass(story, call) for call in calls)
 
 
 def _within_pass(story: Story, call: ast.AST) -> bool:
     """Whether a call stands in a loop of its own inside the one that the walk stands in."""
     shared = story.frame
-    assert shared.freed is not None
-    inner = shared.module.loops_around(call)[:1]
-    return all(
-        loop is not story.loop and not shared.module.holds(loop, shared.freed) for loop in inner
-    ) and bool(inner)
+    inner = next(iter(shared.module.loops_around(call)), None)
+    own = inner is not None and inner is not story.loop
+    return own and not shared.module.holds(inner, shared.freed)
 
 
 def _emptying(statement: ast.stmt) -> str | None:
@@ -171,6 +146,4 @@ def _emptying(statement: ast.stmt) -> str | None:
             return "{} = []"
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="clear"), args=[])):
             return "{}.clear()"
-        case ast.Delete(targets=[ast.Subscript(slice=ast.Slice(lower=None, upper=None))]):
-            return "del {}[:]"
     return None

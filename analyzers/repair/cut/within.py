@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import chain
 
 from analyzers.evidence import Hop
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.sentences import said
 from analyzers.explain.spots import hops_at, spot
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.cutting import Cutting, cut, kind_carried
@@ -15,7 +17,7 @@ from analyzers.repair.sites.scopes import is_seen, wants_gradient
 from analyzers.repair.sites.statements import read_in, spellings, stores
 from analyzers.source.calls import calls_to
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, part_for
+from analyzers.source.flow import assigned_parts
 from analyzers.source.project import spelled
 
 TRIED = 2  # stores that are each cut alone
@@ -25,7 +27,7 @@ ALONE = 4  # expressions that read an old value, each cut alone
 def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """What is stored, cut as it is stored: `self.h = h.detach()`, `xs.append(h.detach())`. Of
     several stores on the way one that all old values went through may do, the last one first."""
-    found: dict[ast.stmt, _Store] = {}
+    found: dict[ast.stmt, list[tuple[Hop, list[Edit]]]] = {}
     for hop, where in hops_at(cutting.project, cutting.reuse.path, "bound"):
         module, statement = where.module, where.statement
         for value, kind, whole in stores(statement, hop):
@@ -35,16 +37,20 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
                 lines = cutting.writing(module).statements(name, kind)
                 made = [Editor(module).insert_after(statement, *lines)] if lines else []
             if made:
-                store = found.setdefault(statement, _Store([], set(), []))
-                store.names.append(hop.name)
-                store.joins.update(hop.carries)
-                store.edits.extend(made)
+                found.setdefault(statement, []).append((hop, made))
     wanted = {join for hop in cutting.reuse.path for join in hop.carries}
-    single = [store for store in found.values() if store.joins >= wanted and len(found) > 1]
+    several = list(found.values()) if len(found) > 1 else []
+    single = [s for s in several if wanted <= {join for hop, _ in s for join in hop.carries}]
     for store in single[: -TRIED - 1 : -1]:
-        yield _stored([store], rank)
+        yield _stored(store, rank)
     if found:
-        yield _stored(list(found.values()), rank + bool(single))
+        yield _stored(list(chain(*found.values())), rank + bool(single))
+
+
+def _stored(parts: list[tuple[Hop, list[Edit]]], rank: int) -> Proposal:
+    title = f"Detach what {said(hop.name for hop, _ in parts)} stores"
+    edits = [edit for _, made in parts for edit in made]
+    return cut("detach-when-stored", title, joined(edits), rank)
 
 
 def where_handed(cutting: Cutting, rank: int) -> Iterator[Proposal]:
@@ -74,32 +80,15 @@ def where_asked(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     edits: list[Edit] = []
     asked: list[Hop] = []
     for hop, where in hops_at(cutting.project, cutting.reuse.path, "bound"):
-        if not isinstance(statement := where.statement, ast.Assign):
-            continue
-        value = part_for(statement, hop.name.__eq__)
-        if value is not None and wants_gradient(where.scope, hop.name) and "." not in hop.name:
-            if hop.name in bindings(statement) and isinstance(value, ast.Name | ast.Subscript):
-                edits += cutting.replaced(where.module, value, hop.kind, hop.name)
-                asked.append(hop)
+        for target, value in assigned_parts(where.statement):
+            plain = isinstance(target, ast.Name) and target.id == hop.name
+            if plain and isinstance(value, ast.Name | ast.Subscript):
+                if wants_gradient(where.scope, hop.name):
+                    edits += cutting.replaced(where.module, value, hop.kind, hop.name)
+                    asked.append(hop)
     if edits and cutting.covering(asked):
-        names = " and ".join(dict.fromkeys(f"`{hop.name}`" for hop in asked))
-        yield cut("detach-when-taken", f"Make {names} a leaf", joined(edits), rank)
-
-
-@dataclass
-class _Store:
-    """A statement that stores old values: under which names, which of them, cut by which edits."""
-
-    names: list[str]
-    joins: set[int]
-    edits: list[Edit]
-
-
-def _stored(chosen: list[_Store], rank: int) -> Proposal:
-    names = dict.fromkeys(name for store in chosen for name in store.names)
-    title = "Detach what " + " and ".join(f"`{name}`" for name in names) + " stores"
-    edits = [edit for store in chosen for edit in store.edits]
-    return cut("detach-when-stored", title, joined(edits), rank)
+        title = f"Make {said(hop.name for hop in asked)} a leaf"
+        yield cut("detach-when-taken", title, joined(edits), rank)
 
 
 def where_read(cutting: Cutting, rank: int) -> Iterator[Proposal]:

@@ -14,6 +14,7 @@ from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, names_read
 from analyzers.source.project import Module, Project, spelled
+from analyzers.source.reads import attributes_loaded
 from analyzers.source.targets import assigned_pairs
 
 _SHARING = ("detach", "view", "view_as", "reshape", "flatten", "ravel")
@@ -57,29 +58,27 @@ def _binds(statement: ast.stmt, wanted: set[str]) -> bool:
 def _gradients(module: Module, statement: ast.stmt) -> Iterator[ast.expr]:
     """The places where `.grad`, or what has its values, is handed on as it is: not copied, indexed
     or computed with."""
-    for gradient in ast.walk(statement):
-        if not isinstance(gradient, ast.Attribute) or gradient.attr != "grad":
-            continue
-        node = _same_values(module, gradient)
-        parent = module.parents.get(node)
-        loaded = isinstance(gradient.ctx, ast.Load)
-        computed = isinstance(
-            parent, ast.Attribute | ast.BinOp | ast.UnaryOp | ast.Compare | ast.Subscript
-        )
-        if loaded and not computed and spelled(gradient.value) != "torch.autograd":
+    for gradient in attributes_loaded(ast.walk(statement), "grad"):
+        node: ast.expr = gradient
+        while (shared := _same_values(module, node)) is not None:
+            node = shared
+        computed = isinstance(module.parents.get(node), _COMPUTED)
+        if not computed and spelled(gradient.value) != "torch.autograd":
             yield node
 
 
-def _same_values(module: Module, node: ast.expr) -> ast.expr:
+_COMPUTED = (ast.Attribute, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript)
+
+
+def _same_values(module: Module, node: ast.expr) -> ast.expr | None:
     """What an expression around this one makes of it without a copy: `.data`, `.detach()`."""
     match module.parents.get(node):
         case ast.Attribute(attr="data") as outer:
-            return _same_values(module, outer)
+            return outer
         case ast.Attribute(attr=name) as method if name in _SHARING:
             call = module.parents.get(method)
-            if isinstance(call, ast.Call) and call.func is method:
-                return _same_values(module, call)
-    return node
+            return call if isinstance(call, ast.Call) else None
+    return None
 
 
 def _names_put(statement: ast.stmt) -> list[ast.expr]:

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from analyzers.evidence import MissingGraph
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held, spot
+from analyzers.repair.blocks import text_with
 from analyzers.repair.rewrite import without_true
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.flow import bindings, called_name, walk_scope
+from analyzers.source.flow import bindings, called_name, statements_of
 from analyzers.source.project import Project
 from analyzers.source.trees import position
 
@@ -23,55 +24,39 @@ def leaf_last(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterat
         return
     value, editor = where.statement.value, where.editor
     title = f"Make `{bindings(where.statement)[0]}` itself the leaf"
-    yield from _wrapped_last(where, title, rank)
+    if (whole := _wrapped_last(editor, value)) is not None:
+        yield Proposal("leaf-last", title, (whole,), "", rank)
     inner = [e for node in ast.walk(value) if node is not value for e in _unset(editor, node)]
     if inner:
-        edits = (*inner, *_required(editor, value))
-        yield Proposal("leaf-last", title, edits, "", rank)
+        (start, end), path = editor.span(value), editor.module.path
+        bare = not needs_parentheses(value)
+        around = [] if bare else [Edit(path, start, start, "(")]
+        last = Edit(path, end, end, ".requires_grad_()" if bare else ").requires_grad_()")
+        yield Proposal("leaf-last", title, (*inner, *around, last), "", rank)
         rank += 1
     if "optimize" in evidence.message:
         edit = editor.append_to(value, ".detach().requires_grad_()")
         yield Proposal("new-leaf", title, (edit,), "", rank)
 
 
-def _wrapped_last(where: Spot, title: str, rank: int) -> Iterator[Proposal]:
+def _wrapped_last(editor: Editor, value: ast.expr) -> Edit | None:
     """`Parameter(x.to(d))` for `Parameter(x).to(d)`."""
-    assert isinstance(where.statement, ast.Assign)
-    value, editor = where.statement.value, where.editor
     for call in calls_named(value, "Parameter"):
-        if call is value or len(call.args) != 1:
-            continue
-        argument = call.args[0]
-        text = editor.text_of(argument)
-        bare = f"({text})" if needs_parentheses(argument) else text
-        (start, end), (first, last) = editor.span(value), editor.span(call)
-        source = where.module.text
-        inside = source[start:first] + bare + source[last:end]
-        flags = "".join(f", {editor.text_of(keyword)}" for keyword in call.keywords)
-        edit = editor.replace(value, f"{editor.text_of(call.func)}({inside}{flags})")
-        yield Proposal("leaf-last", title, (edit,), "", rank)
-        return
+        if call is not value and len(call.args) == 1:
+            bare = editor.text_of(call.args[0])
+            bare = f"({bare})" if needs_parentheses(call.args[0]) else bare
+            inside = text_with(editor, value, [editor.replace(call, bare)])
+            flags = "".join(f", {editor.text_of(keyword)}" for keyword in call.keywords)
+            return editor.replace(value, f"{editor.text_of(call.func)}({inside}{flags})")
+    return None
 
 
 def _unset(editor: Editor, node: ast.AST) -> Iterator[Edit]:
     """Edits by which a call no longer asks for a gradient."""
-    if not isinstance(node, ast.Call):
-        return
-    yield from without_true(editor, node, "requires_grad")
-    if called_name(node) == "requires_grad_" and isinstance(node.func, ast.Attribute):
-        _, start = editor.span(node.func.value)
-        _, end = editor.span(node)
-        yield Edit(editor.module.path, start, end, "")
-
-
-def _required(editor: Editor, value: ast.expr) -> Iterator[Edit]:
-    start, end = editor.span(value)
-    path = editor.module.path
-    if needs_parentheses(value):
-        yield Edit(path, start, start, "(")
-        yield Edit(path, end, end, ").requires_grad_()")
-    else:
-        yield Edit(path, end, end, ".requires_grad_()")
+    if isinstance(node, ast.Call):
+        yield from without_true(editor, node, "requires_grad")
+        if called_name(node) == "requires_grad_" and isinstance(node.func, ast.Attribute):
+            yield editor.replace(node, editor.text_of(node.func.value))
 
 
 def detached_instead(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -92,19 +77,18 @@ def _switched_off(where: Spot) -> Iterator[tuple[str, Edit, Edit | None]]:
     a detached tensor; where a statement does nothing else, the tensor detached in place too."""
     statement, editor = where.statement, where.editor
     match statement:
-        case ast.Assign(targets=[ast.Attribute(value=tensor, attr="requires_grad")]):
+        case (
+            ast.Assign(targets=[ast.Attribute(value=tensor, attr="requires_grad")])
+            | ast.Expr(value=ast.Call(func=ast.Attribute(value=tensor, attr="requires_grad_")))
+        ):
             name = editor.text_of(tensor)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=tensor, attr="requires_grad_"))):
-            name = editor.text_of(tensor)
+            bound = editor.replace(statement, f"{name} = {name}.detach()")
+            yield name, bound, editor.replace(statement, f"{name}.detach_()")
         case _:
             for call in calls_named(statement, "requires_grad_"):
                 assert isinstance(call.func, ast.Attribute)
-                start, end = editor.span(call.func.value)[1], editor.span(call)[1]
-                edit = Edit(where.module.path, start, end, ".detach()")
-                yield editor.text_of(call.func.value), edit, None
-            return
-    bound = editor.replace(statement, f"{name} = {name}.detach()")
-    yield name, bound, editor.replace(statement, f"{name}.detach_()")
+                name = editor.text_of(call.func.value)
+                yield name, editor.replace(call, f"{name}.detach()"), None
 
 
 def keep_gradient(evidence: MissingGraph, project: Project, rank: int = 4) -> Iterator[Proposal]:
@@ -113,31 +97,22 @@ def keep_gradient(evidence: MissingGraph, project: Project, rank: int = 4) -> It
     reading, making = spot(project, evidence.at), spot(project, evidence.ended_at)
     if not names or reading is None or "optimize" in evidence.message:
         return
-    line = f"{names[0]}.retain_grad()"
-    same = making is not None and making.scope is reading.scope
-    if making is not None and same and names[0] in bindings(making.statement):
-        edit = making.editor.insert_after(making.statement, line)
-        yield _kept(names[0], edit, rank)
-        return
-    before = _walk_before(reading)
-    if before is not None:
-        yield _kept(names[0], reading.editor.insert_before(before, line), rank)
+    made = making is not None and making.scope is reading.scope
     bound = bindings(making.statement) if making is not None else []
-    if making is not None and bound and isinstance(making.statement, ast.Assign):
-        kept = f"{bound[0]}.retain_grad()"
-        yield _kept(bound[0], making.editor.insert_after(making.statement, kept), rank + 1)
-
-
-def _walk_before(reading: Spot) -> ast.stmt | None:
-    """The last backward in front of the reading line, in its function."""
+    known = made and names[0] in bound
     walks = [
-        node
-        for node in walk_scope(reading.scope)
-        if isinstance(node, ast.Expr)
-        and position(node) < position(reading.statement)
-        and calls_named(node, "backward")
+        s
+        for s in statements_of(reading.scope)
+        if isinstance(s, ast.Expr) and position(s) < position(reading.statement)
+        if calls_named(s, "backward")
     ]
-    return walks[-1] if walks else None
+    if walks and not known:
+        edit = reading.editor.insert_before(walks[-1], f"{names[0]}.retain_grad()")
+        yield _kept(names[0], edit, rank)
+    if making is not None and bound:
+        name = names[0] if known else bound[0]
+        edit = making.editor.insert_after(making.statement, f"{name}.retain_grad()")
+        yield _kept(name, edit, rank + (not known))
 
 
 def _kept(name: str, edit: Edit, rank: int) -> Proposal:

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from analyzers.explain.missing import element_of
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot
-from analyzers.repair.blocks import alias, indentation, missing_import, rewritten, wrapped
+from analyzers.repair.blocks import (
+    alias,
+    indentation,
+    lines_with,
+    missing_import,
+    rewritten,
+    wrapped,
+)
 from analyzers.repair.copy.outofplace import out_of_place
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.calls import calls_named, reads_gradient
-from analyzers.source.edits import Edit, Editor, apply
+from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     backward_calls,
     bindings,
-    called_name,
     declared_outer,
     definitions,
     mentions,
@@ -52,11 +60,8 @@ def is_update(statement: ast.stmt) -> bool:
         return bool(updates) and all(isinstance(s, ast.Assign) for s in others)
     if isinstance(statement, ast.AugAssign):
         return not isinstance(statement.value, ast.Constant)
-    if isinstance(statement, ast.Expr):
-        return bool(list(writes(statement)))
-    if isinstance(statement, ast.Assign):
-        return bool(list(writes(statement))) or spelled(statement.targets[0]).endswith(".grad")
-    return False
+    resets = isinstance(statement, ast.Assign) and spelled(statement.targets[0]).endswith(".grad")
+    return resets or (isinstance(statement, ast.Expr | ast.Assign) and any(writes(statement)))
 
 
 _FILLING = ("zero_", "fill_", "copy_", "normal_", "uniform_", "trunc_normal_", "set_")
@@ -64,32 +69,27 @@ _FILLING = ("zero_", "fill_", "copy_", "normal_", "uniform_", "trunc_normal_", "
 
 def is_made_by_hand(where: Spot) -> bool:
     """Whether a write belongs to no forward: it sets first values, or updates the leaf behind a
-    backward or by a gradient."""
-    begun = position(where.statement)
-    if any(backward_calls(statement) for statement in where.block if position(statement) < begun):
-        return True
+    backward, by a gradient, or in a loop over a model's parameters, as averages do."""
+    stored, loops = where.statement, where.module.loops_around(where.statement)
     from_gradient = {
         name
         for node in statements_of(where.scope)
         if (value := value_of(node)) is not None and reads_gradient(value)
         for name in bindings(node)
     }
-    if any(_over_parameters(loop) for loop in where.module.loops_around(where.statement)):
-        return True
-    calls = [n for n in walk(where.statement) if isinstance(n, ast.Call)]
-    if any(called_name(call) in _FILLING for call in calls):
-        return True
-    stored = where.statement
-    if isinstance(stored, ast.Assign) and isinstance(stored.value, ast.Constant):
-        return True
-    return bool(names_read(stored) & from_gradient) or reads_gradient(stored)
-
-
-def _over_parameters(loop: Loop) -> bool:
-    """Whether a loop goes over a model's parameters, as averages and hand-made optimizers do."""
-    return isinstance(loop, ast.For | ast.AsyncFor) and bool(
-        calls_named(loop.iter, "parameters", "named_parameters")
+    return (
+        any(backward_calls(s) for s in where.block if position(s) < position(stored))
+        or any(calls_named(loop, "parameters", "named_parameters") for loop in map(_over, loops))
+        or bool(calls_named(stored, *_FILLING))
+        or isinstance(getattr(stored, "value", None), ast.Constant)
+        or bool(names_read(stored) & from_gradient)
+        or reads_gradient(stored)
     )
+
+
+def _over(loop: Loop) -> ast.expr:
+    """What a loop goes over, or asks before each pass."""
+    return loop.test if isinstance(loop, ast.While) else loop.iter
 
 
 def under_no_grad(where: Spot, rank: int = 0) -> Iterator[Proposal]:
@@ -115,8 +115,7 @@ def leaf_out_of_place(where: Spot, names: Sequence[str], rank: int = 1) -> Itera
     else:
         edits = out_of_place(where.module, where.statement, wanted.__contains__)
     if edits and not mentions(where.statement, "grad"):
-        told = " and ".join(f"`{name}`" for name in sorted(wanted))
-        title = f"Compute a new tensor from {told}"
+        title = f"Compute a new tensor from {said(sorted(wanted))}"
         yield Proposal("out-of-place", title, edits, "", rank)
 
 
@@ -144,23 +143,10 @@ def _under_local_name(where: Spot, write: Write) -> tuple[Edit, ...]:
         return ()
     edits = out_of_place(where.module, statement, {write.name}.__contains__)
     local = unused_name(where.module, write.name.rpartition(".")[2])
-    lines = [
-        local + line.removeprefix(write.name) if line.startswith(write.name) else line
-        for line in _lines_after(editor, statement, edits)
-    ]
-    if not any(line.startswith(local) for line in lines):
-        return ()
-    edits = (rewritten(editor, [statement], lines),)
-    return (*edits, *(editor.replace(node, local) for node in later))
-
-
-def _lines_after(editor: Editor, statement: ast.stmt, edits: Sequence[Edit]) -> list[str]:
-    """The lines that stand in the place of a statement once the edits are made."""
-    start, (_, end) = editor.offset(statement.lineno, 0), editor.span(statement)
-    moved = [Edit(e.path, e.start - start, e.end - start, e.text) for e in edits]
-    indent = editor.indent_of(statement)
-    lines = apply(editor.module.text[start:end], moved).splitlines() if edits else []
-    return [line.removeprefix(indent) for line in lines]
+    given = re.compile(f"^{re.escape(write.name)}")
+    lines = [given.sub(local, line) for line in lines_with(editor, statement, edits)]
+    edits = (rewritten(editor, [statement], lines),) if edits else ()
+    return (*edits, *(editor.replace(node, local) for node in later)) if edits else ()
 
 
 def in_place_of(editor: Editor, statement: ast.stmt) -> Edit | None:
@@ -172,20 +158,22 @@ def in_place_of(editor: Editor, statement: ast.stmt) -> Edit | None:
 
 
 def _in_place(editor: Editor, target: ast.expr, value: ast.expr) -> list[str]:
-    """`w -= x` for `w = w - x`; `w.copy_(...)` for any other value."""
+    """`w -= x` for `w = w - x`, `w.clamp_(...)` for a clamp; `w.copy_(...)` for any other value."""
     name = editor.text_of(target)
-    if isinstance(value, ast.ListComp):
-        return loop_of(editor, value)
-    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Sub | ast.Mult):
-        if spelled(value.left) == spelled(target):
-            sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}[type(value.op)]
-            return [f"{name} {sign}= {editor.text_of(value.right)}"]
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-        receiver = value.func
-        if spelled(receiver.value) == spelled(target) and receiver.attr in ("clamp", "clip"):
-            rest = editor.text_of(value).removeprefix(editor.text_of(value.func))
-            return [f"{name}.{receiver.attr}_{rest}"]
+    match value:
+        case ast.ListComp():
+            return loop_of(editor, value)
+        case ast.BinOp(left=own, op=op, right=right) if type(op) in _SIGNS:
+            if spelled(own) == spelled(target):
+                return [f"{name} {_SIGNS[type(op)]}= {editor.text_of(right)}"]
+        case ast.Call(func=ast.Attribute(value=own, attr="clamp" | "clip" as method) as function):
+            if spelled(own) == spelled(target):
+                given = editor.text_of(value).removeprefix(editor.text_of(function))
+                return [f"{name}.{method}_{given}"]
     return [f"{name}.copy_({editor.text_of(value)})"]
+
+
+_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 
 
 def loop_of(editor: Editor, value: ast.ListComp | ast.DictComp) -> list[str]:
@@ -205,11 +193,13 @@ def loop_of(editor: Editor, value: ast.ListComp | ast.DictComp) -> list[str]:
 def clears(within: ast.AST, name: str) -> bool:
     """Whether the leaf's gradient is cleared somewhere; with no name, any leaf's."""
     for node in walk(within):
-        if isinstance(node, ast.Attribute) and node.attr in ("zero_", "zero_grad"):
-            if spelled(node.value).startswith(name):
-                return True
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
-            target = node.targets[0]
-            if target.attr == "grad" and (not name or spelled(target.value) == name):
-                return True
+        match node:
+            case ast.Attribute(attr="zero_" | "zero_grad", value=owner):
+                found = spelled(owner).startswith(name)
+            case ast.Assign(targets=[ast.Attribute(attr="grad", value=owner), *_]):
+                found = not name or spelled(owner) == name
+            case _:
+                found = False
+        if found:
+            return True
     return False

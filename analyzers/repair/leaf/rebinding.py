@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from analyzers.explain.missing import element_of, updates_returned
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import indentation, joined, missing_import, rewritten, wrapped
 from analyzers.repair.leaf.leaves import clears, in_place_of, loop_of, no_grad_header
-from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, called_name, is_dotted, rebinds, run_around
 from analyzers.source.project import spelled
 from analyzers.source.targets import assigned_pairs
@@ -19,28 +19,26 @@ from analyzers.source.targets import assigned_pairs
 def leaf_kept(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     """The run of updates in place, under `no_grad`, and the gradients cleared behind it."""
     yield from _handed_back(where, rank)
-    run = _run(where)
-    if not run:
-        return
-    editor = where.editor
-    updates = [in_place_of(editor, statement) for statement in run]
-    edits = [edit for edit in updates if edit is not None]
-    if len(edits) < len(run):
+    run, editor = _run(where), where.editor
+    edits = [e for statement in run if (e := in_place_of(editor, statement)) is not None]
+    if not run or len(edits) < len(run):
         return
     pairs = [pair for statement in run for pair in assigned_pairs(statement)]
-    names = dict.fromkeys(spelled(target) for target, _ in pairs)
     leaves = dict.fromkeys(spelled(t) for t, v in pairs if not isinstance(v, ast.ListComp))
     cleared = [f"{name}.grad = None" for name in leaves if not clears(where.scope, name)]
-    told = " and ".join(f"`{name}`" for name in names)
-    if _under_no_grad(where):
-        made: tuple[Edit, ...] = (*edits, *_behind(where, run, cleared))
+    if any("no_grad" in spelled(s.items[0]) for s in _around(where)):
+        edits += [editor.insert_after(run[-1], *cleared)] if cleared else []
     else:
         edit = wrapped(editor, run, no_grad_header(where.module), edits, cleared)
         if edit is None:
             return
-        made = (edit, *missing_import(editor))
-    title = f"Update {told} in place, under `no_grad`"
-    yield Proposal("update-in-place", title, joined(made), "", rank)
+        edits = [edit, *missing_import(editor)]
+    title = f"Update {said(spelled(target) for target, _ in pairs)} in place, under `no_grad`"
+    yield Proposal("update-in-place", title, joined(edits), "", rank)
+
+
+def _around(where: Spot) -> list[ast.With]:
+    return [p for p in where.module.ancestors(where.statement) if isinstance(p, ast.With)]
 
 
 def _handed_back(where: Spot, rank: int) -> Iterator[Proposal]:
@@ -65,30 +63,14 @@ def _run(where: Spot) -> list[ast.stmt]:
     return run_around(where.module, where.statement, alike) if where.statement in alike else []
 
 
-def _behind(where: Spot, run: list[ast.stmt], lines: list[str]) -> tuple[Edit, ...]:
-    return (where.editor.insert_after(run[-1], *lines),) if lines else ()
-
-
-def _under_no_grad(where: Spot) -> bool:
-    return any(
-        isinstance(parent, ast.With) and "no_grad" in spelled(parent.items[0])
-        for parent in where.module.ancestors(where.statement)
-    )
-
-
 def leaf_again(where: Spot, rank: int = 1) -> Iterator[Proposal]:
     """The new tensor as a leaf of its own."""
     run = _run(where) or [where.statement]
     returned = updates_returned(where.statement)
     last = {spelled(target): value for s in run for target, value in assigned_pairs(s)}
-    made = [_single(value) for value in last.values()]
+    made = [value.elt if isinstance(value, ast.ListComp) else value for value in last.values()]
     made += [element_of(returned)] if returned is not None else []
-    edits = tuple(where.editor.append_to(v, ".detach().requires_grad_()") for v in made)
-    if edits:
+    if made:
+        edits = tuple(where.editor.append_to(v, ".detach().requires_grad_()") for v in made)
         title = "Make the new tensor a leaf that requires grad"
         yield Proposal("new-leaf", title, edits, "", rank)
-
-
-def _single(value: ast.expr) -> ast.expr:
-    """The tensor of an assigned value: each one of a list."""
-    return value.elt if isinstance(value, ast.ListComp) else value

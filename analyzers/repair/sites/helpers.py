@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import Hop
-from analyzers.source.flow import called_name, walk_scope
+from analyzers.explain.spots import returns_of
+from analyzers.source.flow import called_name, names_read, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
@@ -22,16 +23,15 @@ _MAY_CALL = frozenset(
 def functions_cutting(module: Module, project: Project) -> list[str]:
     """Functions that a module can call by a plain name, which give back what they are given
     without its graph (`repackage_hidden`)."""
-    own = [node for node in module.tree.body if isinstance(node, ast.FunctionDef)]
-    found = [function.name for function in own if _cuts_its_argument(function)]
+    named = [(node.name, node) for node in module.tree.body if isinstance(node, ast.FunctionDef)]
     for node in walk_scope(module.tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             source = project.module(node.module.replace(".", "/") + ".py")
             for item in node.names if source is not None else ():
-                for function in source.functions_named(item.name) if source is not None else ():
-                    if isinstance(function, ast.FunctionDef) and _cuts_its_argument(function):
-                        found.append(item.asname or item.name)
-    return found
+                there = source.functions_named(item.name) if source is not None else ()
+                own = [f for f in there if isinstance(f, ast.FunctionDef)]
+                named += [(item.asname or item.name, function) for function in own]
+    return [name for name, function in named if _cuts_its_argument(function)]
 
 
 def _cuts_its_argument(function: ast.FunctionDef) -> bool:
@@ -39,7 +39,7 @@ def _cuts_its_argument(function: ast.FunctionDef) -> bool:
     required = len(given.args) - len(given.defaults)
     if required != 1 or not given.args or given.args[0].arg in ("self", "cls"):
         return False
-    returns = [node.value for node in walk_scope(function) if isinstance(node, ast.Return)]
+    returns = [node.value for node in returns_of(function)]
     return bool(returns) and None not in returns and _only_cuts(function, set())
 
 
@@ -50,14 +50,12 @@ def methods_cutting(hop: Hop, project: Project) -> Iterator[str]:
     for kind, method in bare_methods(project):
         if not _only_cuts(method, {kind.name}):
             continue
-        gives = any(isinstance(n, ast.Return) and n.value for n in walk_scope(method))
-        if kind.name == hop.kind.name:
-            call = f"{hop.name}.{method.name}()"
-            yield f"{hop.name} = {call}" if gives else call
-        elif dot and not gives and f"self.{attribute}" in _cut_in(method):
-            yield f"{owner}.{method.name}()"
-        elif dot and gives and owner.isidentifier() and _reads(method, attribute):
-            yield f"{owner} = {owner}.{method.name}()"
+        gives = any(node.value for node in returns_of(method))
+        own = kind.name == hop.kind.name
+        touched = f"self.{attribute}" in (names_read(method) if gives else _cut_in(method))
+        if own or (dot and touched and (owner.isidentifier() or not gives)):
+            of = hop.name if own else owner
+            yield f"{of} = {of}.{method.name}()" if gives else f"{of}.{method.name}()"
 
 
 def bare_methods(project: Project) -> Iterator[tuple[ast.ClassDef, ast.FunctionDef]]:
@@ -71,17 +69,10 @@ def bare_methods(project: Project) -> Iterator[tuple[ast.ClassDef, ast.FunctionD
 
 
 def _cut_in(method: ast.FunctionDef) -> set[str]:
-    """The attributes that a method gives a value of its own making."""
-    return {spelled(target) for node in walk(method) for target, _ in assigned_pairs(node)} | {
-        spelled(node.func.value)
-        for node in walk(method)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    }
-
-
-def _reads(method: ast.FunctionDef, attribute: str) -> bool:
-    """Whether a method reads an attribute of its object."""
-    return any(spelled(node) == f"self.{attribute}" for node in walk(method))
+    """The attributes that a method gives a value of its own making, or calls a method of."""
+    calls = [node for node in walk(method) if isinstance(node, ast.Call)]
+    called = {spelled(call.func).rpartition(".")[0] for call in calls}
+    return called | {spelled(target) for n in walk(method) for target, _ in assigned_pairs(n)}
 
 
 def _only_cuts(function: ast.FunctionDef, known: set[str]) -> bool:

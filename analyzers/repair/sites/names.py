@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.repair.blocks import imported
+from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import Module
@@ -23,7 +24,8 @@ def replace_of(module: Module) -> str | None:
     known = _known(module, "dataclasses", "replace")
     if known is not None:
         return known
-    return "replace" if "replace" not in _names(module) and _from(module) else None
+    free = unused_name(module, "replace") == "replace" and not module.functions_named("replace")
+    return "replace" if free and _from(module) else None
 
 
 def deque_of(module: Module) -> str:
@@ -52,9 +54,3 @@ def _from(module: Module) -> ast.ImportFrom | None:
         if isinstance(node, ast.ImportFrom) and node.module == "dataclasses":
             return node
     return None
-
-
-def _names(module: Module) -> set[str]:
-    return {node.id for node in module.nodes if isinstance(node, ast.Name)} | {
-        node.name for node in module.nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    }

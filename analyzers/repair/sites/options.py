@@ -17,7 +17,7 @@ from analyzers.explain.spots import spot
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import WALKS
-from analyzers.source.project import FUNCTIONS, Module, Scope
+from analyzers.source.project import FUNCTIONS, Module, Scope, spelled
 from analyzers.source.signatures import named
 
 
@@ -46,9 +46,7 @@ def option_site(story: Story, visit: Visit, option: str) -> OptionSite | None:
     call = where.call(*WALKS) if where is not None else None
     if where is None or call is None:
         return None
-    statement = where.module.statement_at(call.lineno, call.col_offset)
-    if statement is None:
-        return None
+    statement = where.module.statement_at(call.lineno, call.col_offset) or where.statement
     site = OptionSite(where.module, statement, call, option, visit.at)
     stack = frames(story.project, visit)[::-1]
     for inner, caller in pairwise(stack):
@@ -57,8 +55,7 @@ def option_site(story: Story, visit: Visit, option: str) -> OptionSite | None:
         if not name or outer is None:
             break
         given = dict(arguments(outer, inner.module, inner.scope)).get(name)
-        at = caller.place
-        site = OptionSite(caller.module, caller.statement, outer, name, at, given)
+        site = OptionSite(caller.module, caller.statement, outer, name, caller.place, given)
     return site
 
 
@@ -66,9 +63,8 @@ def _handed_on(function: Scope, call: ast.Call, option: str) -> str:
     """What a function's own callers call an option that it hands on; empty where it does not."""
     if not isinstance(function, FUNCTIONS):
         return ""
-    told = [(k.arg, k.value.id) for k in call.keywords if isinstance(k.value, ast.Name)]
-    if any(keyword.arg == option for keyword in call.keywords):
-        given = (name for word, name in told if word == option and name in named(function))
-        return next(given, "")
+    told = {k.arg: spelled(k.value) for k in call.keywords}
+    if option in told:
+        return told[option] if told[option] in named(function) else ""
     rest = function.args.kwarg
-    return option if rest is not None and (None, rest.arg) in told else ""
+    return option if rest is not None and told.get(None) == rest.arg else ""

@@ -17,6 +17,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import FUNCTIONS, Loop, Module, Project, Scope, spelled
+from analyzers.source.reads import attributes_loaded
 from analyzers.source.trees import remembered, walk
 from analyzers.source.writes import writes
 
@@ -28,10 +29,8 @@ def walked_behind(module: Module, walk_: ast.stmt) -> ast.stmt:
     block = module.block_of(walk_)
     last = walk_
     for statement in block[block.index(walk_) :] if walk_ in block else []:
-        steps = isinstance(statement, ast.Expr) and any(
-            isinstance(n, ast.Attribute) and n.attr == "step" for n in walk(statement)
-        )
-        if steps or backward_calls(statement):
+        stepped = isinstance(statement, ast.Expr) and attributes_loaded(walk(statement), "step")
+        if stepped or backward_calls(statement):
             last = statement
     return last
 
@@ -48,31 +47,29 @@ def covers(statement: ast.stmt, line: int) -> bool:
 
 def unbound_at(loop: Loop, scope: Scope, name: str) -> bool:
     """Whether the first pass may come to the head of the loop before the name has any value."""
-    stored = _bound_in(scope, name.partition(".")[0].partition("[")[0])
-    inside = set(walk(loop))
-    return bool(stored) and all(node in inside for node in stored)
+    stored = _bound_in(scope, _root(name))
+    return bool(stored) and stored <= set(walk(loop))
 
 
 def bound_outside(loop: Loop, scope: Scope, name: str) -> bool:
     """Whether a plain name of the scope gets its values in front of the loop only."""
-    stored = _bound_in(scope, name)
-    inside = set(walk(loop))
-    written = name in bound_within(loop) or any(
-        any(write.name == name for write in writes(node))
-        for node in inside
-        if isinstance(node, ast.stmt)
-    )
-    return bool(stored) and not written and not any(node in inside for node in stored)
+    stored, inside = _bound_in(scope, name), walk(loop)
+    written = {w.name for s in inside if isinstance(s, ast.stmt) for w in writes(s)}
+    return bool(stored) and name not in bound_within(loop) | written and stored.isdisjoint(inside)
 
 
-def _bound_in(scope: Scope, name: str) -> list[ast.AST]:
+def _root(name: str) -> str:
+    return name.partition(".")[0].partition("[")[0]
+
+
+def _bound_in(scope: Scope, name: str) -> set[ast.AST]:
     """Where a scope, or a function in it, gives a plain name a value."""
-    return [
+    return {
         node
         for node in walk(scope)
         if (isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load))
         or (isinstance(node, ast.arg) and node.arg == name)
-    ]
+    }
 
 
 def guarded(lines: list[str], hops: Sequence[Hop], step: str) -> list[str]:
@@ -86,17 +83,15 @@ def guarded(lines: list[str], hops: Sequence[Hop], step: str) -> list[str]:
 
 def is_local(hop: Hop, scope: Scope) -> bool:
     """Whether the function itself gives the name its values."""
-    if not isinstance(scope, FUNCTIONS):
-        return True
-    root = hop.name.partition(".")[0].partition("[")[0]
-    return root not in declared_outer(scope) and bool(_bound_in(scope, root))
+    root = _root(hop.name)
+    own = root not in declared_outer(scope) and bool(_bound_in(scope, root))
+    return own or not isinstance(scope, FUNCTIONS)
 
 
 def rebinds(hop: Hop, scope: Scope) -> bool:
     """Whether an assignment to the name reaches what the next pass reads."""
-    if "." in hop.name or "[" in hop.name or is_local(hop, scope):
-        return True
-    return hop.name in declared_outer(scope)
+    plain = hop.name == _root(hop.name)
+    return not plain or is_local(hop, scope) or hop.name in declared_outer(scope)
 
 
 def is_seen(hop: Hop, at: Place, scope: Scope) -> bool:
@@ -110,9 +105,9 @@ def is_seen(hop: Hop, at: Place, scope: Scope) -> bool:
 def head_of_rerun(shared: Shared, project: Project) -> ast.stmt | None:
     """The first statement of the notebook's cell, if it was a second run of it that failed."""
     cell = shared.module.cell_at(shared.reached_line)
-    if cell is None or cell.label not in project.rerun or shared.freed_line not in cell:
-        return None
-    return next((s for s in shared.module.tree.body if s.lineno in cell), None)
+    again = cell is not None and cell.label in project.rerun and shared.freed_line in cell
+    found = (s for s in shared.module.tree.body if cell is not None and again and s.lineno in cell)
+    return next(found, None)
 
 
 def wants_gradient(scope: Scope, name: str) -> bool:
@@ -134,8 +129,7 @@ def _asked_for(scope: ast.AST) -> set[str]:
             case ast.Attribute(attr="grad" | "retain_grad", value=owner):
                 found.add(spelled(owner))
             case ast.Call(args=[_, asked, *_]) if called_name(node) == "grad":
-                each = asked.elts if isinstance(asked, ast.Tuple | ast.List) else [asked]
-                found.update(map(spelled, each))
+                found.update(map(spelled, getattr(asked, "elts", [asked])))
     return found
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Hop, Kind
 from analyzers.repair.cut.kinds import has_graph, part_at
+from analyzers.source.calls import calls_named
 from analyzers.source.detached import WITHOUT_GRAPH
-from analyzers.source.flow import called_name, walked
+from analyzers.source.flow import assigned_parts, called_name, walked
 from analyzers.source.project import FUNCTIONS, spelled
-from analyzers.source.trees import walk
 
 _KEEPING = {"retain_graph", "create_graph"}
 _HANDED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
@@ -41,18 +41,16 @@ def stores(statement: ast.stmt, hop: Hop) -> Iterator[tuple[ast.expr, Kind, bool
     """The values that a statement stores under what the hop names, with what they are; where a
     value is a part of what is taken apart, the target instead, and False."""
     for target, value in _assignments(statement):
-        kind = _stored_kind(target, value, hop)
-        if kind is not None:
+        if (kind := _stored_kind(target, value, hop)) is not None:
             yield value or target, kind, value is not None
     if isinstance(statement, ast.AugAssign) and spelled(statement.target) == hop.name:
         if hop.kind.kind == "tensor":
             yield statement.value, hop.kind, True
-    for call in walk(statement):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-            if call.func.attr in _STORING and spelled(call.func.value) == hop.name and call.args:
-                held = [part for _, part in hop.kind.parts if has_graph(part)]
-                whole = [hop.kind] if call.func.attr in _TAKING_OVER else held[-1:]
-                yield from ((call.args[-1], kind, True) for kind in whole)
+    for call in calls_named(statement, *_STORING):
+        if spelled(call.func).rpartition(".")[0] == hop.name and call.args:
+            held = [part for _, part in hop.kind.parts if has_graph(part)]
+            whole = [hop.kind] if called_name(call) in _TAKING_OVER else held[-1:]
+            yield from ((call.args[-1], kind, True) for kind in whole)
 
 
 def _stored_kind(target: ast.expr, value: ast.expr | None, hop: Hop) -> Kind | None:
@@ -71,16 +69,11 @@ def _stored_kind(target: ast.expr, value: ast.expr | None, hop: Hop) -> Kind | N
 
 def _assignments(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """Each target with its value; without one where a value is taken apart."""
-    if not isinstance(statement, ast.Assign):
-        return
-    value = statement.value
-    for target in statement.targets:
-        if not isinstance(target, ast.Tuple | ast.List):
-            yield target, value
-        elif isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-            yield from zip(target.elts, value.elts, strict=True)
-        else:
+    for target, value in assigned_parts(statement):
+        if isinstance(target, ast.Tuple | ast.List):
             yield from ((element, None) for element in target.elts)
+        else:
+            yield target, value
 
 
 def spellings(hop: Hop) -> Iterator[tuple[str, Kind]]:
@@ -98,13 +91,13 @@ def read_in(statement: ast.stmt, known: dict[str, Kind]) -> list[tuple[ast.expr,
     todo: list[ast.AST] = [statement]
     while todo:
         node = todo.pop()
-        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del) or _no_history(node, known):
+        context = getattr(node, "ctx", None)
+        if isinstance(context, ast.Store | ast.Del) or _no_history(node, known):
             continue
-        is_read = isinstance(getattr(node, "ctx", None), ast.Load)
-        kind = _kind_of(node, known) if is_read and isinstance(node, ast.expr) else None
+        kind = _kind_of(node, known) if context is not None else None
         if kind is not None and isinstance(node, ast.expr):
             found.append((node, kind))
-        elif not isinstance(node, FUNCTIONS) or isinstance(node, ast.Lambda):
+        elif not isinstance(node, FUNCTIONS[:2]):
             todo += [child for child in ast.iter_child_nodes(node) if not _is_body(node, child)]
     return found
 
@@ -116,16 +109,19 @@ def _no_history(node: ast.AST, known: dict[str, Kind]) -> bool:
     return isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot)
 
 
-def _kind_of(node: ast.expr, known: dict[str, Kind]) -> Kind | None:
+def _kind_of(node: ast.AST, known: dict[str, Kind]) -> Kind | None:
     """What an expression reads, if it spells something known or takes a part of it."""
-    kind = known.get(spelled(node))
-    if kind is None and isinstance(node, ast.Subscript):
-        whole = _kind_of(node.value, known)
-        kind = next((part for _, part in whole.parts if has_graph(part)), None) if whole else None
-    if kind is None and isinstance(node, ast.Attribute):
-        whole = _kind_of(node.value, known)
-        kind = part_at(whole, f".{node.attr}") if whole is not None else None
-    return kind
+    if not isinstance(node, ast.expr) or spelled(node) in known:
+        return known.get(spelled(node))
+    match node:
+        case ast.Subscript(value=owner):
+            whole = _kind_of(owner, known)
+            parts = whole.parts if whole is not None else ()
+            return next((part for _, part in parts if has_graph(part)), None)
+        case ast.Attribute(value=owner, attr=attr):
+            whole = _kind_of(owner, known)
+            return part_at(whole, f".{attr}") if whole is not None else None
+    return None
 
 
 def _is_body(node: ast.AST, child: ast.AST) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from analyzers.evidence import Visit
 from analyzers.explain.reuse.passing import frames, known_below
@@ -25,17 +24,10 @@ from analyzers.source.trees import children, position, walk
 _BLOCK = (ast.stmt, ast.excepthandler)
 
 
-@dataclass(frozen=True)
-class Use:
-    """The carrier as one function calls it, and edits that detach it where the loss reads it."""
-
-    name: str
-    edits: tuple[Edit, ...]
-
-
-def uses(story: Story, visit: Visit) -> Iterator[Use]:
+def uses(story: Story, visit: Visit) -> Iterator[tuple[str, tuple[Edit, ...]]]:
     """The reads on the way to a walk: those of the innermost function that has the carrier first,
-    those of the shared frame last."""
+    those of the shared frame last. Of each function, what it calls the carrier, and edits that
+    detach it where the loss reads it."""
     shared = story.shared
     if shared is None or not story.name:
         return
@@ -44,11 +36,11 @@ def uses(story: Story, visit: Visit) -> Iterator[Use]:
     at = next((i for i, f in enumerate(stack) if f.place.frame == shared.frame), len(stack))
     for frame, name in reversed(list(known_below(stack[at:], story.name))):
         if edits := _detached(idiom, frame.module, frame.scope, frame.statement, name):
-            yield Use(name, edits)
+            yield name, edits
     last = shared.freed if visit is story.reuse.freed else shared.reached
     only = story.called_for(visit) if story.same_line else ""
     if edits := _detached(idiom, shared.module, shared.scope, last, story.name, only):
-        yield Use(story.name, edits)
+        yield story.name, edits
 
 
 def _detached(
@@ -56,18 +48,15 @@ def _detached(
 ) -> tuple[Edit, ...]:
     """Edits that detach a name wherever the loss that the last statement walks reads it; of a
     statement with several calls, in the one of the function `only`."""
-    editor = Editor(module)
-    edits: list[Edit] = []
-    for statement in leading_to(scope, last, name) if last is not None else ():
-        for node in _read_by(statement, only):
-            if not isinstance(node, ast.Name | ast.Attribute) or spelled(node) != name:
-                continue
-            parent = module.parents.get(node)
-            if isinstance(parent, ast.Attribute) and parent.attr in WITHOUT_GRAPH:
-                continue
-            if isinstance(node.ctx, ast.Load):
-                edits.append(idiom.at(editor, node))
-    return tuple(edits)
+    found = [
+        node
+        for statement in (leading_to(scope, last, name) if last is not None else ())
+        for node in _read_by(statement, only)
+        if isinstance(node, ast.Name | ast.Attribute) and spelled(node) == name
+        if isinstance(node.ctx, ast.Load)
+        if getattr(module.parents.get(node), "attr", None) not in WITHOUT_GRAPH
+    ]
+    return tuple(idiom.at(Editor(module), node) for node in found)
 
 
 def _read_by(statement: ast.stmt, function: str) -> Iterator[ast.AST]:

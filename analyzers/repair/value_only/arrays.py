@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.spots import Spot, returns_of
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.rewrite import with_keyword
+from analyzers.source.calls import calls_named
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.edits import Edit
 from analyzers.source.flow import called_name, walk_scope
@@ -38,12 +40,13 @@ def detached_arrays(
 
 def _in_front_of_numpy(where: Spot, names: Sequence[str]) -> list[Edit]:
     """Every `.numpy()`; the one that was refused alone, where it is known by its name."""
-    owners = [
-        _owner(node.func.value)
-        for node in walk(where.statement)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-        if node.func.attr == "numpy" and not node.args
-    ]
+    owners = []
+    for call in calls_named(where.statement, "numpy"):
+        match call:
+            case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Attribute(attr="cpu") as to))):
+                owners.append(to.value)
+            case ast.Call(func=ast.Attribute(value=owner), args=[]):
+                owners.append(owner)
     refused = [owner for owner in owners if spelled(owner) in names]
     return [where.editor.append_to(owner, ".detach()") for owner in refused[:1] or owners]
 
@@ -63,27 +66,19 @@ def _of_names(where: Spot, names: Sequence[str]) -> list[Edit]:
     """The tensor itself, or each of those in the list that NumPy was given."""
     edits: list[Edit] = []
     for node in walk(where.statement):
-        if isinstance(node, ast.Name | ast.Attribute) and spelled(node) in names:
-            edits.append(where.editor.append_to(node, ".detach()"))
-        elif isinstance(node, ast.Name | ast.Attribute):
-            if any(name.startswith(f"{spelled(node)}[") for name in names):
-                text = f"[t.detach() for t in {where.editor.text_of(node)}]"
-                edits.append(where.editor.replace(node, text))
+        if isinstance(node, ast.Name | ast.Attribute):
+            text = spelled(node)
+            if text in names:
+                edits.append(where.editor.append_to(node, ".detach()"))
+            elif any(name.startswith(f"{text}[") for name in names):
+                edits.append(where.editor.replace(node, f"[t.detach() for t in {text}]"))
     return edits
-
-
-def _owner(node: ast.expr) -> ast.expr:
-    """What stands before `.cpu()` in a chain."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=value, attr="cpu"), args=[]):
-            return value
-    return node
 
 
 def said_with_torch(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     """The function's NumPy calls as torch calls, where each has a namesake; arrays stay tensors."""
     edits = torch_edits(where)
-    if edits and any(_returns_value(node) for node in walk_scope(where.scope)):
+    if edits and any(returned.value is not None for returned in returns_of(where.scope)):
         title = "Say it with torch, which keeps the graph"
         yield Proposal("torch-functions", title, joined(edits), "", rank)
 
@@ -91,22 +86,15 @@ def said_with_torch(where: Spot, rank: int = 0) -> Iterator[Proposal]:
 def torch_edits(where: Spot) -> list[Edit]:
     """The edits of `said_with_torch`; none for a module's own lines, for a function without NumPy,
     and for one that calls what torch does not have."""
-    if isinstance(where.scope, ast.Module):
-        return []
-    edits: list[Edit] = []
     numpy = alias(where.module, "numpy")
     calls = [node for node in walk_scope(where.scope) if isinstance(node, ast.Call)]
-    for call in calls:
-        if isinstance(call.func, ast.Attribute) and spelled(call.func.value) == numpy:
-            made = _as_torch(where, call)
-            if not made:
-                return []
-            edits += made
-    leaves = edits or any(called_name(call) == "numpy" for call in calls)
-    if not leaves:
+    of_numpy = [call for call in calls if spelled(call.func).rpartition(".")[0] == numpy]
+    said = [_as_torch(where, call) for call in of_numpy]
+    leaves = said or any(called_name(call) == "numpy" for call in calls)
+    if isinstance(where.scope, ast.Module) or not leaves or not all(said):
         return []
     methods = [edit for call in calls for edit in _method_of_tensor(where, call)]
-    return [*edits, *methods, *_kept_as_tensors(where)]
+    return [*chain(*said), *methods, *_kept_as_tensors(where)]
 
 
 def _method_of_tensor(where: Spot, call: ast.Call) -> Iterator[Edit]:
@@ -125,53 +113,35 @@ def _method_of_tensor(where: Spot, call: ast.Call) -> Iterator[Edit]:
 
 
 def _as_torch(where: Spot, call: ast.Call) -> list[Edit]:
-    editor, name = where.editor, called_name(call)
-    torch = alias(where.module, "torch")
-    if name in ("maximum", "minimum") and len(call.args) == 2:
-        limits = [a for a in call.args if isinstance(a, ast.Constant)]
-        if len(limits) == 1:
-            other = next(a for a in call.args if a is not limits[0])
-            bound = "min" if name == "maximum" else "max"
-            inner, limit = editor.text_of(other), editor.text_of(limits[0])
-            if "numpy" in inner:
-                start, end = editor.span(call)
-                first, last = editor.span(other)
-                path = where.module.path
-                return [
-                    Edit(path, start, first, f"{torch}.clamp("),
-                    Edit(path, last, end, f", {bound}={limit})"),
-                ]
-            return [editor.replace(call, f"{torch}.clamp({inner}, {bound}={limit})")]
-    if name not in _SHARED:
-        return []
-    return [editor.replace(call.func, f"{torch}.{name}")]
+    """A NumPy call as the torch call of the same name; of a number and a tensor, as a `clamp`."""
+    editor, name, torch = where.editor, called_name(call), alias(where.module, "torch")
+    limits = [a for a in call.args if isinstance(a, ast.Constant)]
+    if name in ("maximum", "minimum") and len(limits) == 1 and len(call.args) == 2:
+        other = next(a for a in call.args if a is not limits[0])
+        bound = f"{'min' if name == 'maximum' else 'max'}={editor.text_of(limits[0])}"
+        (start, end), (first, last) = editor.span(call), editor.span(other)
+        return [
+            Edit(where.module.path, start, first, f"{torch}.clamp("),
+            Edit(where.module.path, last, end, f", {bound})"),
+        ]
+    return [editor.replace(call.func, f"{torch}.{name}")] if name in _SHARED else []
 
 
 def _kept_as_tensors(where: Spot) -> Iterator[Edit]:
     """Edits that take `.detach().cpu().numpy()` off, and a tensor made from the result."""
-    editor = where.editor
-    inner: set[int] = set()
+    editor, path = where.editor, where.module.path
+    inner: list[ast.expr] = []
     for node in walk_scope(where.scope):
-        if not isinstance(node, ast.Call) or id(node) in inner:
+        if not isinstance(node, ast.Call) or node in inner:
             continue
-        if called_name(node) == "numpy" and isinstance(node.func, ast.Attribute):
+        if called_name(node) == "numpy":
             base: ast.expr = node
-            while (
-                isinstance(base, ast.Call)
-                and isinstance(base.func, ast.Attribute)
-                and base.func.attr in _LEAVING
-            ):
-                inner.add(id(base))
+            while isinstance(base, ast.Call) and isinstance(base.func, ast.Attribute):
+                if base.func.attr not in _LEAVING:
+                    break
+                inner.append(base)
                 base = base.func.value
-            yield Edit(where.module.path, editor.span(base)[1], editor.span(node)[1], "")
+            yield Edit(path, editor.span(base)[1], editor.span(node)[1], "")
         elif called_name(node) in ("tensor", "as_tensor", "from_numpy") and len(node.args) == 1:
-            yield Edit(where.module.path, *_opening(where, node), "")
-            yield Edit(where.module.path, editor.span(node.args[0])[1], editor.span(node)[1], "")
-
-
-def _opening(where: Spot, call: ast.Call) -> tuple[int, int]:
-    return where.editor.span(call)[0], where.editor.span(call.args[0])[0]
-
-
-def _returns_value(node: ast.AST) -> bool:
-    return isinstance(node, ast.Return) and node.value is not None
+            (start, end), (first, last) = editor.span(node), editor.span(node.args[0])
+            yield from (Edit(path, start, first, ""), Edit(path, last, end, ""))

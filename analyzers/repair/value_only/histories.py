@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 
 from analyzers.evidence import Holder, Kind, Place, SilentFault
 from analyzers.explain.pattern import Proposal
@@ -25,7 +25,6 @@ from analyzers.source.flow import (
     statements_of,
     stored_into,
     value_of,
-    walk_scope,
 )
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 
@@ -61,7 +60,8 @@ def _stores(module: Module, scope: ast.AST, name: str, known: Set[str]) -> Itera
     if "." not in name and known and function not in known:
         return
     for node in statements_of(scope):
-        if not _adds(node, module) or _adds_a_number(node, scope):
+        value = put_in(node)
+        if not _adds(node, module) or (value is not None and is_plainly_number(value, scope)):
             continue
         for bound in bindings(node):
             root = bound.partition("[")[0]
@@ -84,51 +84,40 @@ def _adds(statement: ast.stmt, module: Module) -> bool:
     return value is not None and any(mentions(value, name) for name in bindings(statement))
 
 
-def _adds_a_number(statement: ast.stmt, scope: ast.AST) -> bool:
-    """Whether what a statement stores is plainly no tensor."""
-    value = put_in(statement)
-    return value is not None and is_plainly_number(value, scope)
-
-
 def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
-    """The stored numbers where the loss itself is stored; else the tensors without a graph."""
+    """The stored numbers where the loss itself is stored; else the tensors without a graph; then
+    plain numbers of what is a tensor in some passes only; then sums that run on without one."""
     stores = stores_of(fault, project)
     roots = set(fault.visit.root) if fault.visit is not None else set()
     name = (names_held(fault.holders) or ["it"])[0]
-    numbers = [edit for store in stores for edit in _as_items(store, roots, project)]
-    if numbers:
-        title = f"Keep numbers in `{name}`"
-        yield Proposal("store-item", title, joined(numbers), "", 0)
-    tensors = [edit for store in stores for edit in _detached(store, fault.holders, project)]
-    if tensors:
-        title = f"Keep values without their graph in `{name}`"
-        yield Proposal("detach-when-stored", title, joined(tensors), "", 1)
-        mixed = [edit for store in stores for edit in _as_numbers(store, project)]
-        if mixed:
-            yield Proposal("store-number", f"Keep plain numbers in `{name}`", joined(mixed), "", 2)
-    sums = [edit for store in stores for edit in _summed(store)]
-    if sums:
-        title = f"Let what goes into `{name}` run on without its graph"
-        yield Proposal("sum-detached", title, joined(sums), "", 3)
+    ways: dict[str, tuple[str, Callable[[Spot], Iterator[Edit]]]] = {
+        "store-item": ("Keep numbers in `{}`", lambda s: _as_items(s, roots, project)),
+        "detach-when-stored": (
+            "Keep values without their graph in `{}`",
+            lambda s: _detached(s, fault.holders, project),
+        ),
+        "store-number": ("Keep plain numbers in `{}`", lambda s: _as_numbers(s, project)),
+        "sum-detached": ("Let what goes into `{}` run on without its graph", _summed),
+    }
+    for rank, (strategy, (title, way)) in enumerate(ways.items()):
+        if edits := [edit for store in stores for edit in way(store)]:
+            yield Proposal(strategy, title.format(name), joined(edits), "", rank)
 
 
 def _as_numbers(store: Spot, project: Project) -> Iterator[Edit]:
-    """Edits that make a number of what a store adds, a tensor in some passes and none in others."""
     for value in _parts_added(store, project):
         yield store.editor.replace(value, f"float({store.editor.text_of(value)})")
 
 
 def _summed(store: Spot) -> Iterator[Edit]:
     """Where a store keeps a running value (`ema = 0.9 * ema + loss`): that value detached."""
-    statement = store.statement
-    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
-        return
-    kept = {spelled(value) for value in statement.value.args[-1:]}
-    for node in walk_scope(store.scope):
+    call = store.statement.value if isinstance(store.statement, ast.Expr) else None
+    kept = {spelled(value) for value in (call.args[-1:] if isinstance(call, ast.Call) else [])}
+    for node in statements_of(store.scope):
         if (
             isinstance(node, ast.Assign)
-            and _adds(node, store.module)
             and kept & set(bindings(node))
+            and _adds(node, store.module)
         ):
             yield store.editor.append_to(node.value, ".detach()")
 
@@ -183,8 +172,7 @@ def _added(store: Spot, project: Project) -> list[ast.expr]:
     keeps, else the last. Plain numbers carry no graph."""
     call = getattr(store.statement, "value", None)
     if not isinstance(store.statement, ast.Expr) or not isinstance(call, ast.Call):
-        value = value_of(store.statement)
-        return [value] if value is not None else []
+        return [value for value in [value_of(store.statement)] if value is not None]
     kept = arguments_kept(project, call) or call.args[-1:]
     return [value for value in kept if not is_plainly_number(value, store.scope)]
 

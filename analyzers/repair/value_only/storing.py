@@ -8,13 +8,16 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.evidence import Holder, Place
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.sentences import said
 from analyzers.explain.spots import assignments_to, names_held, root_of, spot
 from analyzers.repair.blocks import indentation, joined, rewritten
 from analyzers.repair.rewrite import unused_name
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name
 from analyzers.source.project import Module, Project, is_path, spelled
 from analyzers.source.reads import read_behind
+from analyzers.source.targets import keyed
 from analyzers.source.trees import walk
 
 _KEY = re.compile(r"\[['\"]([^'\"]+)['\"]\]$")
@@ -27,17 +30,14 @@ def stored_detached(
     names = names_held(holders)
     edits = [edit for name in names for edit in _where_stored(name, project)]
     if edits:
-        told = " and ".join(f"`{name}`" for name in names[:2])
-        title = f"Store {told} without its graph"
+        title = f"Store {said(names[:2])} without its graph"
         yield Proposal("detach-when-stored", title, joined(edits), "", rank)
     where = spot(project, at)
-    for node in walk(where.statement) if where is not None else ():
-        if where is not None and isinstance(node, ast.Call) and called_name(node) == "deepcopy":
-            if node.args and spelled(node.args[0]) in names:
-                text = where.editor.text_of(node.args[0])
-                edit = where.editor.replace(node, f"{text}.detach().clone()")
-                title = f"Copy the value of `{text}`"
-                yield Proposal("detach-and-clone", title, (edit,), "", rank)
+    for call in calls_named(where.statement, "deepcopy") if where is not None else ():
+        if where is not None and call.args and spelled(call.args[0]) in names:
+            text = where.editor.text_of(call.args[0])
+            edit = where.editor.replace(call, f"{text}.detach().clone()")
+            yield Proposal("detach-and-clone", f"Copy the value of `{text}`", (edit,), "", rank)
 
 
 def dropped_first(
@@ -57,30 +57,21 @@ def dropped_first(
 
 def computed_anew(holders: Sequence[Holder], project: Project, rank: int = 0) -> Iterator[Proposal]:
     """An attribute that a class derives from its parameters, as a property: computed at each use,
-    never stored."""
+    never stored. Its one store reads nothing but the object's own attributes."""
     for name in names_held(holders):
-        stores = [
-            (module, node)
-            for module, node in assignments_to(project, name)
-            if len(node.targets) == 1 and not _is_plain(node.value)
-        ]
+        stores = [(m, s) for m, s in assignments_to(project, name) if not _is_plain(s.value)]
         if "." not in name or len(stores) != 1:
             continue
         module, store = stores[0]
         maker, owner = module.scope_of(store), module.class_of(store)
-        if isinstance(maker, ast.FunctionDef) and owner is not None and _is_own(module, store):
-            edits = _as_property(module, store, maker, owner)
-            title = f"Compute `{spelled(store.targets[0])}` where it is used, as a property"
-            yield Proposal("property", title, joined(edits), "", rank)
-            return
-
-
-def _is_own(module: Module, store: ast.Assign) -> bool:
-    """Whether a store to `self.x` reads nothing but the object's own attributes."""
-    target = store.targets[0]
-    own = isinstance(target, ast.Attribute) and spelled(target.value) == "self"
-    names = [n for n in walk(store.value) if isinstance(n, ast.Name) and n.id != "self"]
-    return own and all(module.in_library(name.id) for name in names)
+        others = [n.id for n in walk(store.value) if isinstance(n, ast.Name) and n.id != "self"]
+        target = spelled(store.targets[0])
+        if isinstance(maker, ast.FunctionDef) and owner is not None:
+            if target.startswith("self.") and all(map(module.in_library, others)):
+                edits = _as_property(module, store, maker, owner)
+                title = f"Compute `{target}` where it is used, as a property"
+                yield Proposal("property", title, joined(edits), "", rank)
+                return
 
 
 def _as_property(
@@ -88,13 +79,9 @@ def _as_property(
 ) -> Iterator[Edit]:
     """The store taken out, and a method that has nothing left to do, with its calls."""
     editor, step = Editor(module), indentation(module)
-    target = store.targets[0]
-    assert isinstance(target, ast.Attribute)
-    lines = [
-        "@property",
-        f"def {target.attr}(self):",
-        f"{step}return {editor.text_of(store.value)}",
-    ]
+    name = spelled(store.targets[0]).removeprefix("self.")
+    value = editor.text_of(store.value)
+    lines = ["@property", f"def {name}(self):", f"{step}return {value}"]
     if maker.body != [store]:
         yield editor.delete(store)
         yield editor.insert_before(maker, *lines, "")
@@ -106,8 +93,7 @@ def _as_property(
 
 
 def _where_stored(name: str, project: Project) -> Iterator[Edit]:
-    key = _KEY.search(name)
-    if key is not None:
+    if (key := _KEY.search(name)) is not None:
         yield from _entries(key[1], project)
     elif "." in name:
         for module, assignment in assignments_to(project, name):
@@ -118,38 +104,24 @@ def _where_stored(name: str, project: Project) -> Iterator[Edit]:
 def _as_stored(module: Module, store: ast.Assign) -> Iterator[Edit]:
     """The value detached as it is stored; what the function goes on to read of the attribute, it
     reads under a name of its own, with its graph."""
-    editor, target = Editor(module), store.targets[0]
-    later = read_behind(module.scope_of(store), store, spelled(target))
-    if not later or not isinstance(target, ast.Attribute) or len(store.targets) > 1:
-        yield _detached(editor, store.value)
+    editor, target = Editor(module), spelled(store.targets[0])
+    later = read_behind(module.scope_of(store), store, target)
+    if not later:
+        yield editor.append_to(store.value, ".detach()")
         return
-    own = unused_name(module, target.attr)
-    yield editor.replace(target, own)
-    yield editor.insert_after(store, f"{editor.text_of(target)} = {own}.detach()")
+    own = unused_name(module, target.rpartition(".")[2])
+    yield editor.replace(store.targets[0], own)
+    yield editor.insert_after(store, f"{target} = {own}.detach()")
     yield from (editor.replace(node, own) for node in later)
 
 
 def _entries(key: str, project: Project) -> Iterator[Edit]:
     """What dictionaries of the project are given under a key."""
     for module in project.modules.values():
-        editor = Editor(module)
         for node in module.nodes:
-            for given, value in _filed(node):
+            for given, value in keyed(node) if isinstance(node, ast.Dict | ast.Assign) else ():
                 if given == key and not _is_plain(value):
-                    yield _detached(editor, value)
-
-
-def _filed(node: ast.AST) -> Iterator[tuple[object, ast.expr]]:
-    """The keys that an expression or statement gives values in a dictionary, with the values."""
-    match node:
-        case ast.Dict(keys=keys, values=values):
-            for key, value in zip(keys, values, strict=True):
-                if isinstance(key, ast.Constant):
-                    yield key.value, value
-        case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
-            yield from ((keyword.arg, keyword.value) for keyword in keywords)
-        case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(value=key)), *_], value=value):
-            yield key, value
+                    yield Editor(module).append_to(value, ".detach()")
 
 
 def _is_plain(value: ast.expr) -> bool:
@@ -157,7 +129,3 @@ def _is_plain(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant | ast.Dict | ast.List | ast.Tuple) or (
         isinstance(value, ast.Call) and called_name(value) in ("detach", "item", "float")
     )
-
-
-def _detached(editor: Editor, value: ast.expr) -> Edit:
-    return editor.append_to(value, ".detach()")
