@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from analyzers.explain.pattern import Proposal
@@ -11,8 +12,10 @@ from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.sites.names import quote_of
 from analyzers.source.calls import calls_named, steps
 from analyzers.source.edits import Editor
-from analyzers.source.flow import names_read, walk_scope
+from analyzers.source.flow import assigned_parts, names_read, walk_scope
 from analyzers.source.project import Project, spelled
+from analyzers.source.runs import ahead_of, behind
+from analyzers.source.trees import walk
 
 MAX_CLEARED = 6  # names: more than a person would clear one by one
 
@@ -96,7 +99,7 @@ def clear_the_rest(where: Spot, clearing: ast.stmt, project: Project) -> Iterato
 def _walks_since_a_step(where: Spot) -> list[ast.stmt]:
     """The block's statements that walk, between the step before this one and this one."""
     walks: list[ast.stmt] = []
-    for statement in where.block[: where.block.index(where.statement)]:
+    for statement in ahead_of(where.module, where.statement):
         if steps(statement):
             walks = []
         elif calls_named(statement, "backward", "manual_backward"):
@@ -104,18 +107,70 @@ def _walks_since_a_step(where: Spot) -> list[ast.stmt]:
     return walks
 
 
-def clear_leaves(where: Spot, leaves: Sequence[str], rank: int = 0) -> Iterator[Proposal]:
+def clear_leaves(where: Spot, leaves: Sequence[str]) -> Iterator[Proposal]:
     """Gradients of leaves that the script updates itself, cleared in front of the backward: each
     by its name, those of a model by the model."""
     owners = list(dict.fromkeys(_owner(path, where) for path in leaves if "." in path))
     plain = [path for path in leaves if path.isidentifier()]
     lines = [f"{name}.grad = None" for name in plain] + [f"{name}.zero_grad()" for name in owners]
-    if not lines or len(lines) > MAX_CLEARED:
+    yield from _by_hand(where, lines, [*plain, *owners])
+
+
+def clear_engine_leaves(
+    where: Spot, leaves: Sequence[str], gradient: str, project: Project
+) -> Iterator[Proposal]:
+    """Each leaf of an engine gets what its class gives a new one; where the text goes over all of
+    several leaves to update them, so does what clears them."""
+    empty = _empty(gradient, project)
+    if empty is None:
         return
-    edits = [where.editor.insert_before(where.statement, line) for line in lines]
-    whose = ", ".join(f"`{name}`" for name in [*plain, *owners])
-    title = f"Clear the gradients of {whose} before each backward"
-    yield Proposal("clear-by-hand", title, joined(edits), "", rank)
+    lines = [_emptied(path, gradient, empty) for path in leaves if path.isidentifier()]
+    if deeper := [path for path in leaves if not path.isidentifier()]:
+        loop = _updating_loop(where, gradient)
+        if loop is not None:
+            name = spelled(loop.target)
+            lines += [f"for {name} in {ast.unparse(loop.iter)}:"]
+            lines += [f"    {_emptied(name, gradient, empty)}"]
+        elif {re.split(r"[.\[]", path)[0] for path in deeper} - names_read(where.scope):
+            return
+        else:
+            lines += [_emptied(path, gradient, empty) for path in deeper]
+    yield from _by_hand(where, lines, leaves[:4])
+
+
+def _by_hand(where: Spot, lines: Sequence[str], whose: Sequence[str]) -> Iterator[Proposal]:
+    if lines and len(lines) <= MAX_CLEARED:
+        told = ", ".join(f"`{name}`" for name in whose)
+        edit = where.editor.insert_before(where.statement, *lines)
+        title = f"Clear the gradients of {told} before each backward"
+        yield Proposal("clear-by-hand", title, (edit,), "", 0)
+
+
+def _empty(gradient: str, project: Project) -> ast.expr | None:
+    """What a leaf's class puts into the attribute of a new one, said of `self` alone."""
+    for _, function in project.each(ast.FunctionDef):
+        given = {argument.arg for argument in function.args.args[1:]}
+        for node in walk(function) if function.name == "__init__" else ():
+            for target, value in assigned_parts(node) if isinstance(node, ast.Assign) else ():
+                if isinstance(target, ast.Attribute) and target.attr == gradient:
+                    if not given & names_read(value):
+                        return value
+    return None
+
+
+def _emptied(path: str, gradient: str, empty: ast.expr) -> str:
+    """`temp.grad = np.zeros_like(temp.data)` for `self.grad = np.zeros_like(self.data)`."""
+    value = re.sub(r"\bself\b", path, ast.unparse(empty))
+    return f"{path}.{gradient} = {value}"
+
+
+def _updating_loop(where: Spot, gradient: str) -> ast.For | None:
+    """The loop beside the walk that uses the gradients."""
+    for statement in behind(where.module, where.statement):
+        if isinstance(statement, ast.For) and isinstance(statement.target, ast.Name):
+            if f"{statement.target.id}.{gradient}" in names_read(statement):
+                return statement
+    return None
 
 
 def _owner(leaf: str, where: Spot) -> str:
