@@ -142,13 +142,6 @@ def _reaches_walk(
         return True
     if not returned or not isinstance(scope, FUNCTIONS[:2]):
         return False
-    callers = list(_callers(project, scope.name)) if depth else []
+    calls = calls_to(project, scope.name) if depth else []
+    callers = [(m, s) for m, c in calls if (s := m.statement_at(c.lineno, c.col_offset))]
     return not callers or any(_reaches_walk(project, *caller, depth - 1) for caller in callers)
-
-
-def _callers(project: Project, name: str) -> Iterator[tuple[Module, ast.stmt]]:
-    """The statements that call a function of this name."""
-    for module, call in calls_to(project, name):
-        statement = module.statement_at(call.lineno, call.col_offset)
-        if statement is not None:
-            yield module, statement

@@ -139,18 +139,15 @@ def _beginnings(story: Story, loop: Loop) -> Iterator[tuple[Scope, ast.expr]]:
 
 def _added(statement: ast.stmt, total: str) -> ast.expr | None:
     """What the statement adds to the total."""
-    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
-        return statement.value if spelled(statement.target) == total else None
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        call = statement.value
-        return call.args[-1] if stored_into(call) == total and call.args else None
-    value = value_of(statement)
-    if total in bindings(statement) and isinstance(value, ast.BinOp):
-        if isinstance(value.op, ast.Add):
-            if spelled(value.left) == total:
-                return value.right
-            if spelled(value.right) == total:
-                return value.left
+    match statement:
+        case ast.AugAssign(target=target, op=ast.Add(), value=value):
+            return value if spelled(target) == total else None
+        case ast.Expr(value=ast.Call(args=[*_, last]) as call):
+            return last if stored_into(call) == total else None
+        case ast.Assign(value=ast.BinOp(left=left, op=ast.Add(), right=right)):
+            if total in bindings(statement):
+                parts = {spelled(right): left, spelled(left): right}
+                return parts.get(total)
     return None
 
 
@@ -158,14 +155,11 @@ def _total_of_values(
     editor: Editor, statement: ast.stmt, added: ast.expr, idiom: Idiom
 ) -> tuple[tuple[Edit, ...], str]:
     """Edits that let the total take a detached loss, and the name of the live one."""
-    if isinstance(added, ast.Name | ast.Attribute):
-        name = editor.text_of(added)
-        return (editor.replace(added, idiom.of(name)),), name
-    name = unused_name(editor.module, "loss")
-    return (
-        editor.insert_before(statement, f"{name} = {editor.text_of(added)}"),
-        editor.replace(added, idiom.of(name)),
-    ), name
+    plain = isinstance(added, ast.Name | ast.Attribute)
+    name = editor.text_of(added) if plain else unused_name(editor.module, "loss")
+    line = f"{name} = {editor.text_of(added)}"
+    made = () if plain else (editor.insert_before(statement, line),)
+    return (*made, editor.replace(added, idiom.of(name))), name
 
 
 def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:

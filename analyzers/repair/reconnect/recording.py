@@ -14,7 +14,7 @@ from analyzers.repair.rewrite import move_behind
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, called_name, names_read_by
-from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from analyzers.source.project import FUNCTIONS, Project, spelled
 from analyzers.source.runs import ahead_of, behind, bound_by
 from analyzers.source.trees import walk
 
@@ -41,10 +41,13 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
             edits = (editor.delete_lines(header),)
             yield Proposal("leave-no-grad", title, edits, "", rank)
     for module, node in project.each(ast.Expr):
-        call = node.value
-        if isinstance(call, ast.Call) and called_name(call) == "set_grad_enabled":
-            if [spelled(a) for a in call.args] == ["False"]:
-                yield from _scoped(module, node, rank)
+        call, rest = node.value, behind(module, node)
+        if isinstance(call, ast.Call) and called_name(call) == "set_grad_enabled" and rest:
+            edit = wrapped(Editor(module), rest, no_grad_header(module))
+            if [spelled(a) for a in call.args] == ["False"] and edit is not None:
+                title = "Switch recording off for this block only"
+                edits = (Editor(module).delete(node), edit)
+                yield Proposal("scoped-no-grad", title, edits, "", rank)
 
 
 def _unrecorded(where: Spot) -> Iterator[tuple[_Around, ast.expr]]:
@@ -82,16 +85,6 @@ def where_switched_off(stack: Sequence[Place], project: Project) -> Spot | None:
 
 def _says_no_grad(node: ast.expr) -> bool:
     return any(word in spelled(node) for word in ("no_grad", "inference_mode"))
-
-
-def _scoped(module: Module, switch: ast.Expr, rank: int) -> Iterator[Proposal]:
-    """What follows the switch in its block, under `no_grad` instead."""
-    editor = Editor(module)
-    rest = behind(module, switch)
-    edit = wrapped(editor, rest, no_grad_header(module)) if rest else None
-    if edit is not None:
-        title = "Switch recording off for this block only"
-        yield Proposal("scoped-no-grad", title, (editor.delete(switch), edit), "", rank)
 
 
 def walked_again(where: Spot, rank: int = 0) -> Iterator[Proposal]:

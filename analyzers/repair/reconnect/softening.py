@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
-from analyzers.repair.blocks import alias
+from analyzers.repair.blocks import alias, joined, text_with
 from analyzers.source.calls import calls_named
-from analyzers.source.edits import Editor, needs_parentheses
+from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import (
     called_name,
     definitions,
@@ -46,13 +46,19 @@ def differentiable(where: Spot, rank: int = 1) -> Iterator[Proposal]:
         hard, soft = found
         title = f"Use `{spelled(soft)}` itself, which has a gradient"
         made = _flagged(where.module, hard)
-        edits = (editor.replace(made, editor.text_of(soft)),)
-        match where.statement:
-            case ast.Assign(targets=[target], value=value) if value is made:
-                if spelled(target) == spelled(soft) and is_dotted(soft):  # `p = p`
-                    edits = (editor.delete(where.statement),)
+        edits = or_nothing(where, [editor.replace(made, editor.text_of(soft))])
         tradeoff = "The loss is that of the soft value; the hard one has no gradient."
         yield Proposal("soft-value", title, edits, tradeoff, rank)
+
+
+def or_nothing(where: Spot, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Edits of a statement; where they would have it give a name its own value, it goes."""
+    made = joined(edits)
+    match where.statement:
+        case ast.Assign(targets=[target], value=value) if is_dotted(target) and made:
+            if text_with(where.editor, value, made).strip() == spelled(target):
+                return (where.editor.delete(where.statement),)
+    return made
 
 
 def _flagged(module: Module, hard: ast.expr) -> ast.expr:

@@ -9,7 +9,7 @@ from analyzers.evidence import MissingGraph
 from analyzers.explain.origins import behind as origins_of
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held, returns_of
-from analyzers.repair.blocks import alias, joined, text_with
+from analyzers.repair.blocks import alias, joined
 from analyzers.repair.cut.detaching import Idiom
 from analyzers.repair.reconnect.cutting_expressions import (
     Rows,
@@ -20,6 +20,7 @@ from analyzers.repair.reconnect.cutting_expressions import (
     cuts_in,
     restacked,
 )
+from analyzers.repair.reconnect.softening import or_nothing
 from analyzers.repair.rewrite import move_into
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit, Editor, needs_parentheses
@@ -44,10 +45,8 @@ def without_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     if edits:
         told = " and ".join(dict.fromkeys(f"`{_told(n)}`" for n in cuts_in(where.statement)))
         title = f"Keep the graph: without {told}"
-        if _says_nothing(where, edits):
-            edits = [where.editor.delete(where.statement)]
-        edits += _along(where)
-        yield Proposal("keep-graph", title, joined(edits), "", rank)
+        kept = joined([*or_nothing(where, edits), *_along(where)])
+        yield Proposal("keep-graph", title, kept, "", rank)
 
 
 def _along(where: Spot) -> Iterator[Edit]:
@@ -144,14 +143,6 @@ def _passes_through(value: ast.expr) -> bool:
         isinstance(other, ast.Call | ast.Attribute) and cuts_at(other)
         for _, other in _opposed(value)
     )
-
-
-def _says_nothing(where: Spot, edits: Sequence[Edit]) -> bool:
-    """Whether an assignment would give a name its own value: `x = x.detach()` uncut."""
-    match where.statement:
-        case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            return text_with(where.editor, value, joined(edits)).strip() == name
-    return False
 
 
 def cuts_behind_loss(

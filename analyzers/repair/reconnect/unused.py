@@ -24,7 +24,6 @@ from analyzers.source.flow import (
     names_read,
     statements_of,
     value_of,
-    walk_scope,
     walked,
 )
 from analyzers.source.passes import passes
@@ -35,6 +34,7 @@ from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
 
 MAX_SOURCES = 2
+_UNNOTICED = "A tensor that should have been used, and is not, goes unnoticed."
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,13 @@ def used_instead(question: Question, rank: int = 0) -> Iterator[Proposal]:
     late = bool(made) and position(made[0]) >= position(question.outputs)
     if value is None or late or question.wanted in names_read(value):
         return
-    editor = question.where.editor
-    sources = {spelled(source): source for source in _sources(question)}
-    used = [source for source in sources.values() if _alike(value, source)]
-    for source in used[:MAX_SOURCES]:
-        edits = tuple(editor.replace(node, question.wanted) for node in _alike(value, source))
-        title = f"Use `{question.wanted}` where `{spelled(source)}` is used"
+    used = {
+        source: [n for n in walk(value) if isinstance(n, ast.expr) and spelled(n) == source]
+        for source in map(spelled, _sources(question))
+    }
+    for source, nodes in [pair for pair in used.items() if pair[1]][:MAX_SOURCES]:
+        edits = tuple(question.where.editor.replace(node, question.wanted) for node in nodes)
+        title = f"Use `{question.wanted}` where `{source}` is used"
         yield Proposal("use-wanted", title, edits, "", rank)
         rank += 1
 
@@ -108,12 +109,6 @@ def _sources(question: Question) -> list[ast.expr]:
     return sorted(found, key=lambda node: -len(spelled(node)))
 
 
-def _alike(value: ast.expr, source: ast.expr) -> list[ast.expr]:
-    """The parts of an expression that are spelled as the source is."""
-    wanted = ast.dump(source)
-    return [n for n in walk(value) if isinstance(n, ast.expr) and ast.dump(n) == wanted]
-
-
 def _is_called(module: Module, node: ast.expr) -> bool:
     parent = module.parents.get(node)
     while isinstance(parent, ast.Attribute):
@@ -124,24 +119,23 @@ def _is_called(module: Module, node: ast.expr) -> bool:
 def reached_without_cut(question: Question, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The cut taken away by which the forward starts from a copy: on the line that makes the
     outputs, or in the function that is given the wanted tensor."""
-    own = Spot(question.where.module, question.outputs, question.where.place)
-    places = [(own, question.wanted)]
-    for call in walk(question.outputs):
-        if isinstance(call, ast.Call):
-            places += [
-                (Spot(m, s, Place(m.path, s.lineno)), parameter)
-                for m, function, parameter in _given(call, question.wanted, project)
-                for s in walk_scope(function)
-                if isinstance(s, ast.Assign | ast.Return | ast.Expr)
-            ]
+    places = [
+        (Spot(question.where.module, question.outputs, question.where.place), question.wanted)
+    ]
+    places += [
+        (Spot(given.module, s, Place(given.module.path, s.lineno)), given.parameter)
+        for given in _given(question, project)
+        for s in statements_of(given.function)
+        if isinstance(s, ast.Assign | ast.Return | ast.Expr)
+    ]
     for where, name in places:
         if any(mentions(cut, name) for cut in cuts_in(where.statement)):
             yield from without_cut(where, rank)
 
 
 @dataclass(frozen=True)
-class Unread:
-    """A function that takes an argument and never reads it."""
+class Given:
+    """A function, and its parameter that takes the wanted tensor."""
 
     module: Module
     function: ast.FunctionDef
@@ -153,40 +147,35 @@ class Unread:
         return Place(self.module.path, self.function.lineno, self.function.name)
 
 
-def unread_by(question: Question, project: Project) -> Unread | None:
+def unread_by(question: Question, project: Project) -> Given | None:
     """The function that the wanted tensor is given to, and which does not look at it."""
-    for call in walk(question.outputs):
-        if isinstance(call, ast.Call):
-            for module, function, parameter in _given(call, question.wanted, project):
-                if not any(mentions(statement, parameter) for statement in function.body):
-                    return Unread(module, function, parameter)
+    for given in _given(question, project):
+        if not any(mentions(statement, given.parameter) for statement in given.function.body):
+            return given
     return None
 
 
-def _given(
-    call: ast.Call, wanted: str, project: Project
-) -> Iterator[tuple[Module, ast.FunctionDef, str]]:
-    """The functions that a call may run, with the parameter that takes the wanted tensor."""
-    at = [spelled(argument) for argument in call.args]
-    for module, function in functions_called(call, project) if wanted in at else ():
-        names = parameters(function)
-        if len(names) == len(call.args):
-            yield module, function, names[at.index(wanted)]
+def _given(question: Question, project: Project) -> Iterator[Given]:
+    """The functions that what makes the outputs may run on the wanted tensor."""
+    for call in walk(question.outputs):
+        at = [spelled(argument) for argument in call.args] if isinstance(call, ast.Call) else []
+        if isinstance(call, ast.Call) and question.wanted in at:
+            for module, function in functions_called(call, project):
+                names = parameters(function)
+                if len(names) == len(at):
+                    yield Given(module, function, names[at.index(question.wanted)])
 
 
-def read_it(unread: Unread, rank: int = 0) -> Iterator[Proposal]:
+def read_it(unread: Given, rank: int = 0) -> Iterator[Proposal]:
     """The unread argument in place of another one that is listed twice in a row."""
     for node in walk(unread.function):
         if not isinstance(node, ast.List | ast.Tuple) or not isinstance(node.ctx, ast.Load):
             continue
         for before, after in zip(node.elts, node.elts[1:], strict=False):
             if isinstance(after, ast.Name) and spelled(before) == after.id:
-                edit: Edit = Editor(unread.module).replace(after, unread.parameter)
+                edit = Editor(unread.module).replace(after, unread.parameter)
                 title = f"Read `{unread.parameter}` in `{unread.function.name}`"
                 yield Proposal("read-argument", title, (edit,), "", rank)
-
-
-_UNNOTICED = "A tensor that should have been used, and is not, goes unnoticed."
 
 
 def zeros_for_unused(

@@ -113,9 +113,9 @@ def _moved_into_readers(story: Story) -> Iterator[Proposal]:
 def _into_reader(
     story: Story, module: Module, scope: ast.AST, statement: ast.Assign
 ) -> Iterator[Proposal]:
-    reads = names_loaded(walk(scope), story.name)
-    scopes = {node: module.scope_of(node) for node in reads}
-    readers = {s for s in scopes.values() if not _is_parameter(s, story.name)}
+    loaded = names_loaded(walk(scope), story.name)
+    reads = [node for node in loaded if not _is_parameter(module.scope_of(node), story.name)]
+    readers = {module.scope_of(node) for node in reads}
     reader, editor = readers.pop() if len(readers) == 1 else None, Editor(module)
     if isinstance(reader, ast.Lambda) and len(reads) == 1:
         text = editor.text_of(statement.value)

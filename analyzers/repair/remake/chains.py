@@ -7,10 +7,11 @@ import builtins
 from collections.abc import Iterable, Iterator, Sequence, Set
 
 from analyzers.repair.remake.makers import DATA
-from analyzers.source.calls import asks_for_gradient, calls_a_class, steps
+from analyzers.source.calls import asks_for_gradient, calls_a_class, owners, steps
 from analyzers.source.detached import names_attached
 from analyzers.source.flow import (
     backward_calls,
+    bindings,
     bound_within,
     called_name,
     definitions,
@@ -34,13 +35,15 @@ def chains_of(
     seen: Sequence[ast.stmt] = (),
 ) -> Iterator[list[ast.stmt]]:
     """Runs of statements in front of `before` that make the names, or were seen to make what the
-    names lead to: with everything that depends on a model or a parameter; then the last statement
-    alone."""
+    names lead to: with everything that depends on a model or a parameter, then shorter ones down
+    to the last statement alone."""
     chain: list[ast.stmt] = []
-    wanted = set(names)
+    wanted, held = set(names), _held_by_optimizers(module, scope, before)
     for statement in reversed(list(_apart(in_front(module, scope, before)))):
         bound = bound_within(statement)
-        if not (bound & wanted or statement in seen) or constructs(module, statement):
+        if bound & held or not (bound & wanted or statement in seen):
+            continue
+        if constructs(module, statement):
             continue
         if not chain or statement in seen or _makes_graph(module, scope, statement):
             chain.insert(0, statement)
@@ -50,6 +53,8 @@ def chains_of(
     if not chain:
         return
     yield chain
+    if (longer := _with_dependents(module, scope, before, chain)) != chain:
+        yield longer
     if len(chain) > 1:
         yield chain[-1:]
 
@@ -62,6 +67,22 @@ def _apart(statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield from sorted((s for s in inner if not hasattr(s, "body")), key=position)
         else:
             yield statement
+
+
+def _with_dependents(
+    module: Module, scope: Scope, before: ast.stmt, chain: list[ast.stmt]
+) -> list[ast.stmt]:
+    """The chain with what is made from it on the way to the loop, and read there."""
+    made, wanted, longer = bound_by(chain), names_read(before), list(chain)
+    held = _held_by_optimizers(module, scope, before)
+    for statement in in_front(module, scope, before):
+        bound = set(bindings(statement))
+        if statement in chain or not isinstance(statement, ast.Assign) or bound & held:
+            continue
+        if names_read(statement) & made and bound & wanted and not constructs(module, statement):
+            longer.append(statement)
+            made |= bound
+    return longer
 
 
 def constructs(module: Module, statement: ast.stmt) -> bool:
@@ -87,6 +108,14 @@ def _is_constructor(module: Module, call: ast.Call) -> bool:
         if isinstance(node, ast.ClassDef) and node.name == name
         for base in node.bases
     )
+
+
+def _held_by_optimizers(module: Module, scope: Scope, loop: ast.stmt) -> set[str]:
+    """Names of what steps in the loop, and of what it was made from: to make them anew in each
+    pass would throw away what was learnt."""
+    stepped = owners(loop, "step")
+    made = [s for s in in_front(module, scope, loop) if set(bindings(s)) & stepped]
+    return stepped | read_by(value_of(s) or s for s in made)
 
 
 def in_front(module: Module, scope: Scope, before: ast.stmt) -> Iterator[ast.stmt]:

@@ -11,7 +11,7 @@ from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import leading_to, returns_of, spot
 from analyzers.repair.remake.chains import chains_of, read_besides
 from analyzers.repair.rewrite import copy_into, move_into
-from analyzers.source.calls import calls_named, calls_to
+from analyzers.source.calls import calls_named, calls_to, owners
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
@@ -140,15 +140,13 @@ def _with_clearing(
     would add to those of the last. Beside the chain, or of the optimizer that gets the closure."""
     if calls_named(closure, "zero_grad"):
         return [*chain]
-    stepped = calls_named(step, "step") if step is not None else []
-    given = {spelled(call.func).rpartition(".")[0] for call in stepped}
-    beside = module.block_of(chain[-1])
+    given = owners(step, "step") if step is not None else set()
+    clears = [s for s in statements_of(scope) if isinstance(s, ast.Expr)]
     clears = [
-        statement
-        for statement in statements_of(scope)
-        if isinstance(statement, ast.Expr) and statement is not closure
-        for call in calls_named(statement, "zero_grad")
-        if spelled(call.func).rpartition(".")[0] in given or statement in beside
+        s
+        for s in clears
+        if (cleared := owners(s, "zero_grad"))
+        and (cleared & given or s in module.block_of(chain[-1]))
     ]
     return sorted({*chain, *clears}, key=lambda s: s.lineno)
 

@@ -10,9 +10,9 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.sites.names import quote_of
-from analyzers.source.calls import calls_named, steps
+from analyzers.source.calls import calls_named, owners, steps
 from analyzers.source.edits import Editor
-from analyzers.source.flow import assigned_parts, names_read, walk_scope
+from analyzers.source.flow import assigned_parts, names_read, statements_of, walk_scope
 from analyzers.source.project import Project, spelled
 from analyzers.source.runs import ahead_of, behind
 from analyzers.source.trees import walk
@@ -46,10 +46,7 @@ def clears_others(where: Spot, params: Sequence[str]) -> ast.stmt | None:
 
 def _clearing(where: Spot, params: Sequence[str], block: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     names = {optimizer_stepped(where), *(path.partition(".")[0] for path in params)}
-    for statement in block:
-        for call in calls_named(statement, "zero_grad"):
-            if isinstance(call.func, ast.Attribute) and spelled(call.func.value) in names:
-                yield statement
+    return (statement for statement in block if owners(statement, "zero_grad") & names)
 
 
 def clear_before_walk(where: Spot, rank: int = 0) -> Iterator[Proposal]:
@@ -64,7 +61,9 @@ def clear_before_walk(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("zero-grad", title, joined(edits), "", rank)
         return
     line = f"{name}.zero_grad()"
-    walks = _walks_since_a_step(where)
+    ahead = ahead_of(where.module, where.statement)
+    stepped = max((at for at, s in enumerate(ahead) if steps(s)), default=-1)
+    walks = [s for s in ahead[stepped + 1 :] if calls_named(s, "backward", "manual_backward")]
     places = [where.editor.insert_before(s, line) for s in dict.fromkeys([*walks[:1], *walks[-1:]])]
     deleted = [where.editor.delete(s) for s in _elsewhere(where, name)]
     for place in places or [where.editor.insert_after(where.statement, line)]:
@@ -94,17 +93,6 @@ def clear_the_rest(where: Spot, clearing: ast.stmt, project: Project) -> Iterato
         f"{step * 2}p.grad = None",
     ]
     yield Proposal("zero-grad", title, (where.editor.insert_after(clearing, *lines),), "", 1)
-
-
-def _walks_since_a_step(where: Spot) -> list[ast.stmt]:
-    """The block's statements that walk, between the step before this one and this one."""
-    walks: list[ast.stmt] = []
-    for statement in ahead_of(where.module, where.statement):
-        if steps(statement):
-            walks = []
-        elif calls_named(statement, "backward", "manual_backward"):
-            walks.append(statement)
-    return walks
 
 
 def clear_leaves(where: Spot, leaves: Sequence[str]) -> Iterator[Proposal]:
@@ -188,14 +176,9 @@ def uncalled(where: Spot) -> list[ast.expr]:
     return [node.value for node in bare if spelled(node.value) == name]
 
 
-def _elsewhere(where: Spot, name: str) -> list[ast.stmt]:
+def _elsewhere(where: Spot, name: str) -> list[ast.Expr]:
     """Calls that clear the optimizer behind its step, or in an outer block of the same function."""
-    outer = {id(s) for loop in where.module.loops_around(where.statement)[1:] for s in loop.body}
-    outer |= {id(s) for s in where.block[where.block.index(where.statement) :]}
-    return [
-        node
-        for node in walk_scope(where.scope)
-        if isinstance(node, ast.Expr)
-        and id(node) in outer
-        and spelled(node.value).startswith(f"{name}.zero_grad(")
-    ]
+    outer = [s for loop in where.module.loops_around(where.statement)[1:] for s in loop.body]
+    outer += [where.statement, *behind(where.module, where.statement)]
+    clears = [s for s in statements_of(where.scope) if isinstance(s, ast.Expr) and s in outer]
+    return [s for s in clears if spelled(s.value).startswith(f"{name}.zero_grad(")]

@@ -13,7 +13,7 @@ from analyzers.repair.remake.chains import constructs
 from analyzers.repair.remake.makers import computed, is_data, makers, told
 from analyzers.repair.reschedule.schedule import Schedule, released
 from analyzers.repair.rewrite import copy_into, head_of, move_behind, with_keyword
-from analyzers.source.calls import calls_named, steps
+from analyzers.source.calls import calls_named, owners, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, bound_within, names_read, value_of
 from analyzers.source.passes import pass_of
@@ -241,11 +241,5 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
 
 def _cleared_in_front(schedule: Schedule, loop: Loop, in_front: Sequence[ast.stmt]) -> bool:
     """Whether what steps in each pass is cleared in front of the loop, and not within it."""
-    stepped = _owners(schedule.step, "step") - _owners(loop, "zero_grad")
-    return any(_owners(s, "zero_grad") & stepped for s in in_front)
-
-
-def _owners(node: ast.AST, method: str) -> set[str]:
-    """What a method is called on: `optimizer` for `optimizer.step()`."""
-    calls = calls_named(node, method)
-    return {spelled(c.func.value) for c in calls if isinstance(c.func, ast.Attribute)}
+    stepped = owners(schedule.step, "step") - owners(loop, "zero_grad")
+    return any(owners(s, "zero_grad") & stepped for s in in_front)
