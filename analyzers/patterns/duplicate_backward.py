@@ -44,8 +44,8 @@ from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.story import Story, story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.explain.spots import spot
-from analyzers.repair.combine.parting import walk_in_front, walks_for_each_part
-from analyzers.repair.remake.walking import walked_anew
+from analyzers.repair.combine.combining import walk_in_front, walks_for_each_part
+from analyzers.repair.remake.moving import walked_anew
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit
 from analyzers.source.flow import backward_calls, walked

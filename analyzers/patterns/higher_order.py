@@ -38,10 +38,10 @@ from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.story import Story, story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.explain.spots import spot
-from analyzers.repair.combine.combining import retain_on_first, sum_behind_loop
+from analyzers.repair.combine.combining import sum_behind_loop
+from analyzers.repair.combine.keeping import keep_for_second, retain_on_first
 from analyzers.repair.combine.one_walk import one_backward
 from analyzers.repair.cut.expected import boundary_cuts
-from analyzers.repair.remake.gradient_graphs import keep_for_second
 from analyzers.repair.sites.options import option_site
 from analyzers.source.flow import bindings, called_name, names_read_by, walk_scope
 from analyzers.source.project import Project, Scope, spelled

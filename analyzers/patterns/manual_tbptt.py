@@ -41,7 +41,7 @@ from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.story import Story, story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.explain.spots import spot
-from analyzers.repair.combine.combining import retain_on_both, retain_on_first
+from analyzers.repair.combine.keeping import retain_on_both, retain_on_first
 from analyzers.repair.combine.totals import walk_this_loss
 from analyzers.repair.cut.carried import at_boundary, cuts
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts

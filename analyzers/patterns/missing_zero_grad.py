@@ -53,6 +53,7 @@ from analyzers.explain.silent import matched, silent
 from analyzers.explain.spots import Spot, spot
 from analyzers.repair.reschedule.clearing import (
     clear_before_walk,
+    clear_engine_leaves,
     clear_leaves,
     clear_the_rest,
     cleared_already,
@@ -60,7 +61,6 @@ from analyzers.repair.reschedule.clearing import (
     optimizer_stepped,
     uncalled,
 )
-from analyzers.repair.reschedule.clearing_leaves import clear_engine_leaves
 from analyzers.source.calls import reads_gradient
 from analyzers.source.project import Project
 from analyzers.source.trees import remembered

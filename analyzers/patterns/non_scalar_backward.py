@@ -42,7 +42,7 @@ from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
 from analyzers.explain.spots import spot
-from analyzers.repair.combine.reducing import reduced
+from analyzers.repair.combine.combining import reduced
 from analyzers.source.project import Project
 
 NAME = "non-scalar-backward"

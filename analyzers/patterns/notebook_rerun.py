@@ -56,7 +56,7 @@ from analyzers.explain.pattern import Boundary, Match, Proposal
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.explain.reuse.story import Story, story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
-from analyzers.repair.remake.rerunning import forward_into_cell, statements_in
+from analyzers.repair.remake.moving import forward_into_cell, statements_in
 from analyzers.source.cells import Cell
 from analyzers.source.project import Module, Project
 

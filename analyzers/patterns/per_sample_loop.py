@@ -42,7 +42,8 @@ from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.makers import of_parameters_alone
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
-from analyzers.repair.combine.combining import retain_on_first, sum_behind_loop
+from analyzers.repair.combine.combining import sum_behind_loop
+from analyzers.repair.combine.keeping import retain_on_first
 from analyzers.repair.cut.constants import stale_beside_fresh
 from analyzers.repair.remake.moving import forward_into_loop
 from analyzers.source.project import Project

@@ -42,10 +42,10 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
-from analyzers.repair.combine.combining import retain_on_first, sum_behind_loop
+from analyzers.repair.combine.combining import sum_behind_loop
+from analyzers.repair.combine.keeping import ask_again, retain_on_first
 from analyzers.repair.combine.one_walk import one_backward
-from analyzers.repair.combine.persisting import ask_again
-from analyzers.repair.remake.walking import walked_anew
+from analyzers.repair.remake.moving import walked_anew
 from analyzers.source.project import Project
 
 NAME = "shared-subgraph"

@@ -57,14 +57,15 @@ from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import changed
 from analyzers.explain.spots import Spot, spot
 from analyzers.repair.cut.carrying import carried_names
-from analyzers.repair.remake.members import anew_where_read, called_again
+from analyzers.repair.remake.handing_in import anew_where_read, called_again
 from analyzers.repair.reschedule.carried import detach_attributes, detach_carried
-from analyzers.repair.reschedule.schedule import Schedule, root_names, schedule_of
-from analyzers.repair.reschedule.splitting import all_steps_last, steps_behind_walks
+from analyzers.repair.reschedule.schedule import Schedule, schedule_of
 from analyzers.repair.reschedule.stepping import (
+    all_steps_last,
     forward_in_loop,
     fresh_forward,
     one_step_behind,
+    steps_behind_walks,
     steps_last,
 )
 from analyzers.source.flow import bindings, names_read
@@ -103,8 +104,8 @@ def _carrier(stale: Stale, schedule: Schedule | None) -> Carrier | None:
     saved = stale.evidence.node.at if stale.evidence.node is not None else None
     place = saved or visit.at
     if schedule is not None and not schedule.straight:
-        loops = schedule.where.module.loops_around(schedule.walk)
-        for name in carried_names(loops[0], root_names(visit, schedule.where)) if loops else []:
+        loops = schedule.loops
+        for name in carried_names(loops[0], schedule.roots) if loops else []:
             return Carrier(name, place)
         for name in _made_before(loops[0], spot(stale.project, saved)) if loops else []:
             return Carrier(name, place)
@@ -133,7 +134,7 @@ def _made_before(loop: Loop, saving: Spot | None) -> list[str]:
 def _boundary(schedule: Schedule | None) -> Boundary:
     if schedule is None or schedule.straight:
         return Boundary()
-    loops = schedule.where.module.loops_around(schedule.walk)
+    loops = schedule.loops
     path = schedule.where.module.path
     return Boundary("loop", Place(path, loops[0].lineno)) if loops else Boundary()
 
@@ -153,14 +154,14 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if not isinstance(schedule, Schedule):
         yield from detach_attributes(stale)
     elif schedule.straight:
-        yield from fresh_forward(stale, schedule)
+        yield from fresh_forward(schedule)
         yield from called_again(stale, schedule, rank=1)
         yield from steps_last(schedule)
-        yield from all_steps_last(stale, schedule)
+        yield from all_steps_last(schedule)
     else:
         yield from anew_where_read(stale)
         yield from detach_carried(stale, schedule)
         yield from forward_in_loop(stale, schedule)
         yield from steps_behind_walks(schedule, rank=1)
-        yield from one_step_behind(stale, schedule)
+        yield from one_step_behind(schedule)
         yield from detach_attributes(stale)

@@ -44,20 +44,19 @@ from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.telling import line
-from analyzers.explain.spots import spot
-from analyzers.repair.reconnect.ignored import (
+from analyzers.explain.spots import Spot, spot
+from analyzers.repair.reconnect.parts import asked_of_whole, joined_again, parts_asked
+from analyzers.repair.reconnect.unused import (
+    Question,
     asked_of_itself,
+    gradless_skipped,
+    none_for_unused,
     question_of,
     reached_without_cut,
     read_it,
+    requiring_grad,
     unread_by,
     used_instead,
-)
-from analyzers.repair.reconnect.parts import asked_of_whole, joined_again, parts_asked
-from analyzers.repair.reconnect.unused import (
-    gradless_skipped,
-    none_for_unused,
-    requiring_grad,
     zeros_for_unused,
 )
 from analyzers.source.project import Project, spelled
@@ -103,23 +102,24 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The wanted tensor used, or made to require grad; parameters without a gradient skipped;
     zeros asked for."""
     evidence = evidence_in(match, MissingGraph)
-    yield from gradless_skipped(evidence, project)
-    meant = list(_meant(evidence, project))
+    where, question = spot(project, evidence.at), question_of(evidence, project)
+    if where is None:
+        return
+    yield from gradless_skipped(where)
+    meant = list(_meant(where, question, project))
     yield from meant
     if kind_of(evidence, project) == "flat-input":
-        yield from requiring_grad(evidence, project)
+        yield from requiring_grad(where, evidence)
     if not meant:
-        yield from none_for_unused(evidence, project)
-        yield from zeros_for_unused(evidence, project)
+        yield from none_for_unused(where)
+        yield from zeros_for_unused(where, evidence, question)
 
 
-def _meant(evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
+def _meant(where: Spot, question: Question | None, project: Project) -> Iterator[Proposal]:
     """The wanted tensor where it was plainly meant to be used."""
-    question, where = question_of(evidence, project), spot(project, evidence.at)
     if question is not None:
         yield from joined_again(question.where, question.outputs)
-    if where is not None:
-        yield from asked_of_whole(where)
+    yield from asked_of_whole(where)
     if question is not None:
         yield from asked_of_itself(question)
         yield from used_instead(question)

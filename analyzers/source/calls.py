@@ -31,6 +31,12 @@ def call_in(statement: ast.stmt | None, line: int, *names: str) -> ast.Call | No
     return next(iter(around or calls), None)
 
 
+def owners(node: ast.AST, *methods: str) -> set[str]:
+    """What methods of these names are called on: `optimizer` for `optimizer.step()`."""
+    calls = calls_named(node, *methods)
+    return {spelled(call.func.value) for call in calls if isinstance(call.func, ast.Attribute)}
+
+
 @remembered
 def calls_in(tree: ast.stmt | ast.mod) -> dict[str, list[ast.Call]]:
     """The calls of a file or a statement by the last part of what is called."""

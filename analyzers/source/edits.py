@@ -65,6 +65,11 @@ class Editor:
         start, end = self.span(node)
         return self.module.text[start:end]
 
+    def delete_lines(self, node: ast.expr | ast.stmt) -> Edit:
+        """Take out whole lines: those of a decorator, say."""
+        start, end = (self.offset(line, 0) for line in (node.lineno, (node.end_lineno or 0) + 1))
+        return Edit(self.module.path, start, end, "")
+
     def replace(self, node: ast.AST, text: str) -> Edit:
         """Put other text in the node's place."""
         return Edit(self.module.path, *self.span(node), text)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from analyzers.source.project import Function
+from analyzers.source.flow import names_bound
+from analyzers.source.project import FUNCTIONS, Function, Scope
 
 
 def parameters(function: Function) -> list[str]:
@@ -19,3 +20,8 @@ def named(function: Function) -> set[str]:
     """Every parameter, but for what takes the rest (`*args`, `**options`)."""
     given = function.args
     return {a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+
+
+def own_names(scope: Scope) -> set[str]:
+    """What a function calls its own: its parameters, and what it gives a value."""
+    return named(scope) | names_bound(scope) if isinstance(scope, FUNCTIONS) else set()

@@ -1,4 +1,5 @@
-"""Fixes that walk a shared graph once: one backward of a sum, or a graph kept for the second."""
+"""One backward in place of several: of the sum of a loop's losses, in front of a loop that walks
+one loss for each part of the weights, of one number out of several values."""
 
 from __future__ import annotations
 
@@ -8,65 +9,46 @@ from collections.abc import Iterator
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.reuse.taking import taken_from
+from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import joined
-from analyzers.repair.reschedule.splitting import in_second_loop
+from analyzers.repair.reschedule.stepping import in_second_loop
 from analyzers.repair.rewrite import sum_in_loop, unused_name
-from analyzers.repair.sites.options import option_site
-from analyzers.source.calls import call_in, steps
+from analyzers.source.calls import call_in, calls_named, steps
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import called_name, walked
-from analyzers.source.project import Loop, spelled
+from analyzers.source.flow import WALKS, bound_within, called_name, definitions, names_read, walked
+from analyzers.source.project import spelled
+from analyzers.source.targets import target_names
+from analyzers.source.trees import walk
 
 
 def sum_behind_loop(story: Story) -> Iterator[Proposal]:
-    """Add the losses up in the loop and walk them once behind it."""
+    """Add the losses up in the loop and walk them once behind it; then the steps of all passes, in
+    a second loop."""
     shared = story.shared
-    if shared is None or (not shared.loops and not _comprehension(shared.reached)):
+    statement = shared.reached if shared is not None and shared.loops else None
+    if shared is None or statement is None or story.called_for(story.reuse.reached):
         return
-    editor = Editor(shared.module)
-    statement = shared.reached
-    comprehension = _comprehension(statement)
-    if comprehension is not None and statement is not None:
-        listed = editor.text_of(comprehension.generators[0].iter)
-        yield _sum(editor.replace(statement, f"sum({listed}).backward()"))
-        return
-    loop = shared.loops[0]
-    if statement is None or story.called_for(story.reuse.reached):
-        return
-    call = call_in(shared.reached, shared.reached_line, "backward", "manual_backward")
+    editor, loop = Editor(shared.module), shared.loops[0]
+    call = call_in(statement, shared.reached_line, "backward", "manual_backward")
     if call is None:
         return
-    if steps(loop):
-        yield from _every_step_behind(story, loop, statement, call)
+    name = unused_name(shared.module, "total_loss")
+    summed = sum_in_loop(editor, loop, statement, call, name)
+    if stepped := steps(loop):
+        own = [s for s in loop.body if isinstance(s, ast.Expr) and steps(s)]
+        alone = len(own) == len(stepped) == 1 and story.each_of_many
+        if summed is not None and alone and isinstance(loop, ast.For) and statement in loop.body:
+            moved = in_second_loop(editor, loop, own[0])
+            title = "Add the losses up, then one backward, then the steps"
+            told = "Weights that several optimizers step get the gradients of all the losses."
+            yield Proposal("sum-then-step", title, joined([*summed, *moved]), told, 1)
         return
-    alone = len(loop.body) == 1 and loop.body[0] is statement and not isinstance(loop, ast.While)
     loss = walked(call)
-    if alone and isinstance(loop, ast.For) and loss is not None:
-        many = _collection(editor, loop, spelled(loss))
-        if many is not None:
-            yield _sum(editor.replace(loop, f"sum({many}).backward()"))
-            return
-    edits = sum_in_loop(editor, loop, statement, call, unused_name(shared.module, "total_loss"))
-    if edits is not None:
-        yield _sum(*edits)
-
-
-def _every_step_behind(
-    story: Story, loop: Loop, statement: ast.stmt, call: ast.Call
-) -> Iterator[Proposal]:
-    """Sum in the loop; one walk behind it, then the step of each pass, in a second loop."""
-    stepping = [s for s in loop.body if isinstance(s, ast.Expr) and steps(s)]
-    alone = len(stepping) == 1 == len(steps(loop))
-    if not story.each_of_many or not alone or not isinstance(loop, ast.For):
-        return
-    editor = Editor(story.frame.module)
-    total = unused_name(story.frame.module, "total_loss")
-    edits = sum_in_loop(editor, loop, statement, call, total)
-    if edits is not None and statement in loop.body:
-        moved = in_second_loop(editor, loop, stepping[0])
-        title = "Add the losses up, then one backward, then the steps"
-        told = "Weights that several optimizers step get the gradients of all the losses."
-        yield Proposal("sum-then-step", title, joined([*edits, *moved]), told, 1)
+    if loop.body == [statement] and isinstance(loop, ast.For) and loss is not None:
+        if (many := _collection(editor, loop, spelled(loss))) is not None:
+            summed = (editor.replace(loop, f"sum({many}).backward()"),)
+    if summed is not None:
+        yield Proposal("sum-then-backward", "Add the losses up, then one backward", summed)
 
 
 def _collection(editor: Editor, loop: ast.For, loss: str) -> str | None:
@@ -85,40 +67,92 @@ def _collection(editor: Editor, loop: ast.For, loss: str) -> str | None:
     return taken_from(loop, scope, loss)
 
 
-def _comprehension(statement: ast.stmt | None) -> ast.ListComp | None:
-    """`[loss.backward() for loss in losses]` as a statement."""
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.ListComp):
-        return statement.value
-    return None
+CLIPPING = ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "clip_grads_with_norm_")
 
 
-def _sum(*edits: Edit) -> Proposal:
-    return Proposal("sum-then-backward", "Add the losses up, then one backward", edits)
+def walks_for_each_part(story: Story) -> bool:
+    """Whether each pass of the loop walks one loss, made in front of it, for the part of the
+    weights that the pass is about (its `inputs=`, or what it clips), and none steps: one walk gives
+    all their gradients. A loop that only counts is about no part."""
+    loop, call = story.loop, story.root_call
+    if not isinstance(loop, ast.For) or call is None or not story.reuse.same_root:
+        return False
+    root = walked(call)
+    read = names_read(root) if root is not None else set()
+    bound = bound_within(loop)
+    if not story.same_line or story.steps_inside or not read or read & bound:
+        return False
+    of_part = any(word.arg == "inputs" for word in _of_a_part(loop, call))
+    return of_part or _clips_a_part(loop)
 
 
-def retain_on_first(story: Story) -> Iterator[Proposal]:
-    """The last resort: keep the first graph."""
-    site = option_site(story, story.reuse.freed, "retain_graph")
-    if site is None:
+def _clips_a_part(loop: ast.For) -> bool:
+    """Whether the passes clip the gradients of what the loop goes through."""
+    parts = set(target_names(loop.target))
+    clips = (call for statement in loop.body for call in calls_named(statement, *CLIPPING))
+    return any(names_read(argument) & parts for call in clips for argument in call.args)
+
+
+def _of_a_part(loop: ast.For, call: ast.Call) -> list[ast.keyword]:
+    """The options of a walk that name what the loop goes through."""
+    parts = set(target_names(loop.target))
+    return [word for word in call.keywords if names_read(word.value) & parts]
+
+
+def walk_in_front(story: Story, rank: int = 0) -> Iterator[Proposal]:
+    """The walk goes in front of the loop, and reaches every weight."""
+    loop, call, shared = story.loop, story.root_call, story.shared
+    if shared is None or call is None or not isinstance(loop, ast.For):
         return
-    yield Proposal(
-        "retain-graph",
-        "Last resort: keep the graph of the first backward",
-        (site.told(),),
-        "Last resort: the graph stays in memory until the second backward, and a step between the "
-        "two would leave it with weights that have changed.",
-        9,
-        last_resort=True,
-    )
+    statement = shared.reached
+    if not isinstance(statement, ast.Expr) or statement.value is not call or call.args:
+        return
+    editor = Editor(shared.module)
+    kept = [w for w in call.keywords if w not in _of_a_part(loop, call)]
+    options = ", ".join(editor.text_of(word) for word in kept)
+    line = f"{editor.text_of(call.func)}({options})"
+    edits = joined([editor.delete(statement), editor.insert_before(loop, line)])
+    title = f"Call `{line}` once, in front of the loop"
+    told = "One backward leaves the gradients of every part."
+    yield Proposal("walk-in-front", title, edits, told, rank)
 
 
-def retain_on_both(story: Story, rank: int) -> Iterator[Proposal]:
-    """Keep the graph at either call, where it is meant to be walked again: in windows of steps
-    that overlap."""
-    reuse = story.reuse
-    sites = [option_site(story, visit, "retain_graph") for visit in (reuse.freed, reuse.reached)]
-    edits = dict.fromkeys(site.told() for site in sites if site is not None)
-    if len(edits) == len(sites):
-        title = "Keep the graph at both backward calls: their windows overlap"
-        cost = "The graphs stay in memory for as long as the window holds their states."
-        yield Proposal("retain-graph", title, tuple(edits), cost, rank)
+def reduced(where: Spot) -> Iterator[Proposal]:
+    """For a loss: its mean, its sum. For a derivative: the sum, which is exact."""
+    call = where.call(*WALKS)
+    tensor = walked(call) if call is not None else None
+    if call is None or tensor is None:
+        return
+    if called_name(call) == "grad":
+        title = f"Ask for the derivative of `{where.editor.text_of(tensor)}.sum()`"
+        edit = where.editor.append_to(tensor, ".sum()")
+        yield Proposal("reduce-sum", title, (edit,), "", 0)
+        return
+    for rank, method in enumerate(_conventions(where)):
+        title = f"Call backward on the {method} of the loss"
+        edit = _at_definition(where, tensor, method) or where.editor.append_to(
+            tensor, f".{method}()"
+        )
+        tradeoff = "`mean` and `sum` differ by a factor, which the learning rate feels."
+        yield Proposal(f"reduce-{method}", title, (edit,), tradeoff, rank)
+
+
+def _conventions(where: Spot) -> list[str]:
+    """`mean` and `sum`, the one that the script uses for its losses first."""
+    means = sums = 0
+    for node in walk(where.module.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            means += node.func.attr == "mean"
+            sums += node.func.attr == "sum" and not node.args
+    return ["sum", "mean"] if sums > means else ["mean", "sum"]
+
+
+def _at_definition(where: Spot, tensor: ast.expr, method: str) -> Edit | None:
+    """The reduction where the walked name gets its value, so that what is logged is one number
+    too."""
+    made = definitions(where.scope, tensor.id) if isinstance(tensor, ast.Name) else []
+    before = [s for s in made if isinstance(s, ast.Assign) and s.lineno < where.statement.lineno]
+    match before[-1:]:
+        case [ast.Assign(targets=[ast.Name()], value=value)]:
+            return where.editor.append_to(value, f".{method}()")
+    return None

@@ -13,22 +13,28 @@ from dataclasses import dataclass
 from analyzers.evidence import Visit
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
+from analyzers.explain.spots import returns_of
 from analyzers.repair.blocks import joined
-from analyzers.repair.combine.helpers import returned_loss
-from analyzers.repair.rewrite import copy_into, top_level_in, unused_name
+from analyzers.repair.reschedule.stepping import rescheduled
+from analyzers.repair.rewrite import top_level_in, unused_name
 from analyzers.repair.sites.statements import loss_of, walk_alone
-from analyzers.source.calls import calls_named, steps
+from analyzers.source.calls import calls_named, calls_to, steps
+from analyzers.source.detached import VALUES
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, names_read
-from analyzers.source.project import Module
+from analyzers.source.flow import called_name, names_read, statements_of
+from analyzers.source.project import Project, spelled
+from analyzers.source.reads import read_behind
+from analyzers.source.runs import behind, bound_by
+from analyzers.source.trees import walk
 
 
 @dataclass(frozen=True)
 class Walked:
-    """One of the two walks, as the function that has both sees it: how it spells the loss once
-    `edits` are made, the walk where it is that function's own, and what is to follow the last
-    walk."""
+    """One of the two walks, as the function that has both sees it: its statement there, how it
+    spells the loss once `edits` are made, the walk where it is that function's own, and what is to
+    follow the last walk."""
 
+    at: ast.stmt
     loss: str
     edits: tuple[Edit, ...] = ()
     walk: ast.Call | None = None
@@ -37,37 +43,36 @@ class Walked:
 
 def one_backward(story: Story) -> Iterator[Proposal]:
     """The first loss waits for the second, and one call walks their sum."""
-    shared = story.shared
+    shared, reuse = story.shared, story.reuse
     if shared is None or not story.same_pass or shared.freed is None or shared.reached is None:
         return
-    first, module = shared.freed, shared.module
-    block, last = module.block_of(first), shared.reached
-    visits = story.reuse.freed, story.reuse.reached
-    ahead, then = _walked(story, visits[0], first), _walked(story, visits[1], last)
-    if then is None and (behind := _walk_behind(module, last)):
-        last, then = behind, _walked(story, visits[1], behind)
-    top = top_level_in(module, last, block)
-    if top is None or top is first or ahead is None or then is None:
+    module, last = shared.module, shared.reached
+    ahead, then = _walked(story, reuse.freed, shared.freed), _walked(story, reuse.reached, last)
+    if then is None and (later := next(filter(walk_alone, behind(module, last)), None)):
+        # behind a gradient that was only asked for, what is made of it is walked
+        then = _walked(story, reuse.reached, later)
+    block = module.block_of(shared.freed)
+    top = top_level_in(module, then.at, block) if then is not None else None
+    if top is None or top is shared.freed or ahead is None or then is None:
         return
-    between = block[block.index(first) + 1 : block.index(top)]
-    moved = [s for s in between if _is_schedule(s)]
-    editor = Editor(module)
-    if top is last:
-        edits = _summed(editor, (ahead, then), (first, last), between)
-        edits += _rescheduled(editor, moved, first, last)
-    else:
-        edits = _deferred(editor, (ahead, then), (first, last), top, between)
-    title = "One backward of the sum" + (", then the steps" if moved else "")
-    told = "All backwards run before the first step." if moved else ""
+    between = block[block.index(ahead.at) + 1 : block.index(top)]
+    schedule = [s for s in between if isinstance(s, ast.Expr)]
+    moved = [s for s in schedule if steps(s)]
+    cleared = [s for s in schedule if s not in moved and calls_named(s, "zero_grad")]
+    editor, name = Editor(module), ahead.loss
+    edits: list[Edit] = []
+    if top is then.at:
+        edits = _summed(editor, ahead, then, between)
+        edits += rescheduled(editor, moved, cleared, (ahead.at, top))
+    elif name.isidentifier() and ahead.walk and then.walk and not (moved or cleared):
+        if name not in bound_by(between):  # deeper in the pass: walked behind both
+            added = editor.replace(then.at, f"{name} = {name} + {then.loss}")
+            walk = editor.insert_after(top, *editor.lines_of(ahead.at))
+            edits = [editor.delete(ahead.at), added, walk]
+    title = "One backward of the sum" + (", then the steps" if moved or cleared else "")
+    told = "All backwards run before the first step." if moved or cleared else ""
     if edits:
         yield Proposal("sum-losses", title, joined(edits), told)
-
-
-def _walk_behind(module: Module, reached: ast.stmt) -> ast.stmt | None:
-    """Behind a gradient that was only asked for, the next statement of its block that walks what is
-    made of it."""
-    block = module.block_of(reached)
-    return next((s for s in block[block.index(reached) + 1 :] if walk_alone(s)), None)
 
 
 def _walked(story: Story, visit: Visit, statement: ast.stmt) -> Walked | None:
@@ -76,75 +81,93 @@ def _walked(story: Story, visit: Visit, statement: ast.stmt) -> Walked | None:
     both = function == story.called_for(story.reuse.freed) == story.called_for(story.reuse.reached)
     call = walk_alone(statement, function if both else "")
     if call is not None:
-        return Walked(Editor(story.frame.module).text_of(loss_of(call)), walk=call)
-    found = returned_loss(story, function, statement) if function else None
-    return Walked(found.name, found.edits, None, found.behind) if found is not None else None
+        text = Editor(story.frame.module).text_of(loss_of(call))
+        return Walked(statement, text, walk=call)
+    return _returned(story, function, statement) if function else None
 
 
-def _summed(
-    editor: Editor,
-    losses: tuple[Walked, Walked],
-    at: tuple[ast.stmt, ast.stmt],
-    between: Sequence[ast.stmt],
-) -> list[Edit]:
-    """The first walk goes; the second is that of the sum."""
-    (ahead, then), (first, last) = losses, at
-    edits, name = [*ahead.edits, *then.edits], ahead.loss
-    if ahead.walk is not None:
-        left = loss_of(ahead.walk)
-        rebound = {n for s in between for n in bindings(s)} & names_read(left)
-        if rebound or not isinstance(left, ast.Name | ast.Attribute | ast.BinOp):
-            name = unused_name(editor.module, "first_loss")
-            edits.append(editor.replace(first, f"{name} = {ahead.loss}"))
-        else:
-            edits.append(editor.delete(first))
-    total = f"{name} + {then.loss}"
-    behind = [*ahead.behind, *then.behind]
-    if then.walk is None:
-        behind.insert(0, f"({total}).backward()")
-    elif then.walk.args:
-        edits.append(editor.replace(then.walk.args[0], total))
-    else:
-        start, dot = editor.span(then.walk)[0], editor.span(loss_of(then.walk))[1]
-        dot = editor.module.text.index(".backward", dot)
-        edits.append(Edit(editor.module.path, start, dot, f"({total})"))
-    return [*edits, editor.insert_after(last, *behind)] if behind else edits
-
-
-def _deferred(
-    editor: Editor,
-    losses: tuple[Walked, Walked],
-    at: tuple[ast.stmt, ast.stmt],
-    top: ast.stmt,
-    between: Sequence[ast.stmt],
-) -> list[Edit]:
-    """A second loss that is made deeper in the pass, behind a condition, say, is added to the
-    first, which is walked behind both; none where that is no plain name, or changes before."""
-    (ahead, then), (first, last) = losses, at
-    name = ahead.loss
-    plain = name.isidentifier() and ahead.walk is not None and then.walk is not None
-    if not plain or any(_is_schedule(s) or name in bindings(s) for s in between):
-        return []
-    walk = editor.insert_after(top, *editor.lines_of(first))
-    return [editor.delete(first), editor.replace(last, f"{name} = {name} + {then.loss}"), walk]
-
-
-def _is_schedule(statement: ast.stmt) -> bool:
-    """Whether the statement steps an optimizer or clears gradients."""
-    return isinstance(statement, ast.Expr) and bool(
-        steps(statement) or calls_named(statement, "zero_grad")
+def _returned(story: Story, function: str, statement: ast.stmt) -> Walked | None:
+    """The loss of a helper that this statement alone calls, in the caller's hands."""
+    found, inside = _returning(story.project, function), set(walk(statement))
+    if found is None or any(call not in inside for _, call in calls_to(story.project, function)):
+        return None
+    (inner, number), module = found, story.frame.module
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
+            later = number and read_behind(module.scope_of(statement), statement, name)
+        case ast.Expr(value=ast.Call() as call):
+            name, later, editor = f"{function.strip('_')}_loss", False, Editor(module)
+            name = unused_name(module, name)
+            inner = (*inner, editor.replace(statement, f"{name} = {editor.text_of(call)}"))
+        case _:
+            return None
+    number_again = (f"{name} = {name}.item()",) if later else ()
+    return (
+        Walked(statement, name, inner, None, number_again)
+        if called_name(call) == function
+        else None
     )
 
 
-def _rescheduled(
-    editor: Editor, moved: Sequence[ast.stmt], first: ast.stmt, last: ast.stmt
-) -> list[Edit]:
-    """Steps go behind the walk that stays; what clears gradients goes in front of the first."""
-    behind = [s for s in moved if steps(s)]
-    ahead = [s for s in moved if s not in behind]
-    edits = editor.delete_all(moved)
-    if behind:
-        edits.append(editor.insert_after(last, *editor.lines_of(*behind)))
-    if ahead:
-        edits += copy_into(editor, ahead, first)
-    return edits
+def _returning(project: Project, name: str) -> tuple[tuple[Edit, ...], bool] | None:
+    """A function that walks one loss, in a statement of its own, and takes no step: without its
+    walk, its loss returned. Its only return with a value, if it has one, is of that loss, or of its
+    number (True)."""
+    for module, function in project.functions_by_name(name):
+        if not isinstance(function, ast.FunctionDef) or steps(function):
+            continue
+        walks = [s for s in statements_of(function) if walk_alone(s)]
+        returns = [r for r in returns_of(function) if r.value is not None]
+        call = walk_alone(walks[0]) if len(walks) == 1 else None
+        if call is None or len(returns) > 1 or walks[0] not in function.body:
+            return None
+        editor, loss = Editor(module), loss_of(call)
+        value = returns[0].value if returns else None
+        if value is not None and _is_loss(value, loss):
+            edits = editor.delete(walks[0]), editor.replace(value, editor.text_of(loss))
+            return edits, isinstance(value, ast.Call)
+        alone = not returns and function.body[-1] is walks[0]
+        text = f"return {editor.text_of(loss)}"
+        return ((editor.replace(walks[0], text),), False) if alone else None
+    return None
+
+
+def _is_loss(value: ast.expr, loss: ast.expr) -> bool:
+    """Whether a value is the loss itself, or only its number."""
+    while spelled(value) != spelled(loss):
+        match value:
+            case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in VALUES:
+                value = inner
+            case ast.Call(func=ast.Name(id="float"), args=[inner]):
+                value = inner
+            case _:
+                return False
+    return True
+
+
+def _summed(editor: Editor, ahead: Walked, then: Walked, between: Sequence[ast.stmt]) -> list[Edit]:
+    """The first walk goes; the second is that of the sum."""
+    edits, name = [*ahead.edits, *then.edits], ahead.loss
+    if ahead.walk is not None:
+        left = loss_of(ahead.walk)
+        rebound = bound_by(between) & names_read(left)
+        if rebound or not isinstance(left, ast.Name | ast.Attribute | ast.BinOp):
+            name = unused_name(editor.module, "first_loss")
+            edits.append(editor.replace(ahead.at, f"{name} = {ahead.loss}"))
+        else:
+            edits.append(editor.delete(ahead.at))
+    total, lines = f"{name} + {then.loss}", [*ahead.behind, *then.behind]
+    if then.walk is None:
+        lines.insert(0, f"({total}).backward()")
+    else:
+        text = total if then.walk.args else f"({total})"
+        edits.append(of_other_loss(editor, then.walk, loss_of(then.walk), text))
+    return [*edits, editor.insert_after(then.at, *lines)] if lines else edits
+
+
+def of_other_loss(editor: Editor, walk: ast.Call, loss: ast.expr, other: str) -> Edit:
+    """The walk, of another loss in the place of its own."""
+    start, end = editor.span(loss)
+    if isinstance(walk.func, ast.Attribute) and walk.func.value is loss:  # it may be in parentheses
+        start, end = editor.span(walk)[0], editor.module.text.index(".backward", end)
+    return Edit(editor.module.path, start, end, other)

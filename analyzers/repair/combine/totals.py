@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.reuse.occasions import constructs
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
+from analyzers.repair.combine.one_walk import of_other_loss
 from analyzers.repair.cut.detaching import Idiom, idiom_for
 from analyzers.repair.rewrite import top_level_in, unused_name
 from analyzers.source.calls import steps
@@ -26,7 +28,8 @@ from analyzers.source.flow import (
     walked,
 )
 from analyzers.source.passes import in_each_pass
-from analyzers.source.project import Loop, spelled
+from analyzers.source.project import Loop, Scope, spelled
+from analyzers.source.runs import behind
 from analyzers.source.signatures import parameters
 from analyzers.source.trees import position
 
@@ -47,10 +50,7 @@ def walk_this_loss(story: Story) -> Iterator[Proposal]:
         return
     editor = Editor(shared.module)
     total_edits, name = _total_of_values(editor, *found, idiom_for(story))
-    start, end = editor.span(root)
-    if isinstance(call.func, ast.Attribute) and call.func.value is root:
-        start, end = editor.span(call)[0], editor.module.text.index(".backward", end)
-    walk = Edit(shared.module.path, start, end, name)
+    walk = of_other_loss(editor, call, root, name)
     title = f"Call backward on `{name}`; keep only values in `{story.name}`"
     told, rank = "Each pass learns from its own loss, once.", 2 if conditional else 0
     yield Proposal("walk-this-loss", title, (*total_edits, walk), told, rank)
@@ -85,15 +85,13 @@ def _begin_before_summing(story: Story) -> Iterator[Proposal]:
         inner = module.loops_around(statement)
         if not inner or not _adds(statement) or backward_calls(inner[0]):
             continue
-        begun = _first_value(story, inner[0])
-        if begun is None:
-            continue
-        name = next((n for n in bindings(statement) if "[" not in n), story.name)
-        edit = Editor(module).insert_before(inner[0], f"{name} = {begun}")
-        title = f"Begin `{name}` anew before it is added up"
-        told = "The total then holds the losses of this pass only."
-        yield Proposal("begin-total", title, (edit,), told)
-        return
+        for _, begun in _beginnings(story, inner[0]):
+            name = next((n for n in bindings(statement) if "[" not in n), story.name)
+            edit = Editor(module).insert_before(inner[0], f"{name} = {spelled(begun)}")
+            title = f"Begin `{name}` anew before it is added up"
+            told = "The total then holds the losses of this pass only."
+            yield Proposal("begin-total", title, (edit,), told)
+            return
 
 
 def begin_behind_walk(story: Story) -> Iterator[Proposal]:
@@ -130,30 +128,26 @@ def _adds(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.AugAssign) or isinstance(value, ast.BinOp)
 
 
-def _first_value(story: Story, inner: Loop) -> str | None:
-    """The value that the total began with, where it was first bound outside of the loop."""
-    inside = set(ast.walk(inner))
-    for _, _, statement in story.binders:
-        if statement not in inside and isinstance(statement, ast.Assign):
-            if not _adds(statement) and (begun := part_for(statement, story.name.__eq__)):
-                return spelled(begun)
-    return None
+def _beginnings(story: Story, loop: Loop) -> Iterator[tuple[Scope, ast.expr]]:
+    """The values that the total is given outside of a loop, but for what adds to it."""
+    inside = set(ast.walk(loop))
+    for _, scope, statement in story.binders:
+        if statement not in inside and isinstance(statement, ast.Assign) and not _adds(statement):
+            if (begun := part_for(statement, story.name.__eq__)) is not None:
+                yield scope, begun
 
 
 def _added(statement: ast.stmt, total: str) -> ast.expr | None:
     """What the statement adds to the total."""
-    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
-        return statement.value if spelled(statement.target) == total else None
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        call = statement.value
-        return call.args[-1] if stored_into(call) == total and call.args else None
-    value = value_of(statement)
-    if total in bindings(statement) and isinstance(value, ast.BinOp):
-        if isinstance(value.op, ast.Add):
-            if spelled(value.left) == total:
-                return value.right
-            if spelled(value.right) == total:
-                return value.left
+    match statement:
+        case ast.AugAssign(target=target, op=ast.Add(), value=value):
+            return value if spelled(target) == total else None
+        case ast.Expr(value=ast.Call(args=[*_, last]) as call):
+            return last if stored_into(call) == total else None
+        case ast.Assign(value=ast.BinOp(left=left, op=ast.Add(), right=right)):
+            if total in bindings(statement):
+                parts = {spelled(right): left, spelled(left): right}
+                return parts.get(total)
     return None
 
 
@@ -161,14 +155,11 @@ def _total_of_values(
     editor: Editor, statement: ast.stmt, added: ast.expr, idiom: Idiom
 ) -> tuple[tuple[Edit, ...], str]:
     """Edits that let the total take a detached loss, and the name of the live one."""
-    if isinstance(added, ast.Name | ast.Attribute):
-        name = editor.text_of(added)
-        return (editor.replace(added, idiom.of(name)),), name
-    name = unused_name(editor.module, "loss")
-    return (
-        editor.insert_before(statement, f"{name} = {editor.text_of(added)}"),
-        editor.replace(added, idiom.of(name)),
-    ), name
+    plain = isinstance(added, ast.Name | ast.Attribute)
+    name = editor.text_of(added) if plain else unused_name(editor.module, "loss")
+    line = f"{name} = {editor.text_of(added)}"
+    made = () if plain else (editor.insert_before(statement, line),)
+    return (*made, editor.replace(added, idiom.of(name))), name
 
 
 def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:
@@ -176,33 +167,18 @@ def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:
     shared = story.frame
     if story.loop is None or shared.reached is None:
         return
-    inside = set(ast.walk(story.loop))
-    first = [
-        s
-        for s in statements_of(shared.scope)
-        if s not in inside and story.name in bindings(s) and isinstance(s, ast.Assign)
-    ]
-    value = part_for(first[-1], story.name.__eq__) if first else _constructed(story)
+    begun = list(_beginnings(story, story.loop))
+    own = [value for scope, value in begun if scope is shared.scope]
+    made = [value for scope, value in begun if constructs(story.project, scope)]
+    value = next((v for v in made if not names_read(v)), None) if not own else own[-1]
     if value is None:
         return
     module, walk = shared.module, shared.reached
-    if not first and story.name.startswith("self."):  # named in the method that walks it
+    if not own and story.name.startswith("self."):  # named in the method that walks it
         where = spot(story.project, story.reuse.reached.at)
         module, walk = (where.module, where.statement) if where is not None else (module, walk)
-    editor = Editor(module)
-    block = module.block_of(walk)
-    later = block[block.index(walk) :]
-    after = next((s for s in reversed(later) if steps(s) or mentions(s, story.name)), later[0])
-    edit = editor.insert_after(after, f"{story.name} = {spelled(value)}")
+    last = [walk, *(s for s in behind(module, walk) if steps(s) or mentions(s, story.name))][-1]
+    edit = Editor(module).insert_after(last, f"{story.name} = {spelled(value)}")
     title = f"Begin `{story.name}` anew behind its backward"
     told = "The total then holds the losses since the last step only."
     yield Proposal("reset-total", title, (edit,), told, rank)
-
-
-def _constructed(story: Story) -> ast.expr | None:
-    """The literal that a constructor gives the total's attribute."""
-    for _, scope, statement in story.binders:
-        value = value_of(statement)
-        if getattr(scope, "name", "") == "__init__" and value is not None and not names_read(value):
-            return value
-    return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from analyzers.explain.origins import behind
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
@@ -32,37 +33,32 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     if cut.withheld is not None:
         yield from handed_on(cut.withheld, rank)
         return
-    instead = [*called_with(cut.where, rank)]
-    yield from instead
-    rank += len(instead)
-    if switched_off_at(cut.where) is not None:
-        yield from recording(cut.where, project, rank)
-    in_torch = joined(torch_edits(cut.where))
-    if in_torch:
+    where = cut.where
+    for instead in called_with(where, rank):
+        yield instead
+        rank += 1
+    if switched_off_at(where) is not None:
+        yield from recording(where, project, rank)
+    if in_torch := joined(torch_edits(where)):
         title = "Say it with torch, which keeps the graph"
         yield Proposal("torch-functions", title, in_torch, "", rank)
-    narrower = [*narrower_cut(cut.where, rank), *later_cut(cut.where, rank)]
+    narrower = [*narrower_cut(where, rank), *later_cut(where, rank)]
     yield from narrower
-    other = [*other_cut(cut.where, rank)]
-    yield from other
-    rank += len(other)
-    for proposal in without_cut(cut.where, rank) if not narrower else ():
-        edits = (*proposal.edits, *_with_torch(cut.where))
-        yield Proposal(proposal.strategy, proposal.title, edits, "", rank)
+    for other in other_cut(where, rank):
+        yield other
+        rank += 1
     if not narrower:
-        yield from _passed_earlier(cut.where, project, rank)
-    sampled = [
-        Edit(cut.where.module.path, end - len("sample"), end, "rsample")
-        for call in samples(cut.where.statement)
-        for end in [cut.where.editor.span(call.func)[1]]
-    ]
-    if not cuts_in(cut.where.statement):
-        soft = is_probability(cut.where)
-        yield from differentiable(cut.where, rank if soft else SECOND_CHOICE)
-        yield from straight_through(cut.where, SECOND_CHOICE if soft else rank)
-    if sampled:
-        title = "Sample with a gradient: `rsample()`"
-        yield Proposal("rsample", title, tuple(sampled), "", rank)
+        for whole in without_cut(where, rank):
+            yield replace(whole, edits=(*whole.edits, *_with_torch(where)))
+        yield from _passed_earlier(where, project, rank)
+    if not cuts_in(where.statement):
+        soft = is_probability(where)
+        yield from differentiable(where, rank if soft else SECOND_CHOICE)
+        yield from straight_through(where, SECOND_CHOICE if soft else rank)
+    ends = [where.editor.span(call.func)[1] for call in samples(where.statement)]
+    if ends:
+        edits = tuple(Edit(where.module.path, end - len("sample"), end, "rsample") for end in ends)
+        yield Proposal("rsample", "Sample with a gradient: `rsample()`", edits, "", rank)
 
 
 def _passed_earlier(where: Spot, project: Project, rank: int) -> Iterator[Proposal]:

@@ -31,21 +31,22 @@ class Write:
 
 
 def called_with(where: Spot, rank: int = 0) -> Iterator[Proposal]:
-    """The module that the statement writes to, called with what it and its like write."""
-    own = written(where.statement)
-    if own is None:
-        return
-    editor = where.editor
+    """The module that the statement writes to, called with what it and its like write: the first
+    call, behind the statement, of the module that has the parameter, or of one that has it."""
+    own, editor = written(where.statement), where.editor
     writes = [w for s in statements_of(where.scope) if (w := written(s)) is not None]
-    for call in _calls_of_owner(where, own):
-        owner = spelled(call.func)
+    for call in walk_scope(where.scope) if own is not None else ():
+        if not isinstance(call, ast.Call) or call.lineno <= where.statement.lineno:
+            continue
+        owner, starred = spelled(call.func), any(isinstance(a, ast.Starred) for a in call.args)
+        if own is None or starred or not own.path.startswith(f"{owner}."):
+            continue
         put = [write for write in writes if write.path.startswith(f"{owner}.")]
-        if any(write.statement.lineno > call.lineno for write in put):
-            return
-        text = _call(editor, call, {w.path[len(owner) + 1 :]: w.value for w in put})
-        edits = [editor.replace(call, text), *editor.delete_all(_emptied(where, put))]
-        title = f"Call `{owner}` with the weights themselves"
-        yield Proposal("functional-call", title, joined(edits), "", rank)
+        if not any(write.statement.lineno > call.lineno for write in put):
+            text = _call(editor, call, {w.path[len(owner) + 1 :]: w.value for w in put})
+            edits = [editor.replace(call, text), *editor.delete_all(_emptied(where, put))]
+            title = f"Call `{owner}` with the weights themselves"
+            yield Proposal("functional-call", title, joined(edits), "", rank)
         return
 
 
@@ -66,16 +67,6 @@ def written(statement: ast.stmt) -> Write | None:
             if name in _WRITING and "." in path:
                 return Write(statement, path, value)
     return None
-
-
-def _calls_of_owner(where: Spot, write: Write) -> Iterator[ast.Call]:
-    """Calls, behind the statement, of the module that has the parameter, or of one that has it."""
-    for node in walk_scope(where.scope):
-        if isinstance(node, ast.Call) and node.lineno > write.statement.lineno:
-            plain = not any(isinstance(a, ast.Starred) for a in node.args)
-            named = isinstance(node.func, ast.Name | ast.Attribute)
-            if named and plain and write.path.startswith(f"{spelled(node.func)}."):
-                yield node
 
 
 def _call(editor: Editor, call: ast.Call, weights: dict[str, ast.expr]) -> str:

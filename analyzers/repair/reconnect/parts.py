@@ -11,11 +11,12 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined, rewritten, text_with
 from analyzers.repair.rewrite import unused_name
-from analyzers.source.calls import argument_for
+from analyzers.source.calls import argument_for, calls_named
 from analyzers.source.edits import Edit
-from analyzers.source.flow import called_name, definitions, names_bound, walk_scope
+from analyzers.source.flow import definitions, names_bound, part_for
 from analyzers.source.partings import parting
 from analyzers.source.project import spelled
+from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
 
 
@@ -46,11 +47,10 @@ def asked_of_whole(where: Spot) -> Iterator[Proposal]:
     """The gradient of the whole tensor, and these parts of it, in all calls that ask for them."""
     parts = parts_asked(where)
     edits: list[Edit] = []
-    for call in walk_scope(where.scope) if parts else ():
-        if isinstance(call, ast.Call) and called_name(call) == "grad":
-            asked = _parts(where, call)
-            if asked and spelled(asked[0].whole) == spelled(parts[0].whole):
-                edits += _of_whole(where, call, asked)
+    for call in calls_named(where.scope, "grad") if parts else ():
+        asked = _parts(where, call)
+        if asked and spelled(asked[0].whole) == spelled(parts[0].whole):
+            edits += _of_whole(where, call, asked)
     if edits:
         told = "this part of it" if len(parts) == 1 else "these parts of it"
         title = f"Ask for the gradient of `{spelled(parts[0].whole)}`, and take {told}"
@@ -97,17 +97,14 @@ def _part(where: Spot, asked: ast.expr) -> Part | None:
 
 def _named(where: Spot, name: str) -> Part | None:
     """The part that a name was given, once, in this scope."""
-    taken: ast.expr | None = None
     match definitions(where.scope, name):
-        case [ast.Assign(targets=[ast.Name()], value=ast.Subscript() as taken)]:
-            pass
-        case [ast.Assign(targets=[ast.Tuple(elts=names)], value=value)]:
-            at = [spelled(n) for n in names].index(name)
-            if isinstance(value, ast.Tuple) and len(value.elts) == len(names):
-                taken = value.elts[at]
-            elif (parted := parting(value)) is not None:
-                return Part(name, parted.whole, value, at)
-    return Part(name, taken.value, taken) if isinstance(taken, ast.Subscript) else None
+        case [ast.Assign(targets=[target], value=value) as made]:
+            part, names = part_for(made, name.__eq__), [*target_names(target)]
+            if isinstance(part, ast.Subscript) and (part is not value or names == [name]):
+                return Part(name, part.value, part)
+            if name in names and (parted := parting(value)) is not None:
+                return Part(name, parted.whole, value, names.index(name))
+    return None
 
 
 def _joining(part: Part) -> tuple[str, int] | None:

@@ -12,52 +12,69 @@ from analyzers.repair.blocks import joined, unwrapped, wrapped
 from analyzers.repair.leaf.leaves import no_grad_header
 from analyzers.repair.rewrite import move_behind
 from analyzers.source.calls import calls_named
-from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, bound_within, called_name, names_read_by
-from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from analyzers.source.edits import Editor
+from analyzers.source.flow import bindings, called_name, names_read_by
+from analyzers.source.project import FUNCTIONS, Project, spelled
+from analyzers.source.runs import ahead_of, behind, bound_by
 from analyzers.source.trees import walk
+
+_Around = ast.With | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The work outside of the `no_grad` around it: a block, a decorator, or a switch left off."""
-    for parent in where.module.ancestors(where.statement):
-        if isinstance(parent, ast.With) and _stops_recording(parent):
-            if (last := _one_more_step(parent)) is not None:
+    editor = where.editor
+    for around, header in _unrecorded(where):
+        told = editor.text_of(header)
+        if isinstance(around, ast.With):
+            if (last := _one_more_step(around)) is not None:
                 title = f"Record `{spelled(last)}`, behind what is not recorded"
-                moved = move_behind(where.editor, [last], parent)
+                moved = move_behind(editor, [last], around)
                 yield Proposal("leave-no-grad", title, joined(moved), "", rank)
                 rank += 1
-            edits = unwrapped(where.editor, parent)
-            if edits:
-                header = where.editor.text_of(parent.items[0].context_expr)
-                title = f"Record this work: without `{header}`"
+            if edits := unwrapped(editor, around):
+                title = f"Record this work: without `{told}`"
                 yield Proposal("leave-no-grad", title, edits, "", rank)
                 return
-        if isinstance(parent, FUNCTIONS[:2]):
-            yield from _undecorated(where.editor, parent, rank)
+        else:
+            title = f"Record `{around.name}`: without `no_grad`"
+            edits = (editor.delete_lines(header),)
+            yield Proposal("leave-no-grad", title, edits, "", rank)
     for module, node in project.each(ast.Expr):
-        if _switches_off(node.value):
-            yield from _scoped(module, node, rank)
+        call, rest = node.value, behind(module, node)
+        if isinstance(call, ast.Call) and called_name(call) == "set_grad_enabled" and rest:
+            edit = wrapped(Editor(module), rest, no_grad_header(module))
+            if [spelled(a) for a in call.args] == ["False"] and edit is not None:
+                title = "Switch recording off for this block only"
+                edits = (Editor(module).delete(node), edit)
+                yield Proposal("scoped-no-grad", title, edits, "", rank)
+
+
+def _unrecorded(where: Spot) -> Iterator[tuple[_Around, ast.expr]]:
+    """The blocks and functions around a statement that are not recorded, innermost first, each with
+    what says so: by name, or by a switch (`set_grad_enabled(phase == "train")`)."""
+    for parent in where.module.ancestors(where.statement):
+        if isinstance(parent, ast.With):
+            headers = [item.context_expr for item in parent.items]
+            switches = [c for node in headers for c in calls_named(node, "set_grad_enabled")]
+            switched = any(call.args and spelled(call.args[0]) != "True" for call in switches)
+            if switched or any(map(_says_no_grad, headers)):
+                yield parent, headers[0]
+        elif isinstance(parent, FUNCTIONS[:2]):
+            yield from ((parent, one) for one in parent.decorator_list if _says_no_grad(one))
 
 
 def _one_more_step(block: ast.With) -> ast.stmt | None:
     """The last statement of a block that computes a value anew from what the block made of it: a
     solver's last step, by which its result is to learn."""
     *before, last = block.body
-    made = {name for statement in before for name in bound_within(statement)}
-    own = set(bindings(last)) & names_read_by(last) & made
+    own = set(bindings(last)) & names_read_by(last) & bound_by(before)
     return last if isinstance(last, ast.Assign) and own else None
 
 
 def switched_off_at(where: Spot) -> int | None:
     """The line of the `no_grad` around a statement: a block's or a decorator's."""
-    for parent in where.module.ancestors(where.statement):
-        if isinstance(parent, ast.With) and _stops_recording(parent):
-            return parent.lineno
-        for decorator in getattr(parent, "decorator_list", []):
-            if _says_no_grad(decorator):
-                return int(decorator.lineno)
-    return None
+    return next((header.lineno for _, header in _unrecorded(where)), None)
 
 
 def where_switched_off(stack: Sequence[Place], project: Project) -> Spot | None:
@@ -66,48 +83,8 @@ def where_switched_off(stack: Sequence[Place], project: Project) -> Spot | None:
     return next((s for s in spots if s is not None and switched_off_at(s) is not None), None)
 
 
-def _stops_recording(block: ast.With) -> bool:
-    """By name, or by a switch in the header (`set_grad_enabled(phase == "train")`)."""
-    headers = [item.context_expr for item in block.items]
-    switches = [call for node in headers for call in calls_named(node, "set_grad_enabled")]
-    switched = any(call.args and spelled(call.args[0]) != "True" for call in switches)
-    return switched or any(_says_no_grad(node) for node in headers)
-
-
 def _says_no_grad(node: ast.expr) -> bool:
     return any(word in spelled(node) for word in ("no_grad", "inference_mode"))
-
-
-def _undecorated(
-    editor: Editor, function: ast.FunctionDef | ast.AsyncFunctionDef, rank: int
-) -> Iterator[Proposal]:
-    for decorator in function.decorator_list:
-        if _says_no_grad(decorator):
-            start = editor.offset(decorator.lineno, 0)
-            end = editor.offset((decorator.end_lineno or decorator.lineno) + 1, 0)
-            edit = Edit(editor.module.path, start, end, "")
-            title = f"Record `{function.name}`: without `no_grad`"
-            yield Proposal("leave-no-grad", title, (edit,), "", rank)
-
-
-def _switches_off(node: ast.expr) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and called_name(node) == "set_grad_enabled"
-        and bool(node.args)
-        and spelled(node.args[0]) == "False"
-    )
-
-
-def _scoped(module: Module, switch: ast.Expr, rank: int) -> Iterator[Proposal]:
-    """What follows the switch in its block, under `no_grad` instead."""
-    editor = Editor(module)
-    block = module.block_of(switch)
-    rest = block[block.index(switch) + 1 :]
-    edit = wrapped(editor, rest, no_grad_header(module)) if rest else None
-    if edit is not None:
-        title = "Switch recording off for this block only"
-        yield Proposal("scoped-no-grad", title, (editor.delete(switch), edit), "", rank)
 
 
 def walked_again(where: Spot, rank: int = 0) -> Iterator[Proposal]:
@@ -126,8 +103,20 @@ def walked_again(where: Spot, rank: int = 0) -> Iterator[Proposal]:
 def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
     """New modules behind the loop that freezes parameters; else without that loop."""
     for module, loop in project.each(ast.For):
-        if _freezes(loop):
-            yield from _thaw(Editor(module), loop, rank)
+        if not _freezes(loop):
+            continue
+        editor, owner = Editor(module), spelled(loop.iter).partition(".parameters")[0]
+        new = [
+            s
+            for s in ahead_of(module, loop)
+            if isinstance(s, ast.Assign) and spelled(s.targets[0]).startswith(f"{owner}.")
+        ]
+        if new:
+            told = " and ".join(f"`{spelled(s.targets[0])}`" for s in new)
+            title, edits = f"Make {told} behind the freezing", tuple(move_behind(editor, new, loop))
+            yield Proposal("new-part-unfrozen", title, edits, "", rank)
+        tradeoff = "All of the model learns, where it was frozen on purpose or by mistake."
+        yield Proposal("unfreeze", "Do not freeze", (editor.delete(loop),), tradeoff, rank + 2)
 
 
 def _freezes(loop: ast.For) -> bool:
@@ -141,19 +130,3 @@ def _freezes(loop: ast.For) -> bool:
         for statement in loop.body
         for node in walk(statement)
     )
-
-
-def _thaw(editor: Editor, loop: ast.For, rank: int) -> Iterator[Proposal]:
-    block = editor.module.block_of(loop)
-    owner = spelled(loop.iter).partition(".parameters")[0]
-    new = [
-        s
-        for s in block[: block.index(loop)]
-        if isinstance(s, ast.Assign) and spelled(s.targets[0]).startswith(f"{owner}.")
-    ]
-    if new:
-        edits = tuple(move_behind(editor, new, loop))
-        told = " and ".join(f"`{spelled(s.targets[0])}`" for s in new)
-        yield Proposal("new-part-unfrozen", f"Make {told} behind the freezing", edits, "", rank)
-    tradeoff = "All of the model learns, where it was frozen on purpose or by mistake."
-    yield Proposal("unfreeze", "Do not freeze", (editor.delete(loop),), tradeoff, rank + 2)

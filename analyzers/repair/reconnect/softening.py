@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
-from analyzers.repair.blocks import alias
+from analyzers.repair.blocks import alias, joined, text_with
 from analyzers.source.calls import calls_named
-from analyzers.source.edits import Editor, needs_parentheses
+from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import (
     called_name,
     definitions,
@@ -20,6 +20,7 @@ from analyzers.source.flow import (
     value_of,
 )
 from analyzers.source.project import Module, is_path, spelled
+from analyzers.source.runs import behind
 from analyzers.source.trees import walk
 
 _STEPWISE = frozenset({"round", "sign", "floor", "ceil", "trunc", "int", "long", "bool"})
@@ -45,13 +46,19 @@ def differentiable(where: Spot, rank: int = 1) -> Iterator[Proposal]:
         hard, soft = found
         title = f"Use `{spelled(soft)}` itself, which has a gradient"
         made = _flagged(where.module, hard)
-        edits = (editor.replace(made, editor.text_of(soft)),)
-        match where.statement:
-            case ast.Assign(targets=[target], value=value) if value is made:
-                if spelled(target) == spelled(soft) and is_dotted(soft):  # `p = p`
-                    edits = (editor.delete(where.statement),)
+        edits = or_nothing(where, [editor.replace(made, editor.text_of(soft))])
         tradeoff = "The loss is that of the soft value; the hard one has no gradient."
         yield Proposal("soft-value", title, edits, tradeoff, rank)
+
+
+def or_nothing(where: Spot, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Edits of a statement; where they would have it give a name its own value, it goes."""
+    made = joined(edits)
+    match where.statement:
+        case ast.Assign(targets=[target], value=value) if is_dotted(target) and made:
+            if text_with(where.editor, value, made).strip() == spelled(target):
+                return (where.editor.delete(where.statement),)
+    return made
 
 
 def _flagged(module: Module, hard: ast.expr) -> ast.expr:
@@ -92,16 +99,14 @@ def _soft(module: Module, node: ast.AST) -> ast.expr | None:
     `p.round()` and `torch.round(p)`."""
     if not isinstance(node, ast.Call):
         return None
-    if called_name(node) == "argsort":
-        return _without(module, node, "argsort")
     name, operand = called_name(node), _operand(module, node)
     if name in (*_CASTS, "int", "long") and isinstance(operand, ast.Compare):
         return operand.left
     if name in (*_CASTS, "int", "long") and isinstance(operand, ast.Call):
-        if called_name(operand) == "argsort":
-            return _without(module, operand, "argsort")
-        if called_name(operand) in (*_COMPARISONS, "round"):
-            return _operand(module, operand)
+        if called_name(operand) in (*_COMPARISONS, "round", "argsort"):
+            return _without(module, operand, called_name(operand))
+    if name == "argsort":
+        return _without(module, node, name)
     return operand if name in _STEPWISE and "." in spelled(node.func) else None
 
 
@@ -117,9 +122,8 @@ def _without(module: Module, node: ast.expr, *names: str) -> ast.expr:
     """What calls of these names are applied to: `x` of `x.argsort().argsort()` and of
     `torch.argsort(x)`."""
     while isinstance(node, ast.Call) and called_name(node) in names:
-        operand = _operand(module, node)
-        if operand is None:
-            return node
+        if (operand := _operand(module, node)) is None:
+            break
         node = operand
     return node
 
@@ -132,8 +136,7 @@ def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     if scores is None or len(targets) != 1 or not is_path(name := spelled(targets[0])):
         return
     editor = where.editor
-    block = where.block
-    for statement in block[block.index(where.statement) + 1 :]:
+    for statement in behind(where.module, where.statement):
         call = _loss_on(statement, name)
         if call is None:
             continue
@@ -142,7 +145,7 @@ def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         scores = _without(where.module, scores, "softmax", "log_softmax")  # it takes its own
         text = f"{cross}({editor.text_of(scores)}, {_classes(editor, target)})"
         edits = [editor.replace(call, text)]
-        others = [s for s in block if s is not statement and name in names_read(s)]
+        others = [s for s in where.block if s is not statement and name in names_read(s)]
         if not others and isinstance(targets[0], ast.Name):  # an attribute others may read
             edits.append(editor.delete(where.statement))
         title = f"Cross entropy on `{spelled(scores)}` instead of a loss on chosen classes"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from analyzers.evidence import Place, SilentFault
 from analyzers.explain.pattern import Carrier
@@ -77,24 +78,8 @@ def _cuts_a_target(cut: Cut) -> bool:
     return bool(cuts) and all(id(one) in targets for one in cuts)
 
 
-@dataclass(frozen=True)
-class _Sources:
-    """What is looked for in a statement: modules or parameters, and names computed from them."""
-
-    wanted: set[str]
-    derived: Mapping[str, str]
-    project: Project
-
-    def name(self, node: ast.stmt) -> str | None:
-        """The wanted name that the statement's value comes from."""
-        return source_of(node, self.wanted, self.derived)
-
-    def has(self, node: ast.expr) -> bool:
-        """Whether an expression comes from a wanted one."""
-        return self.name(ast.Return(node)) is not None
-
-
-_Look = Callable[[Spot, str, _Sources], Cut | None]
+_Source = Callable[[ast.stmt], str | None]  # the wanted name that a statement's value comes from
+_Look = Callable[[Spot, str, _Source, Project], Cut | None]
 
 
 def _cuts_of(names: set[str], locals_too: bool, project: Project, look: _Look) -> Iterator[Cut]:
@@ -114,33 +99,32 @@ def _cuts_of(names: set[str], locals_too: bool, project: Project, look: _Look) -
         wanted |= names if locals_too else names - names_bound(way.scope)
         for statement, derived in flow(way, wanted):
             where = Spot(way.module, statement, Place(way.module.path, statement.lineno))
-            sources = _Sources(wanted, derived, project)
-            name = sources.name(statement)
-            cut = look(where, name, sources) if name is not None else None
+            source = partial(source_of, wanted=wanted, derived=derived)
+            name = source(statement)
+            cut = look(where, name, source, project) if name is not None else None
             if cut is not None and goes_on(way.scope, statement, project):
                 yield cut
             elif cut is None and way.depth < MAX_DEPTH:
                 ways += called_by(way, statement, wanted, derived, project)
 
 
-def _withheld_at(where: Spot, name: str, sources: _Sources) -> Cut | None:
-    """A Function in the statement that hands None to what comes from the wanted."""
+def _withheld_at(where: Spot, name: str, source: _Source, project: Project) -> Cut | None:
+    """A Function in the statement that hands None to what comes from the wanted; those in a loop's
+    statements are looked at one by one."""
     if isinstance(where.statement, ast.For):
-        return None  # the statements in it are looked at one by one
-    found = withheld(where, sources.has, sources.project)
+        return None
+    found = withheld(where, lambda node: source(ast.Return(node)) is not None, project)
     return Cut(where, found.place, found.carrier, found) if found is not None else None
 
 
-def _cut_at(where: Spot, name: str, sources: _Sources) -> Cut | None:
+def _cut_at(where: Spot, name: str, source: _Source, project: Project) -> Cut | None:
     walks_over = isinstance(where.statement, ast.For)  # its names stand for parts
-    line = switched_off_at(where) if not walks_over else None
-    sampled = list(samples(where.statement))
-    if line is None and not cuts_in(where.statement) and not sampled:
+    line = None if walks_over else switched_off_at(where)
+    if line is None and not cuts_in(where.statement) and not any(samples(where.statement)):
         return None
-    place = Place(where.place.file, line or where.place.line)
     bound = [] if walks_over or _is_number(where) else bindings(where.statement)
-    carrier = Carrier(next(iter([*bound, *_cut_names(where)]), name), where.place)
-    return Cut(where, place, carrier)
+    carrier = Carrier([*bound, *_cut_names(where), name][0], where.place)
+    return Cut(where, Place(where.place.file, line or where.place.line), carrier)
 
 
 def _cut_names(where: Spot) -> Iterator[str]:
@@ -151,12 +135,12 @@ def _cut_names(where: Spot) -> Iterator[str]:
             yield source.id
 
 
-def _step_at(where: Spot, name: str, sources: _Sources) -> Cut | None:
+def _step_at(where: Spot, name: str, source: _Source, project: Project) -> Cut | None:
     """A step function in the statement, whose gradient is zero wherever it has one."""
     if isinstance(where.statement, ast.For) or softened(where) is None:
         return None
-    bound = bindings(where.statement)
-    return Cut(where, where.place, Carrier(bound[0] if bound else name, where.place))
+    bound = [*bindings(where.statement), name]
+    return Cut(where, where.place, Carrier(bound[0], where.place))
 
 
 def _is_number(where: Spot) -> bool:

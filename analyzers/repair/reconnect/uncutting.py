@@ -6,13 +6,22 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from analyzers.evidence import MissingGraph
-from analyzers.explain.origins import behind
+from analyzers.explain.origins import behind as origins_of
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held, returns_of
-from analyzers.repair.blocks import alias, joined, text_with
+from analyzers.repair.blocks import alias, joined
 from analyzers.repair.cut.detaching import Idiom
-from analyzers.repair.reconnect.cutting_expressions import base_of, cut_from, cuts_at, cuts_in
-from analyzers.repair.reconnect.stacked import Rows, bounds_as_tensors, restacked
+from analyzers.repair.reconnect.cutting_expressions import (
+    Rows,
+    base_of,
+    bounds_as_tensors,
+    cut_from,
+    cuts_at,
+    cuts_in,
+    restacked,
+)
+from analyzers.repair.reconnect.softening import or_nothing
+from analyzers.repair.rewrite import move_into
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import (
@@ -24,6 +33,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import Module, Project, spelled
+from analyzers.source.runs import behind, bound_by
 from analyzers.source.trees import walk
 
 MAX_SUSPECTS = 3
@@ -35,10 +45,8 @@ def without_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     if edits:
         told = " and ".join(dict.fromkeys(f"`{_told(n)}`" for n in cuts_in(where.statement)))
         title = f"Keep the graph: without {told}"
-        if _says_nothing(where, edits):
-            edits = [where.editor.delete(where.statement)]
-        edits += _along(where)
-        yield Proposal("keep-graph", title, joined(edits), "", rank)
+        kept = joined([*or_nothing(where, edits), *_along(where)])
+        yield Proposal("keep-graph", title, kept, "", rank)
 
 
 def _along(where: Spot) -> Iterator[Edit]:
@@ -47,7 +55,7 @@ def _along(where: Spot) -> Iterator[Edit]:
     for node in cuts_in(where.statement):
         if isinstance(node, ast.Call) and node.args and is_dotted(cut_from(node)):
             yield from bounds_as_tensors(where.editor, where.scope, spelled(cut_from(node)))
-    for statement in where.block[where.block.index(where.statement) + 1 :]:
+    for statement in behind(where.module, where.statement):
         match statement:
             case ast.Assign(
                 targets=[ast.Attribute(value=owner, attr="requires_grad")],
@@ -63,21 +71,28 @@ def narrower_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     editor = where.editor
     for cut in cuts_in(where.statement):
         total = cut_from(cut)
-        given = isinstance(cut, ast.Call) and bool(cut.args)
-        if given or not isinstance(total, ast.BinOp) or not isinstance(total.op, ast.Add):
-            continue
-        for kept, other in ((total.left, total.right), (total.right, total.left)):
-            if any(spelled(taken) == spelled(kept) for taken in _subtracted(other)):
-                text = editor.text_of(other)
-                bare = f"({text})" if needs_parentheses(other) else text
-                end = editor.module.text[editor.span(total)[1] : editor.span(cut)[1]]
-                bare = f"{bare}{end.lstrip(') ')}"
-                parts = (editor.text_of(kept), bare)
-                whole = " + ".join(parts if kept is total.left else parts[::-1])
-                alone = _stands_alone(editor.module, cut)
-                edit = editor.replace(cut, whole if alone else f"({whole})")
-                title = f"Let the gradient of `{spelled(kept)}` through"
-                yield Proposal("narrower-cut", title, (edit,), "", rank)
+        for kept, other in () if getattr(cut, "args", ()) else _opposed(total):
+            text = editor.text_of(other)
+            bare = f"({text})" if needs_parentheses(other) else text
+            end = editor.module.text[editor.span(total)[1] : editor.span(cut)[1]]
+            parts = (editor.text_of(kept), f"{bare}{end.lstrip(') ')}")
+            first = editor.span(kept) < editor.span(other)
+            whole = " + ".join(parts if first else parts[::-1])
+            alone = _stands_alone(editor.module, cut)
+            edit = editor.replace(cut, whole if alone else f"({whole})")
+            title = f"Let the gradient of `{spelled(kept)}` through"
+            yield Proposal("narrower-cut", title, (edit,), "", rank)
+
+
+def _opposed(total: ast.AST | None) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The parts of a sum, each with the other one, where that holds its negative: `z`, `q - z`."""
+    match total:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            for kept, other in ((left, right), (right, left)):
+                taken = [n for n in walk(other) if isinstance(n, ast.BinOp)]
+                negative = [spelled(n.right) for n in taken if isinstance(n.op, ast.Sub)]
+                if spelled(kept) in negative:
+                    yield kept, other
 
 
 def other_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
@@ -88,15 +103,10 @@ def other_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         sides = _compared(parents.get(cut))
         if cut not in sides or isinstance(cut, ast.Attribute) or cut.args:
             continue
-        other = sides[1 - sides.index(cut)]
-        pair = {spelled(cut_from(cut)), spelled(other)}
-        twins = [
-            node
-            for node in walk_scope(where.scope)
-            if node is not parents.get(cut)
-            and {spelled(cut), spelled(other)} == {spelled(side) for side in _compared(node)}
-        ]
-        if len(pair) == 2 and twins:
+        other, pair = sides[1 - sides.index(cut)], {*map(spelled, sides)}
+        nodes = (n for n in walk_scope(where.scope) if n is not parents[cut])
+        twins = any({*map(spelled, _compared(node))} == pair for node in nodes)
+        if twins and spelled(cut_from(cut)) != spelled(other):
             edits = [*_uncut(editor, cut), Idiom().at(editor, other)]
             title = f"Detach `{spelled(other)}` instead of `{spelled(cut_from(cut))}`"
             yield Proposal("other-cut", title, joined(edits), "", rank)
@@ -115,51 +125,24 @@ def _compared(node: ast.AST | None) -> list[ast.expr]:
 def later_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     """`q = x + (q - x).detach()` behind the losses that read `q`: without its cut the statement
     says nothing, and with it they see `x` alone."""
-    statement, block = where.statement, where.block
+    statement, names = where.statement, bindings(where.statement)
     if not isinstance(statement, ast.Assign) or not _passes_through(statement.value):
         return
-    names = bindings(statement)
-    behind = block[block.index(statement) + 1 :]
-    readers = [s for s in behind if names_read(s) & {*names}]
-    between = behind[: behind.index(readers[-1])] if readers else []
-    given = {name for s in between for name in bindings(s)}
+    following = behind(where.module, statement)
+    readers = [s for s in following if names_read(s) & {*names}]
+    given = bound_by(following[: following.index(readers[-1])] if readers else [])
     if len(readers) < 2 or given & names_read(statement) or not {*names} <= names_read(statement):
         return
-    editor = where.editor
-    edits = [
-        editor.delete(statement),
-        editor.insert_before(readers[-1], *editor.lines_of(statement)),
-    ]
-    yield Proposal(
-        "later-cut", f"Cut `{names[0]}` behind what learns from it", joined(edits), "", rank
-    )
+    edits = joined(move_into(where.editor, [statement], readers[-1]))
+    yield Proposal("later-cut", f"Cut `{names[0]}` behind what learns from it", edits, "", rank)
 
 
 def _passes_through(value: ast.expr) -> bool:
     """Whether a value is `x + (q - x).detach()`: the numbers of `q` with the gradient of `x`."""
-    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
-        return False
     return any(
-        spelled(taken) == spelled(kept)
-        for kept, other in ((value.left, value.right), (value.right, value.left))
-        if isinstance(other, ast.Call | ast.Attribute) and cuts_at(other)
-        for taken in _subtracted(cut_from(other))
+        isinstance(other, ast.Call | ast.Attribute) and cuts_at(other)
+        for _, other in _opposed(value)
     )
-
-
-def _subtracted(node: ast.expr) -> Iterator[ast.expr]:
-    """What an expression takes away: `z` of `q - z`."""
-    for part in walk(node):
-        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub):
-            yield part.right
-
-
-def _says_nothing(where: Spot, edits: Sequence[Edit]) -> bool:
-    """Whether an assignment would give a name its own value: `x = x.detach()` uncut."""
-    match where.statement:
-        case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            return text_with(where.editor, value, joined(edits)).strip() == name
-    return False
 
 
 def cuts_behind_loss(
@@ -168,7 +151,7 @@ def cuts_behind_loss(
     """Where no run has told the cut: each one in the statements that the loss comes from; and
     all of them, with what was said in NumPy said in torch."""
     names = set(names_held(evidence.holders)) or names_read(where.statement)
-    origins = list(behind(where, names, project))
+    origins = list(origins_of(where, names, project))
     yield from _asked_for(where, origins)
     singles = [p for origin in origins for p in without_cut(origin, rank)]
     said = {id(origin.scope): torch_edits(origin) for origin in origins}
@@ -228,14 +211,14 @@ def _uncut(editor: Editor, node: ast.Attribute | ast.Call) -> Iterator[Edit]:
     yield Edit(editor.module.path, start, end, kept)
 
 
-def _cancelling(module: Module, cut: ast.Attribute | ast.Call) -> tuple[ast.BinOp, ast.expr] | None:
+def _cancelling(module: Module, cut: ast.Attribute | ast.Call) -> tuple[ast.expr, ast.expr] | None:
     """The sum around a cut that without it is one of its terms, and that: `x + (q - x).detach()`
     and `q`."""
-    total, difference = module.parents.get(cut), cut_from(cut)
-    match total, difference:
-        case ast.BinOp(op=ast.Add()), ast.BinOp(left=rest, op=ast.Sub(), right=taken):
-            kept = total.right if total.left is cut else total.left
-            return (total, rest) if spelled(kept) == spelled(taken) else None
+    total = module.parents.get(cut)
+    for kept, other in _opposed(total):
+        match total, cut_from(cut):
+            case ast.expr(), ast.BinOp(left=rest, op=ast.Sub(), right=taken) if other is cut:
+                return (total, rest) if spelled(taken) == spelled(kept) else None
     return None
 
 

@@ -1,57 +1,208 @@
-"""Fixes for gradients of tensors that the loss does not depend on."""
+"""Gradients of tensors that the loss does not depend on: it uses what they were made from, or takes
+them as an argument and does not read it; or None, or zeros, are what was meant."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from analyzers.evidence import MissingGraph
+from analyzers.evidence import MissingGraph, Place
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import names_held, spot
+from analyzers.explain.spots import Spot, names_held, root_of, spot
 from analyzers.repair.blocks import joined
-from analyzers.repair.reconnect.ignored import is_derivative, question_of
+from analyzers.repair.reconnect.cutting_expressions import cuts_in
+from analyzers.repair.reconnect.uncutting import without_cut
+from analyzers.repair.reconnect.ways import functions_called
 from analyzers.repair.rewrite import head_of, with_keyword
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, names_read, statements_of
+from analyzers.source.flow import (
+    bindings,
+    definitions,
+    mentions,
+    names_read,
+    statements_of,
+    value_of,
+    walked,
+)
 from analyzers.source.passes import passes
-from analyzers.source.project import FUNCTIONS, Module, Project
+from analyzers.source.project import Module, Project, spelled
+from analyzers.source.runs import first_reading
+from analyzers.source.signatures import parameters
 from analyzers.source.targets import target_names
-from analyzers.source.trees import walk
+from analyzers.source.trees import position, walk
 
+MAX_SOURCES = 2
 _UNNOTICED = "A tensor that should have been used, and is not, goes unnoticed."
 
 
-def zeros_for_unused(evidence: MissingGraph, project: Project, rank: int = 2) -> Iterator[Proposal]:
+@dataclass(frozen=True)
+class Question:
+    """A call of `autograd.grad`: whose gradient is wanted, and the statement that makes what is
+    differentiated."""
+
+    where: Spot
+    wanted: str
+    outputs: ast.stmt
+
+
+def question_of(evidence: MissingGraph, project: Project) -> Question | None:
+    """None where the source does not show how the outputs come about."""
+    where, names = spot(project, evidence.at), names_held(evidence.holders)
+    call = where.call("grad") if where is not None else None
+    outputs = walked(call) if call is not None else None
+    if where is None or outputs is None or not names:
+        return None
+    begun = position(where.statement)
+    for name in sorted(names_read(outputs)):
+        made = [s for s in definitions(where.scope, name) if position(s) < begun]
+        if made:
+            return Question(where, root_of(names[0]), made[-1])
+    return None
+
+
+def is_derivative(question: Question) -> bool:
+    """Whether what is differentiated is a gradient itself, which may well be constant."""
+    value = value_of(question.outputs)
+    return value is not None and bool(calls_named(value, "grad"))
+
+
+def used_instead(question: Question, rank: int = 0) -> Iterator[Proposal]:
+    """The wanted tensor where the outputs are made from what it was itself made from."""
+    value = value_of(question.outputs)
+    made = definitions(question.where.scope, question.wanted)
+    late = bool(made) and position(made[0]) >= position(question.outputs)
+    if value is None or late or question.wanted in names_read(value):
+        return
+    used = {
+        source: [n for n in walk(value) if isinstance(n, ast.expr) and spelled(n) == source]
+        for source in map(spelled, _sources(question))
+    }
+    for source, nodes in [pair for pair in used.items() if pair[1]][:MAX_SOURCES]:
+        edits = tuple(question.where.editor.replace(node, question.wanted) for node in nodes)
+        title = f"Use `{question.wanted}` where `{source}` is used"
+        yield Proposal("use-wanted", title, edits, "", rank)
+        rank += 1
+
+
+def asked_of_itself(question: Question, rank: int = 0) -> Iterator[Proposal]:
+    """The wanted tensor instead of a copy of it, which nothing is computed from."""
+    editor = question.where.editor
+    for statement in definitions(question.where.scope, question.wanted):
+        match value_of(statement):
+            case ast.Call(func=ast.Attribute(value=source, attr="clone")) as copy:
+                told = f"Ask for the gradient of `{spelled(source)}`, not of a copy"
+                edit = editor.replace(copy, editor.text_of(source))
+                yield Proposal("use-wanted", told, (edit,), "", rank)
+
+
+def _sources(question: Question) -> list[ast.expr]:
+    """What the wanted tensor is made from, the largest expressions first."""
+    found: list[ast.expr] = []
+    for statement in definitions(question.where.scope, question.wanted):
+        value = value_of(statement)
+        for node in walk(value) if value is not None else ():
+            if isinstance(node, ast.Name | ast.Attribute | ast.Tuple | ast.List | ast.Subscript):
+                if isinstance(node.ctx, ast.Load) and not _is_called(question.where.module, node):
+                    found.append(node)
+    return sorted(found, key=lambda node: -len(spelled(node)))
+
+
+def _is_called(module: Module, node: ast.expr) -> bool:
+    parent = module.parents.get(node)
+    while isinstance(parent, ast.Attribute):
+        node, parent = parent, module.parents.get(parent)
+    return isinstance(parent, ast.Call) and parent.func is node
+
+
+def reached_without_cut(question: Question, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """The cut taken away by which the forward starts from a copy: on the line that makes the
+    outputs, or in the function that is given the wanted tensor."""
+    places = [
+        (Spot(question.where.module, question.outputs, question.where.place), question.wanted)
+    ]
+    places += [
+        (Spot(given.module, s, Place(given.module.path, s.lineno)), given.parameter)
+        for given in _given(question, project)
+        for s in statements_of(given.function)
+        if isinstance(s, ast.Assign | ast.Return | ast.Expr)
+    ]
+    for where, name in places:
+        if any(mentions(cut, name) for cut in cuts_in(where.statement)):
+            yield from without_cut(where, rank)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A function, and its parameter that takes the wanted tensor."""
+
+    module: Module
+    function: ast.FunctionDef
+    parameter: str
+
+    @property
+    def place(self) -> Place:
+        """Where the function begins."""
+        return Place(self.module.path, self.function.lineno, self.function.name)
+
+
+def unread_by(question: Question, project: Project) -> Given | None:
+    """The function that the wanted tensor is given to, and which does not look at it."""
+    for given in _given(question, project):
+        if not any(mentions(statement, given.parameter) for statement in given.function.body):
+            return given
+    return None
+
+
+def _given(question: Question, project: Project) -> Iterator[Given]:
+    """The functions that what makes the outputs may run on the wanted tensor."""
+    for call in walk(question.outputs):
+        at = [spelled(argument) for argument in call.args] if isinstance(call, ast.Call) else []
+        if isinstance(call, ast.Call) and question.wanted in at:
+            for module, function in functions_called(call, project):
+                names = parameters(function)
+                if len(names) == len(at):
+                    yield Given(module, function, names[at.index(question.wanted)])
+
+
+def read_it(unread: Given, rank: int = 0) -> Iterator[Proposal]:
+    """The unread argument in place of another one that is listed twice in a row."""
+    for node in walk(unread.function):
+        if not isinstance(node, ast.List | ast.Tuple) or not isinstance(node.ctx, ast.Load):
+            continue
+        for before, after in zip(node.elts, node.elts[1:], strict=False):
+            if isinstance(after, ast.Name) and spelled(before) == after.id:
+                edit = Editor(unread.module).replace(after, unread.parameter)
+                title = f"Read `{unread.parameter}` in `{unread.function.name}`"
+                yield Proposal("read-argument", title, (edit,), "", rank)
+
+
+def zeros_for_unused(
+    where: Spot, evidence: MissingGraph, question: Question | None, rank: int = 2
+) -> Iterator[Proposal]:
     """Zeros in the place of gradients that do not exist. Not for a plain input: that the forward
     ignores it is the fault, unless a gradient itself is differentiated, which may be constant."""
-    question = question_of(evidence, project)
+    call = where.call("grad")
     inputs = all(holder.kind in ("local", "global") for holder in evidence.holders)
-    if inputs and not (question is not None and is_derivative(question)):
-        return
-    where = spot(project, evidence.at)
-    call = where.call("grad") if where is not None else None
-    if where is None or call is None:
+    if call is None or (inputs and not (question is not None and is_derivative(question))):
         return
     edit = with_keyword(where.editor, call, "materialize_grads")
     title = "Ask for zeros where there is no gradient"
     yield Proposal("materialize-grads", title, (edit,), _UNNOTICED, rank)
 
 
-def none_for_unused(evidence: MissingGraph, project: Project, rank: int = 1) -> Iterator[Proposal]:
+def none_for_unused(where: Spot, rank: int = 1) -> Iterator[Proposal]:
     """None in the place of gradients that do not exist, where a loop hands them to `.grad`: a
     backward would leave them so, and an optimizer's step passes over them, as over no zeros."""
-    where = spot(project, evidence.at)
-    call = where.call("grad") if where is not None else None
-    if where is None or call is None:
-        return
-    given = set(bindings(where.statement))
+    call, given = where.call("grad"), set(bindings(where.statement))
     edits = [
         edit
         for loop in statements_of(where.scope)
         if isinstance(loop, ast.For) and given & names_read(loop.iter)
         for edit in _handing_none(where.editor, loop)
     ]
-    if edits:
+    if call is not None and edits:
         edits.append(with_keyword(where.editor, call, "allow_unused"))
         title = "Leave parameters without a gradient as they are"
         yield Proposal("allow-unused", title, joined(edits), _UNNOTICED, rank)
@@ -68,37 +219,22 @@ def _handing_none(editor: Editor, loop: ast.For) -> Iterator[Edit]:
                     yield editor.replace(value, text)
 
 
-def requiring_grad(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def requiring_grad(where: Spot, evidence: MissingGraph, rank: int = 0) -> Iterator[Proposal]:
     """`requires_grad_()` on the input, before the function that differentiates uses it."""
-    where, names = spot(project, evidence.at), names_held(evidence.holders)
-    if where is None or not names:
-        return
-    users = [node for node in statements_of(where.scope) if names[0] in names_read(node)]
-    if users:
-        line = f"{names[0]}.requires_grad_()"
-        edit = where.editor.insert_before(users[0], line)
-        title = f"Record what is computed from `{names[0]}`"
-        yield Proposal("require-grad", title, (edit,), "", rank)
+    for name in names_held(evidence.holders)[:1]:
+        if (user := first_reading(statements_of(where.scope), {name})) is not None:
+            edit = where.editor.insert_before(user, f"{name}.requires_grad_()")
+            title = f"Record what is computed from `{name}`"
+            yield Proposal("require-grad", title, (edit,), "", rank)
 
 
-def gradless_skipped(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def gradless_skipped(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     """Every loop of the function that reads `.grad` of its variable skips those that have none."""
-    where = spot(project, evidence.at)
-    if where is None:
-        return
-    scope = next((p for p in where.module.ancestors(where.statement) if _is_scope(p)), None)
-    edits = [
-        edit
-        for node in walk(scope or where.module.tree)
-        for edit in _guarded(where.module, where.editor, node)
-    ]
+    nodes = walk(where.scope)
+    edits = [edit for node in nodes for edit in _guarded(where.module, where.editor, node)]
     if edits:
         title = "Skip parameters that have no gradient"
         yield Proposal("skip-gradless", title, joined(edits), "", rank)
-
-
-def _is_scope(node: ast.AST) -> bool:
-    return isinstance(node, FUNCTIONS[:2])
 
 
 def _guarded(module: Module, editor: Editor, node: ast.AST) -> Iterator[Edit]:
@@ -106,7 +242,7 @@ def _guarded(module: Module, editor: Editor, node: ast.AST) -> Iterator[Edit]:
     if isinstance(node, ast.For | ast.While):
         through = passes(node, module.scope_of(node))
         for name in through.names if through is not None else ():
-            reading = [s for s in node.body if _reads_gradient(s, name)]
+            reading = [s for s in node.body if f"{name}.grad" in names_read(s)]
             if reading and not _has_guard(node, name):
                 lines = [f"if {name}.grad is None:", "    continue"]
                 at = head_of(node) if isinstance(node, ast.For) else reading[0]
@@ -114,25 +250,16 @@ def _guarded(module: Module, editor: Editor, node: ast.AST) -> Iterator[Edit]:
     if isinstance(node, ast.comprehension):
         parent = module.parents.get(node)
         for name in target_names(node.target):
-            if parent is not None and _reads_gradient(parent, name) and not _has_guard(node, name):
+            reads = parent is not None and f"{name}.grad" in names_read(parent)
+            if reads and not _has_guard(node, name):
                 end = editor.span(node.ifs[-1] if node.ifs else node.iter)[1]
                 yield Edit(module.path, end, end, f" if {name}.grad is not None")
-
-
-def _reads_gradient(node: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(inner, ast.Attribute)
-        and inner.attr == "grad"
-        and isinstance(inner.value, ast.Name)
-        and inner.value.id == name
-        for inner in walk(node)
-    )
 
 
 def _has_guard(node: ast.AST, name: str) -> bool:
     return any(
         isinstance(inner, ast.Compare)
         and any(isinstance(op, ast.Is | ast.IsNot) for op in inner.ops)
-        and _reads_gradient(inner, name)
+        and f"{name}.grad" in names_read(inner)
         for inner in walk(node)
     )

@@ -87,20 +87,20 @@ def called_by(
     for call in walk(statement):
         if not isinstance(call, ast.Call):
             continue
-        given = list(_sources_given(call, wanted, derived))
-        for module, function in _functions_called(call, project) if given else ():
-            if function is way.scope:
-                continue
-            names = parameters(function)
-            known = {
-                names[key] if isinstance(key, int) else key: source
-                for key, source in given
-                if not isinstance(key, int) or key < len(names)
-            }
-            yield Way(module, function, known, way.depth + 1)
+        places: list[tuple[int | str, ast.expr]] = [*enumerate(call.args)]
+        places += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
+        found = ((key, source_of(ast.Return(value), wanted, derived)) for key, value in places)
+        given = {key: source for key, source in found if source is not None}
+        for module, function in functions_called(call, project) if given else ():
+            names = {key: key for key in given if isinstance(key, str)} | dict(
+                enumerate(parameters(function))
+            )
+            known = {names[key]: source for key, source in given.items() if key in names}
+            if function is not way.scope:
+                yield Way(module, function, known, way.depth + 1)
 
 
-def _functions_called(call: ast.Call, project: Project) -> Iterator[tuple[Module, ast.FunctionDef]]:
+def functions_called(call: ast.Call, project: Project) -> Iterator[tuple[Module, ast.FunctionDef]]:
     """The project's functions of the name that is called; where it has none, what an object of
     its own may do when it is called with so many arguments."""
     named = [
@@ -123,18 +123,6 @@ def _called_as_objects(tree: ast.Module) -> dict[int, list[ast.FunctionDef]]:
         if isinstance(node, ast.FunctionDef) and node.name in _OF_OBJECTS:
             found.setdefault(len(node.args.args) - 1, []).append(node)
     return found
-
-
-def _sources_given(
-    call: ast.Call, wanted: set[str], derived: Mapping[str, str]
-) -> Iterator[tuple[int | str, str]]:
-    """Arguments, by place or keyword, that come from the wanted, with the name that led there."""
-    places: list[tuple[int | str, ast.expr]] = [*enumerate(call.args)]
-    places += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
-    for key, value in places:
-        source = source_of(ast.Return(value), wanted, derived)
-        if source is not None:
-            yield key, source
 
 
 def goes_on(scope: Scope, statement: ast.stmt, project: Project, depth: int = MAX_DEPTH) -> bool:

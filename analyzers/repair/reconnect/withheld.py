@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Carrier, Proposal
 from analyzers.explain.spots import Spot, returns_of
 from analyzers.repair.blocks import alias, indentation, joined, text_with
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.flow import called_name, definitions, part_for
+from analyzers.source.flow import definitions, names_bound, part_for
 from analyzers.source.project import Module, Project, spelled
+from analyzers.source.reads import attributes_loaded
+from analyzers.source.signatures import named
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 
 DEPTH = 6  # of values that the result is computed from by way of names
@@ -96,11 +99,8 @@ def _applied(
 
 def _is_none(found: Withheld) -> bool:
     """Whether every way through `backward` hands the input None."""
-    returns = returns_of(found.backward)
-    parts = [_part(statement, found.index) for statement in returns]
-    return bool(parts) and all(
-        part is not None and _stays_none(part, found.backward) for part in parts
-    )
+    parts = [_part(statement, found.index) for statement in returns_of(found.backward)]
+    return bool(parts) and all(part and _stays_none(part, found.backward) for part in parts)
 
 
 def _part(statement: ast.Return, index: int) -> ast.expr | None:
@@ -112,15 +112,10 @@ def _part(statement: ast.Return, index: int) -> ast.expr | None:
 
 
 def _stays_none(part: ast.expr, scope: ast.FunctionDef) -> bool:
+    values: list[ast.expr | None] = [part]
     if isinstance(part, ast.Name):
-        made = definitions(scope, part.id)
-        values = [part_for(statement, lambda name: name == part.id) for statement in made]
-        return bool(values) and all(_says_none(value) for value in values)
-    return _says_none(part)
-
-
-def _says_none(value: ast.expr | None) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
+        values = [part_for(made, part.id.__eq__) for made in definitions(scope, part.id)]
+    return bool(values) and all(isinstance(v, ast.Constant) and v.value is None for v in values)
 
 
 def handed_on(found: Withheld, rank: int = 0) -> Iterator[Proposal]:
@@ -132,11 +127,11 @@ def handed_on(found: Withheld, rank: int = 0) -> Iterator[Proposal]:
         return
     saved = _Saved(found)
     formula = _formula(result[0].value, saved)
-    edits = saved.kept(formula.needs) if formula is not None else None
+    edits = saved.kept() if formula is not None else None
     if formula is None or edits is None:
         return
     name = part.id if isinstance(part, ast.Name) else f"to_{found.input}"
-    lines = _lines(found, name, formula.text, saved.called(found.input))
+    lines = _lines(found, name, formula, saved.names.get(found.input, found.input))
     edits.append(editor.insert_before(found.returned, *lines))
     if not isinstance(part, ast.Name):
         edits.append(editor.replace(part, name))
@@ -152,121 +147,90 @@ def _lines(found: Withheld, name: str, formula: str, value: str) -> list[str]:
         f"_, pullback = {torch}.func.vjp(lambda {found.input}: {formula}, {value})",
         f"({name},) = pullback({given})",
     ]
-    if not any(getattr(node, "attr", "") == "needs_input_grad" for node in walk(backward)):
+    if not attributes_loaded(walk(backward), "needs_input_grad"):
         return lines
     step = indentation(found.module)
     head = f"if {context}.needs_input_grad[{found.index}]:"
     return [head, *(f"{step}{line}" for line in lines)]
 
 
-class _Formula(NamedTuple):
-    """What `forward` returns, in one expression, and the inputs that it reads."""
-
-    text: str
-    needs: frozenset[str]
-
-
-def _formula(value: ast.expr, saved: _Saved, depth: int = DEPTH) -> _Formula | None:
-    """The value as `backward` writes it: inputs as they are called there, and names that `forward`
-    binds once replaced by what they stand for."""
-    needs, edits = set[str](), list[Edit]()
-    if len(saved.editor.text_of(value)) > LONG:
-        return None
+def _formula(value: ast.expr, saved: _Saved, depth: int = DEPTH) -> str | None:
+    """The value as `backward` writes it: inputs, which it needs then, as they are called there, and
+    names that `forward` binds once replaced by what they stand for."""
+    found, edits = saved.found, list[Edit]()
     for node in walk(value):
-        if not isinstance(node, ast.Name):
-            continue
-        if node.id in saved.found.inputs and not definitions(saved.found.forward, node.id):
-            needs.add(node.id)
-            if node.id != saved.found.input:
-                edits.append(saved.editor.replace(node, saved.called(node.id)))
-        elif definitions(saved.found.forward, node.id):
-            inner = _stands_for(node, saved, depth)
+        made = definitions(found.forward, node.id) if isinstance(node, ast.Name) else []
+        if isinstance(node, ast.Name) and made:
+            inner = _stands_for(node, made, saved, depth)
             if inner is None:
                 return None
-            needs |= inner.needs
-            edits.append(saved.editor.replace(node, inner.text))
+            edits.append(saved.editor.replace(node, inner))
+        elif isinstance(node, ast.Name) and node.id in found.inputs:
+            saved.needs.add(node.id)
+            if node.id != found.input:
+                edits.append(saved.editor.replace(node, saved.names.get(node.id, node.id)))
     text = text_with(saved.editor, value, edits)
-    return _Formula(text, frozenset(needs)) if len(text) <= LONG else None
+    return text if len(text) <= LONG else None
 
 
-def _stands_for(name: ast.Name, saved: _Saved, depth: int) -> _Formula | None:
+def _stands_for(name: ast.Name, made: list[ast.stmt], saved: _Saved, depth: int) -> str | None:
     """What `forward` has bound to a name, as it can be written in its place."""
-    made = definitions(saved.found.forward, name.id)
-    if len(made) != 1 or not isinstance(made[0], ast.Assign) or not depth:
-        return None
-    part = part_for(made[0], name.id.__eq__)
+    once = len(made) == 1 and isinstance(made[0], ast.Assign) and depth
+    part = part_for(made[0], name.id.__eq__) if once else None
     inner = _formula(part, saved, depth - 1) if part is not None else None
     if inner is None or part is None or not needs_parentheses(part):
         return inner
     around = saved.found.module.parents[name]
     alone = isinstance(around, ast.Return) or (isinstance(around, ast.Call) and name in around.args)
-    return inner if alone else _Formula(f"({inner.text})", inner.needs)
+    return inner if alone else f"({inner})"
 
 
 class _Saved:
-    """By which names `backward` has the inputs of `forward`."""
+    """By which names `backward` has the inputs of `forward`, and which it needs."""
 
     def __init__(self, found: Withheld) -> None:
-        self.editor = Editor(found.module)
-        self.found = found
-        calls = [n for n in walk(found.forward) if isinstance(n, ast.Call)]
-        self._saving = next((c for c in calls if called_name(c) == "save_for_backward"), None)
-        self._taking = next(filter(self._takes, walk(found.backward)), None)
-        self._names = dict(self._kept_already())
-
-    @staticmethod
-    def _takes(node: ast.AST) -> bool:
-        """`a, b = ctx.saved_tensors`."""
-        return (
-            isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Tuple)
-            and isinstance(node.value, ast.Attribute)
-            and node.value.attr == "saved_tensors"
-        )
+        self.editor, self.found, self.needs = Editor(found.module), found, {found.input}
+        self._contexts = [f.args.args[0].arg for f in (found.forward, found.backward)]
+        self._saving = next(iter(calls_named(found.forward, "save_for_backward")), None)
+        self._taken = next((t for n in walk(found.backward) if (t := _taking(n))), None)
+        self.names = dict(self._kept_already())
 
     def _kept_already(self) -> Iterator[tuple[str, str]]:
-        if self._saving is not None and isinstance(self._taking, ast.Assign):
-            target = self._taking.targets[0]
-            taken = target.elts if isinstance(target, ast.Tuple) else []
-            for argument, variable in zip(self._saving.args, taken, strict=False):
+        if self._saving is not None and self._taken is not None:
+            for argument, variable in zip(self._saving.args, self._taken.elts, strict=False):
                 yield spelled(argument), spelled(variable)
-        own, other = (f.args.args[0].arg for f in (self.found.forward, self.found.backward))
+        own, other = self._contexts
         for node in walk(self.found.forward):
-            match node:
-                case ast.Assign(
-                    targets=[ast.Attribute(value=ast.Name(id=holder), attr=name)],
-                    value=ast.Name(id=given),
-                ) if holder == own:
-                    yield given, f"{other}.{name}"
+            for target, value in assigned_pairs(node):
+                holder, _, name = spelled(target).rpartition(".")
+                if holder == own and isinstance(value, ast.Name):
+                    yield value.id, f"{other}.{name}"
 
-    def called(self, name: str) -> str:
-        """The input in `backward`."""
-        return self._names.get(name, name)
-
-    def kept(self, needs: frozenset[str]) -> list[Edit] | None:
+    def kept(self) -> list[Edit] | None:
         """What saves those that are not, and takes them out again."""
-        missing = sorted((needs | {self.found.input}) - self._names.keys())
-        bound = {a.arg for a in self.found.backward.args.args}
+        found, editor, missing = self.found, self.editor, sorted(self.needs - self.names.keys())
         if not missing:
             return []
-        if any(definitions(self.found.backward, name) or name in bound for name in missing):
+        if {*missing} & (named(found.backward) | names_bound(found.backward)):
             return None
-        text = ", ".join(missing)
-        own, other = (f.args.args[0].arg for f in (self.found.forward, self.found.backward))
+        text, (own, other) = ", ".join(missing), self._contexts
         if self._saving is None:
-            first, returned = self.found.backward.body[0], returns_of(self.found.forward)[0]
             unpacked = f"{text}," if len(missing) == 1 else text
-            return [
-                self.editor.insert_before(returned, f"{own}.save_for_backward({text})"),
-                self.editor.insert_before(first, f"{unpacked} = {other}.saved_tensors"),
-            ]
-        if not self._saving.args or not isinstance(self._taking, ast.Assign):
+            saving, taking = (
+                f"{own}.save_for_backward({text})",
+                f"{unpacked} = {other}.saved_tensors",
+            )
+            first, returned = found.backward.body[0], returns_of(found.forward)[0]
+            return [editor.insert_before(returned, saving), editor.insert_before(first, taking)]
+        if not self._saving.args or self._taken is None:
             return None
-        target = self._taking.targets[0]
-        assert isinstance(target, ast.Tuple)
-        ends = (self._saving.args[-1], target.elts[-1])
-        return [
-            Edit(self.found.module.path, end, end, f", {text}")
-            for node in ends
-            for end in [self.editor.span(node)[1]]
-        ]
+        ends = [editor.span(node)[1] for node in (self._saving.args[-1], self._taken.elts[-1])]
+        return [Edit(found.module.path, end, end, f", {text}") for end in ends]
+
+
+def _taking(node: ast.AST) -> ast.Tuple | None:
+    """The names of `a, b = ctx.saved_tensors`."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple() as taken], value=ast.Attribute(attr="saved_tensors")):
+            return taken
+    return None

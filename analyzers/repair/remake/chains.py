@@ -6,7 +6,8 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from analyzers.source.calls import asks_for_gradient, calls_a_class, steps
+from analyzers.repair.remake.makers import DATA
+from analyzers.source.calls import asks_for_gradient, calls_a_class, owners, steps
 from analyzers.source.detached import names_attached
 from analyzers.source.flow import (
     backward_calls,
@@ -21,10 +22,9 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import FUNCTIONS, Module, Scope, spelled
 from analyzers.source.reads import names_loaded
+from analyzers.source.runs import bound_by, read_by
 from analyzers.source.signatures import named
 from analyzers.source.trees import position, walk
-
-_DATA = ("rand", "randn", "zeros", "ones", "tensor", "arange", "linspace", "randint", "randperm")
 
 
 def chains_of(
@@ -38,8 +38,7 @@ def chains_of(
     names lead to: with everything that depends on a model or a parameter, then shorter ones down
     to the last statement alone."""
     chain: list[ast.stmt] = []
-    wanted = set(names)
-    held = _held_by_optimizers(module, scope, before)
+    wanted, held = set(names), _held_by_optimizers(module, scope, before)
     for statement in reversed(list(_apart(in_front(module, scope, before)))):
         bound = bound_within(statement)
         if bound & held or not (bound & wanted or statement in seen):
@@ -49,7 +48,7 @@ def chains_of(
         if not chain or statement in seen or _makes_graph(module, scope, statement):
             chain.insert(0, statement)
             wanted |= names_read(statement)
-        elif bound & _rebound_in(chain):
+        elif bound & bound_by(chain) & read_by(chain):
             chain.insert(0, statement)  # where a sum that the chain adds to begins
     if not chain:
         return
@@ -74,18 +73,15 @@ def _with_dependents(
     module: Module, scope: Scope, before: ast.stmt, chain: list[ast.stmt]
 ) -> list[ast.stmt]:
     """The chain with what is made from it on the way to the loop, and read there."""
-    made = {name for statement in chain for name in bound_within(statement)}
-    wanted = names_read(before)
-    longer = list(chain)
+    made, wanted, longer = bound_by(chain), names_read(before), list(chain)
     held = _held_by_optimizers(module, scope, before)
     for statement in in_front(module, scope, before):
-        if statement in longer or not isinstance(statement, ast.Assign):
+        bound = set(bindings(statement))
+        if statement in chain or not isinstance(statement, ast.Assign) or bound & held:
             continue
-        if set(bindings(statement)) & held or constructs(module, statement):
-            continue
-        if names_read(statement) & made and set(bindings(statement)) & wanted:
+        if names_read(statement) & made and bound & wanted and not constructs(module, statement):
             longer.append(statement)
-            made |= set(bindings(statement))
+            made |= bound
     return longer
 
 
@@ -117,11 +113,9 @@ def _is_constructor(module: Module, call: ast.Call) -> bool:
 def _held_by_optimizers(module: Module, scope: Scope, loop: ast.stmt) -> set[str]:
     """Names of what steps in the loop, and of what it was made from: to make them anew in each
     pass would throw away what was learnt."""
-    stepped = {
-        spelled(call.func.value) for call in steps(loop) if isinstance(call.func, ast.Attribute)
-    }
+    stepped = owners(loop, "step")
     made = [s for s in in_front(module, scope, loop) if set(bindings(s)) & stepped]
-    return stepped.union(*(names_read(value_of(s) or s) for s in made))
+    return stepped | read_by(value_of(s) or s for s in made)
 
 
 def in_front(module: Module, scope: Scope, before: ast.stmt) -> Iterator[ast.stmt]:
@@ -143,12 +137,6 @@ def in_front(module: Module, scope: Scope, before: ast.stmt) -> Iterator[ast.stm
         )
 
 
-def _rebound_in(chain: Sequence[ast.stmt]) -> set[str]:
-    """Names that the chain both reads and binds: what adds up."""
-    bound = {name for s in chain for name in bound_within(s)}
-    return bound & {name for s in chain for name in names_read(s)}
-
-
 def _makes_graph(module: Module, scope: Scope, statement: ast.stmt) -> bool:
     """Whether the statement depends on a model or a parameter, as far as the text can tell; what
     runs unrecorded does not."""
@@ -158,10 +146,7 @@ def _makes_graph(module: Module, scope: Scope, statement: ast.stmt) -> bool:
     for node in walk(value):
         if not isinstance(node, ast.Call):
             continue
-        name = called_name(node)
-        if name in _DATA or name in ("to", "cuda", "manual_seed", "load"):
-            return False
-        if calls_a_class(module, node):
+        if called_name(node) in {*DATA, "manual_seed"} or calls_a_class(module, node):
             return False
     if not any(isinstance(node, ast.Call | ast.BinOp | ast.Tuple) for node in walk(value)):
         return False
@@ -180,8 +165,7 @@ def _is_learned(module: Module, scope: Scope, name: str, depth: int = 6) -> bool
     values = [value for node in definitions(scope, name) if (value := value_of(node)) is not None]
     if values:
         return any(
-            _makes_leaves(value)
-            or (not _only_data(value) and _reads_learned(module, scope, value, {name}, depth))
+            _makes_leaves(value) or _reads_learned(module, scope, value, {name}, depth)
             for value in values
         )
     function = next((f for f in module.scopes if getattr(f, "name", "") == name), None)
@@ -209,15 +193,7 @@ def _reads_learned(module: Module, scope: Scope, value: ast.AST, own: Set[str], 
     )
 
 
-def _only_data(value: ast.expr) -> bool:
-    calls = [node for node in walk(value) if isinstance(node, ast.Call)]
-    return bool(calls) and all(called_name(call) in _DATA for call in calls)
-
-
-def read_between(scope: Scope, chain: Sequence[ast.stmt], loop: ast.AST) -> bool:
-    """Whether anything between the chain and the loop reads what the chain makes."""
-    made = {name for statement in chain for name in bound_within(statement)}
-    inside = set(walk(loop)) | {n for s in chain for n in walk(s)}
-    line = getattr(loop, "lineno", 0)
-    read = names_loaded(walk_scope(scope), *made)
-    return any(node not in inside and node.lineno < line for node in read)
+def read_besides(scope: Scope, chain: Sequence[ast.stmt], inner: ast.AST) -> list[ast.Name]:
+    """Where the scope reads what the chain makes, but for the chain itself and an inner node."""
+    inside = {node for one in (inner, *chain) for node in walk(one)}
+    return [n for n in names_loaded(walk_scope(scope), *bound_by(chain)) if n not in inside]

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import leading_to, spot
-from analyzers.repair.blocks import text_with
-from analyzers.repair.remake.chains import chains_of
+from analyzers.explain.spots import leading_to, returns_of, spot
+from analyzers.repair.remake.chains import chains_of, read_besides
 from analyzers.repair.rewrite import copy_into, move_into
-from analyzers.source.calls import calls_named, calls_to
+from analyzers.source.calls import calls_named, calls_to, owners
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
-    bound_within,
-    called_name,
     definitions,
     mentions,
     names_bound,
     names_read,
     statements_of,
-    value_of,
-    walk_scope,
     walked,
 )
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.reads import names_loaded
+from analyzers.source.runs import bound_by, read_by
 from analyzers.source.trees import walk
 
 
@@ -43,38 +39,48 @@ def forward_into_closure(story: Story) -> Iterator[Proposal]:
     if not isinstance(closure, ast.FunctionDef | ast.AsyncFunctionDef) or statement is None:
         return
     yield from _call_maker(story, module, closure)
-    yield from _into_method(story, module, closure)
+    step = _calling(story, module)
+    if module.class_of(closure) is not None and step is not None and story.attribute:
+        scope = module.scope_of(step)
+        chains = chains_of(module, scope, step, {f"self.{story.attribute}"})
+        yield from _put_in(story, module, closure, scope, chains, closure.body[0])
     yield from _lambda_for_partial(story.project, closure)
     root = walked(call)
     carriers = {c.name for c in story.carriers}
     owners = {name.rpartition(".")[0] for name in carriers} - {""}
     names = (names_read(root) if root is not None else set()) | carriers | owners
     scope = module.scope_of(closure)
-    needed = _free_names(closure) & _graph_side(scope, names)
-    seen = story.left_behind(scope)
-    before = _step_behind(story, module, closure) or closure
-    for rank, made_there in enumerate(chains_of(module, scope, before, needed or names, seen)):
-        chain = _with_clearing(module, scope, closure, made_there)
-        made = {name for s in chain for name in bound_within(s)}
-        old = _reading_old(story, closure)
-        first = next((s for s in closure.body if names_read(s) & made or s in old), statement)
-        editor = Editor(module)
-        kept = _returned_by_step(editor, scope, closure, chain)
-        if kept is not None:
-            edits = (*move_into(editor, chain, first), *kept)
-        else:
-            edits = copy_into(editor, chain, first)
-        title = "Forward and loss inside the closure"
+    needed = (read_by(closure.body) - names_bound(closure)) & names or names
+    # in front of the step further down is outside of the closure, too
+    later = step is not None and step.lineno >= closure.lineno and module.scope_of(step) is scope
+    before = step if step is not None and later else closure
+    chains = chains_of(module, scope, before, needed, story.left_behind(scope))
+    yield from _put_in(story, module, closure, scope, chains, statement)
+
+
+def _put_in(
+    story: Story,
+    module: Module,
+    closure: ast.FunctionDef | ast.AsyncFunctionDef,
+    scope: Scope,
+    chains: Iterable[Sequence[ast.stmt]],
+    last: ast.stmt,
+) -> Iterator[Proposal]:
+    """Statements of the scope go into the closure; of another function than the one around it
+    those that need nothing of its own."""
+    editor, old, step = Editor(module), _reading_old(story, closure), _calling(story, module)
+    within = module.scope_of(closure) is scope
+    for rank, made_there in enumerate(chains):
+        chain = _with_clearing(module, scope, closure, step, made_there)
+        made = bound_by(chain)
+        if not within and (read_by(chain) - made) & names_bound(scope):
+            continue
+        first = next((s for s in closure.body if names_read(s) & made or s in old), last)
+        kept = _returned_by_step(editor, scope, closure, step, chain) if within else ()
+        moved = copy_into if kept is None else move_into
+        title = "Forward and loss inside " + ("the closure" if within else f"`{closure.name}`")
+        edits = (*moved(editor, chain, first), *(kept or ()))
         yield Proposal("forward-into-closure", title, edits, "", rank)
-
-
-def _step_behind(story: Story, module: Module, closure: ast.stmt) -> ast.stmt | None:
-    """The statement that gives the closure to its optimizer, where it stands further down in the
-    function around the closure: what is in front of it is outside of the closure, too."""
-    step = _calling(story, module)
-    if step is None or step.lineno < closure.lineno:
-        return None
-    return step if module.scope_of(step) is module.scope_of(closure) else None
 
 
 def _calling(story: Story, module: Module) -> ast.stmt | None:
@@ -123,46 +129,24 @@ def _call_maker(
         yield Proposal("forward-into-closure", title, (edit,), "", 0)
 
 
-def _into_method(
-    story: Story, module: Module, closure: ast.FunctionDef | ast.AsyncFunctionDef
-) -> Iterator[Proposal]:
-    """Where the closure is a method, the statements in front of the step go into it, if they need
-    nothing but `self`."""
-    step = _calling(story, module)
-    if module.class_of(closure) is None or step is None or not story.attribute:
-        return
-    scope = module.scope_of(step)
-    for rank, made_there in enumerate(chains_of(module, scope, step, {f"self.{story.attribute}"})):
-        chain = _with_clearing(module, scope, closure, made_there)
-        made = {name for statement in chain for name in bound_within(statement)}
-        local = {name for s in chain for name in names_read(s)} - made
-        if local & names_bound(scope):
-            continue
-        first = next((s for s in closure.body if names_read(s) & made), closure.body[0])
-        edits = move_into(Editor(module), chain, first)
-        title = f"Forward and loss inside `{closure.name}`"
-        yield Proposal("forward-into-closure", title, edits, "", rank)
-
-
 def _with_clearing(
-    module: Module, scope: Scope, closure: ast.AST, chain: Sequence[ast.stmt]
+    module: Module,
+    scope: Scope,
+    closure: ast.AST,
+    step: ast.stmt | None,
+    chain: Sequence[ast.stmt],
 ) -> list[ast.stmt]:
     """The chain with what clears gradients outside of a closure that does not: each of its calls
     would add to those of the last. Beside the chain, or of the optimizer that gets the closure."""
     if calls_named(closure, "zero_grad"):
         return [*chain]
-    given = {
-        spelled(call.func).rpartition(".")[0]
-        for call in calls_named(scope, "step")
-        if getattr(closure, "name", "") in (spelled(a).rpartition(".")[2] for a in call.args)
-    }
-    beside = module.block_of(chain[-1])
+    given = owners(step, "step") if step is not None else set()
+    clears = [s for s in statements_of(scope) if isinstance(s, ast.Expr)]
     clears = [
-        statement
-        for statement in statements_of(scope)
-        if isinstance(statement, ast.Expr) and statement is not closure
-        for call in calls_named(statement, "zero_grad")
-        if spelled(call.func).rpartition(".")[0] in given or statement in beside
+        s
+        for s in clears
+        if (cleared := owners(s, "zero_grad"))
+        and (cleared & given or s in module.block_of(chain[-1]))
     ]
     return sorted({*chain, *clears}, key=lambda s: s.lineno)
 
@@ -174,70 +158,43 @@ def _lambda_for_partial(
     for module, call in calls_to(project, "partial"):
         if not call.args or spelled(call.args[0]) != closure.name:
             continue
-        statement = module.statement_at(call.lineno, call.col_offset)
+        rest: list[ast.expr | ast.keyword] = [*call.args[1:], *call.keywords]
         editor = Editor(module)
-        for argument in (*call.args[1:], *(keyword.value for keyword in call.keywords)):
-            made = _only_definition(module, statement, argument)
-            if made is None:
-                continue
-            put = editor.replace(argument, editor.text_of(made.value))
-            given = [text_with(editor, a, [put] * (a is argument)) for a in call.args[1:]]
-            given += [text_with(editor, k, [put] * (k.value is argument)) for k in call.keywords]
-            text = f"lambda: {closure.name}({', '.join(given)})"
-            edits = (editor.delete(made), editor.replace(call, text))
-            title = f"Make `{spelled(argument)}` in each call of the closure"
-            yield Proposal("forward-into-closure", title, edits)
+        for given in rest:
+            argument = given.value if isinstance(given, ast.keyword) else given
+            made = _only_definition(module, argument)
+            if made is not None:
+                start, end = editor.span(call)[0], editor.span(rest[0])[0]
+                called = Edit(module.path, start, end, f"lambda: {closure.name}(")
+                put = editor.replace(argument, editor.text_of(made.value))
+                title = f"Make `{spelled(argument)}` in each call of the closure"
+                edits = (editor.delete(made), called, put)
+                yield Proposal("forward-into-closure", title, edits)
 
 
-def _only_definition(
-    module: Module, statement: ast.stmt | None, argument: ast.expr
-) -> ast.Assign | None:
+def _only_definition(module: Module, argument: ast.expr) -> ast.Assign | None:
     """The one statement that makes a name, where only this argument reads it."""
-    if not isinstance(argument, ast.Name) or statement is None:
-        return None
-    scope = module.scope_of(statement)
-    made = [s for s in definitions(scope, argument.id) if isinstance(s, ast.Assign)]
-    once = names_loaded(walk(scope), argument.id) == [argument]
-    alone = len(made) == 1 and len(made[0].targets) == 1 and once
-    return made[0] if alone and isinstance(made[0].value, ast.Call | ast.BinOp) else None
-
-
-def _returned_by_step(
-    editor: Editor, scope: Scope, closure: ast.AST, chain: Sequence[ast.stmt]
-) -> tuple[Edit, ...] | None:
-    """Edits that keep the moved names readable behind `optimizer.step(closure)`: its return value
-    is the loss. None where other moved names are read outside of the closure."""
-    made = {name for statement in chain for name in bound_within(statement)}
-    inside = set(walk(closure)) | {n for s in chain for n in walk(s)}
-    read = {n.id for n in names_loaded(walk_scope(scope), *made) if n not in inside}
-    if not read:
-        return ()
-    returned = {
-        spelled(node.value)
-        for node in walk(closure)
-        if isinstance(node, ast.Return) and node.value is not None
-    }
-    if read != returned:
-        return None
-    for node in walk_scope(scope):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            given = [spelled(argument) for argument in node.value.args]
-            if called_name(node.value) == "step" and getattr(closure, "name", "") in given:
-                start, _ = editor.span(node)
-                return (Edit(editor.module.path, start, start, f"{read.pop()} = "),)
+    scope = module.scope_of(argument)
+    match definitions(scope, spelled(argument)):
+        case [ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.BinOp()) as made]:
+            return made if names_loaded(walk(scope), name) == [argument] else None
     return None
 
 
-def _free_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    return {n for s in function.body for n in names_read(s)} - names_bound(function)
-
-
-def _graph_side(scope: Scope, names: set[str]) -> set[str]:
-    """The names, and those that they are computed from or into, in the scope."""
-    return names | {
-        name
-        for node in statements_of(scope)
-        if (value := value_of(node)) is not None
-        for name in bindings(node)
-        if names_read(value) & names or name in names
-    }
+def _returned_by_step(
+    editor: Editor,
+    scope: Scope,
+    closure: ast.AST,
+    step: ast.stmt | None,
+    chain: Sequence[ast.stmt],
+) -> tuple[Edit, ...] | None:
+    """Edits that keep the moved names readable behind `optimizer.step(closure)`: its return value
+    is the loss. None where other moved names are read outside of the closure."""
+    read = {node.id for node in read_besides(scope, chain, closure)}
+    if not read:
+        return ()
+    returned = {spelled(r.value) for r in returns_of(closure) if r.value is not None}
+    if read != returned or not isinstance(step, ast.Expr):
+        return None
+    start, _ = editor.span(step)
+    return (Edit(editor.module.path, start, start, f"{read.pop()} = "),)

@@ -22,11 +22,11 @@ from analyzers.source.flow import (
     names_bound,
     names_read,
     statements_of,
-    value_of,
     walk_scope,
 )
-from analyzers.source.project import spelled
-from analyzers.source.signatures import named
+from analyzers.source.project import Scope, spelled
+from analyzers.source.runs import bound_by, leading_to, read_by
+from analyzers.source.signatures import named, own_names
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import position, walk
 
@@ -38,26 +38,36 @@ def out_of_constructor(story: Story) -> Iterator[Proposal]:
         moved = _moved(story, making)
         if moved is None:
             continue
-        editor, maker, own = moved.editor, moved.maker, moved.own
-        readers = [
-            method
-            for method in moved.owner.body
-            if isinstance(method, ast.FunctionDef)
-            and method is not maker
-            and any(mentions(s, own) for s in method.body)
-        ]
-        gone = moved.gone()
-        if len(readers) == 1 and not moved.names & _names_of(readers[0]):
-            put = editor.insert_before(head_of(readers[0]), *moved.lines())
+        editor, maker, own, last = moved.editor, moved.maker, moved.own, moved.chain[-1]
+        readers = readers_of(moved.owner, own, maker)
+        gone, local = moved.gone(), bound_by(moved.chain) - {own}
+        if len(readers) == 1 and not local & own_names(readers[0]):
+            put = editor.insert_before(head_of(readers[0]), *moved.lines(moved.chain))
             title = f"Compute `{own}` in `{readers[0].name}`"
             yield made_anew("compute-in-method", title, *gone, put)
-        placeholders = moved.bound_elsewhere()
-        single = all(isinstance(target, ast.Attribute) for target in moved.chain[-1].targets)
-        if single and all(binds_nothing(statement) for statement in placeholders):
+        given = [s for s in walk(moved.owner) if isinstance(s, ast.stmt) and own in bindings(s)]
+        others = [s for s in given if s is not last]
+        single = all(isinstance(target, ast.Attribute) for target in last.targets)
+        if single and all(map(binds_nothing, others)):
             put = editor.insert_after(maker, "", *moved.getter())
             title = f"Make `{own}` a property, computed at each use"
-            empty = editor.delete_all(placeholders)
-            yield made_anew("property", title, *gone, *empty, put, rank=1)
+            yield made_anew("property", title, *gone, *editor.delete_all(others), put, rank=1)
+
+
+def readers_of(owner: ast.ClassDef, name: str, maker: ast.FunctionDef) -> list[ast.FunctionDef]:
+    """The methods that read an attribute, but for its maker."""
+    methods = [m for m in owner.body if isinstance(m, ast.FunctionDef) and m is not maker]
+    return [method for method in methods if any(mentions(s, name) for s in method.body)]
+
+
+def kept_by(scope: Scope, owner: str = "self") -> dict[str, str]:
+    """What a function keeps in attributes of an object as it is, with the names of these."""
+    return {
+        spelled(value): spelled(target).removeprefix(f"{owner}.")
+        for node in walk_scope(scope)
+        for target, value in assigned_pairs(node)
+        if isinstance(target, ast.Attribute) and spelled(target).startswith(f"{owner}.")
+    }
 
 
 @dataclass(frozen=True)
@@ -82,33 +92,14 @@ class _Moved:
             if statement is self.chain[-1] or not set(bindings(statement)) & read
         ]
         if self.added:
-            lines = [f"self.{name} = {name}" for name in self.added]
-            edits[-1] = self._in_place(self.chain[-1], lines)
+            indent = self.editor.newline + self.editor.indent_of(self.chain[-1])
+            lines = indent.join(f"self.{name} = {name}" for name in self.added)
+            edits[-1] = self.editor.replace(self.chain[-1], lines)
         return edits
 
-    def _in_place(self, statement: ast.stmt, lines: list[str]) -> Edit:
-        indent = self.editor.newline + self.editor.indent_of(statement)
-        return self.editor.replace(statement, indent.join(lines))
-
-    @property
-    def names(self) -> set[str]:
-        """The local names that the chain brings along."""
-        return {n for s in self.chain for n in bindings(s) if "." not in n}
-
-    def bound_elsewhere(self) -> list[ast.stmt]:
-        """Other statements of the class that give the attribute a value."""
-        return [
-            statement
-            for statement in walk(self.owner)
-            if isinstance(statement, ast.stmt)
-            and statement is not self.chain[-1]
-            and self.own in bindings(statement)
-        ]
-
-    def lines(self, statements: Sequence[ast.stmt] | None = None) -> list[str]:
+    def lines(self, statements: Sequence[ast.stmt]) -> list[str]:
         """The statements as they read in another method."""
-        chosen = self.chain if statements is None else statements
-        return [line for s in chosen for line in lines_with(self.editor, s, self._renamed(s))]
+        return [line for s in statements for line in lines_with(self.editor, s, self._renamed(s))]
 
     def getter(self) -> list[str]:
         """The chain as a property."""
@@ -130,56 +121,26 @@ class _Moved:
 
 
 def _moved(story: Story, making: Making) -> _Moved | None:
-    """What a making takes along out of its method; None where it cannot leave."""
-    scope, statement, owner = (
-        making.scope,
-        making.statement,
-        making.module.class_of(making.statement),
-    )
-    if not isinstance(scope, ast.FunctionDef) or owner is None or not _ahead(story, scope):
+    """What a making takes along out of its method, which makes its object or was called ahead of
+    the loop: the local statements that it needs. None where it cannot leave."""
+    scope, statement = making.scope, making.statement
+    owner = making.module.class_of(statement)
+    if not isinstance(scope, ast.FunctionDef) or owner is None:
+        return None
+    called = scope.name in ("forward", "__call__") or not ran_before(story, scope)
+    if called and scope.name != "__init__":
         return None
     if not isinstance(statement, ast.Assign) or not names_read(statement.value):
         return None
-    chain = _chain(scope, statement)
-    read = {name for s in chain for name in names_read(s.value) if "." not in name}
-    bound = names_bound(scope)
-    needed = sorted(read & (named(scope) - {"self"}))
-    if any(name in bound for name in needed):
-        return None
-    keeping = {
-        spelled(value): spelled(target).removeprefix("self.")
-        for s in walk_scope(scope)
-        for target, value in assigned_pairs(s)
-        if isinstance(target, ast.Attribute) and spelled(target).startswith("self.")
-    }
+    before = [s for s in walk_scope(scope) if isinstance(s, ast.Assign) and s is not statement]
+    before = [s for s in before if position(s) < position(statement)]
+    local = [s for s in before if not any("." in name for name in bindings(s))]
+    led = leading_to(local, names_read(statement.value))
+    chain = [s for s in (*led, statement) if isinstance(s, ast.Assign)]
+    needed = sorted(read_by(s.value for s in chain) & (named(scope) - {"self"}))
+    keeping = kept_by(scope)
     added = [name for name in needed if name not in keeping]
-    if any(f"self.{name}" in bound_within(owner) for name in added):
+    if {*needed} & names_bound(scope) or {f"self.{n}" for n in added} & bound_within(owner):
         return None
     kept = {name: keeping.get(name, name) for name in needed}
-    editor = Editor(making.module)
-    return _Moved(editor, scope, owner, chain, making.name, kept, added)
-
-
-def _names_of(method: ast.FunctionDef) -> set[str]:
-    """What a method calls its own: its arguments, and what it gives a value."""
-    rest = {a.arg for a in (method.args.vararg, method.args.kwarg) if a is not None}
-    return named(method) | rest | names_bound(method)
-
-
-def _ahead(story: Story, method: ast.FunctionDef) -> bool:
-    """Whether a method runs while its object is made, or was called ahead of the loop."""
-    return method.name == "__init__" or (
-        method.name not in ("forward", "__call__") and ran_before(story, method)
-    )
-
-
-def _chain(scope: ast.FunctionDef, statement: ast.Assign) -> list[ast.Assign]:
-    """The statement with the constructor's local ones that it needs."""
-    chain = [statement]
-    wanted = {n for n in names_read(statement.value) if "." not in n}
-    before = [s for s in walk_scope(scope) if isinstance(s, ast.Assign)]
-    for other in reversed([s for s in before if position(s) < position(statement)]):
-        if set(bindings(other)) & wanted and not any("." in n for n in bindings(other)):
-            chain.insert(0, other)
-            wanted |= {n for n in names_read(value_of(other) or other) if "." not in n}
-    return chain
+    return _Moved(Editor(making.module), scope, owner, chain, making.name, kept, added)

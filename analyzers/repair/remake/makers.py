@@ -1,14 +1,18 @@
-"""The statements that make names, and how a fix tells of them."""
+"""The statements that make names, and the one edit by which they make them again elsewhere."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from analyzers.explain.pattern import Proposal
+from analyzers.repair.blocks import joined
+from analyzers.repair.rewrite import copy_into, move_into
 from analyzers.source.calls import calls_named
+from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, names_read, value_of
 
-_DATA = frozenset(
+DATA = frozenset(
     {"rand", "randn", "randint", "randperm", "zeros", "ones", "tensor", "arange", "linspace"}
     | {"to", "cuda", "next", "sample", "load", "normal", "zeros_like", "ones_like", "as_tensor"}
 )
@@ -17,6 +21,23 @@ _DRAWS = frozenset(
     | {"bernoulli", "sample", "rsample", "choice", "shuffle", "dropout", "uniform_", "normal_"}
 )
 MOST = 3
+
+
+def computed(
+    strategy: str,
+    editor: Editor,
+    chain: Sequence[ast.stmt],
+    head: ast.stmt,
+    where: str,
+    cost: str = "",
+    rank: int = 0,
+    *,
+    moved: bool,
+    also: Iterable[Edit] = (),
+) -> Proposal:
+    """Statements in front of another, moved there or made once more."""
+    edits = joined([*(move_into if moved else copy_into)(editor, chain, head), *also])
+    return Proposal(strategy, f"Compute {told(chain)} {where}", edits, cost, rank)
 
 
 def makers(before: Sequence[ast.stmt], names: set[str]) -> Iterator[list[ast.stmt]]:
@@ -38,26 +59,9 @@ def is_data(value: ast.expr, before: Sequence[ast.stmt], depth: int = 3) -> bool
     the block made what it is put together from."""
     calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
     if calls or not depth:
-        return all(called_name(call) in _DATA for call in calls)
+        return all(called_name(call) in DATA for call in calls)
     made = [s for s in before if s.lineno < value.lineno and set(bindings(s)) & names_read(value)]
     return all(is_data(v, before, depth - 1) for s in made if (v := value_of(s)) is not None)
-
-
-def leading_to(statements: Sequence[ast.stmt], names: set[str]) -> list[ast.stmt]:
-    """Of these statements those that the names are computed by, in order."""
-    wanted, found = set(names), list[ast.stmt]()
-    for statement in reversed(statements):
-        value = value_of(statement)
-        if value is not None and set(bindings(statement)) & wanted:
-            found = [statement, *found]
-            wanted |= names_read(value)
-    return found
-
-
-def made_of(statements: Sequence[ast.stmt], names: set[str]) -> set[str]:
-    """The names, and those that the statements make them of."""
-    flow = leading_to(statements, names)
-    return names.union(*(names_read(v) for s in flow if (v := value_of(s)) is not None))
 
 
 def told(chain: Sequence[ast.stmt]) -> str:

@@ -1,20 +1,26 @@
-"""Fixes that make a graph anew in each pass: the forward goes into the loop, or the closure."""
+"""Fixes that make a graph anew where it is walked: in each pass of the loop, in the cell that is
+run again, for the second backward."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.explain.reuse.story import Story
-from analyzers.repair.remake.chains import chains_of, in_front, read_between
-from analyzers.repair.remake.makers import draws, told
-from analyzers.repair.rewrite import copy_into, head_of, move_into
+from analyzers.repair.remake.chains import chains_of, constructs, in_front, read_besides
+from analyzers.repair.remake.makers import computed, draws, makers
+from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.scopes import covers
 from analyzers.source.calls import calls_named
+from analyzers.source.cells import Cell
 from analyzers.source.edits import Editor
-from analyzers.source.flow import bindings
-from analyzers.source.project import Module, Scope
+from analyzers.source.flow import bindings, called_name, names_read, statements_of, walked
+from analyzers.source.project import Module, Project, Scope
+from analyzers.source.runs import bound_by, first_reading, leading_to, made_of, read_by
+from analyzers.source.trees import position
 
 
 def forward_into_loop(story: Story, rank: int = 0) -> Iterator[Proposal]:
@@ -23,45 +29,112 @@ def forward_into_loop(story: Story, rank: int = 0) -> Iterator[Proposal]:
     loop = story.loop or (shared.loops[0] if shared is not None and shared.loops else None)
     if shared is None or loop is None:
         return
+    module, scope = shared.module, shared.scope
     names = {c.name for c in story.carriers} or story.root_names
-    if not any(True for _ in chains_of(shared.module, shared.scope, loop, names)):
-        names = names | _made_in_front(story, shared.module, shared.scope, loop)
-    for module, scope in _scopes_around(shared.module, shared.scope):
-        chains = list(chains_of(module, scope, loop, names))
-        for place, chain in enumerate(chains):
-            editor = Editor(module)
-            alone = not read_between(scope, chain, loop)
-            edits = (move_into if alone else copy_into)(editor, chain, head_of(loop))
-            cost = "The forward runs once in each pass."
-            if draws(chain):
-                cost += " Random numbers are drawn anew each time."
-            title = f"Compute {told(chain)} inside the loop"
-            yield Proposal("forward-into-loop", title, edits, cost, rank + place)
-        if chains:
-            return
+    if not any(True for _ in chains_of(module, scope, loop, names)):
+        names = names | _made_in_front(story, module, scope, loop)
+    around = [scope, *(n for n in module.ancestors(scope) if n in module.scopes)]
+    found = ((outer, list(chains_of(module, outer, loop, names))) for outer in around)
+    scope, chains = next((pair for pair in found if pair[1]), (scope, []))
+    for place, chain in enumerate(chains):
+        cost = "The forward runs once in each pass."
+        if draws(chain):
+            cost += " Random numbers are drawn anew each time."
+        alone = not _read_between(scope, chain, loop)
+        head, where = head_of(loop), "inside the loop"
+        editor, at = Editor(module), rank + place
+        yield computed("forward-into-loop", editor, chain, head, where, cost, at, moved=alone)
 
 
 def _made_in_front(story: Story, module: Module, scope: Scope, loop: ast.stmt) -> set[str]:
     """Names that stand in front of the loop for what was made there together with the old graph:
     by the statement itself, by a function, or by a constructor."""
-    makers, lines = set[str](), set[int]()
+    making, lines = set[str](), set[int]()
     for at in (join.old.at for join in story.reuse.joins if join.old.at is not None):
         *owners, function = at.function.split(".")
-        makers.add(owners[-1] if function == "__init__" and owners else function)
+        making.add(owners[-1] if function == "__init__" and owners else function)
         lines |= {at.line} if at.file == module.path else set()
     return {
         name
         for statement in in_front(module, scope, loop)
-        if calls_named(statement, *makers) or any(covers(statement, line) for line in lines)
+        if calls_named(statement, *making) or any(covers(statement, line) for line in lines)
         for name in bindings(statement)
     }
 
 
-def _scopes_around(module: Module, scope: Scope) -> Iterator[tuple[Module, Scope]]:
-    """The scope and those around it, innermost first."""
-    yield module, scope
-    node: ast.AST = scope
-    while not isinstance(node, ast.Module):
-        node = module.scope_of(node)
-        assert isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        yield module, node
+def forward_into_cell(story: Story, cell: Cell) -> Iterator[Proposal]:
+    """Move (or, where its values are read before, copy) into the cell what makes the carrier."""
+    if story.shared is None:
+        return
+    module = story.shared.module
+    inside = statements_in(module, cell)
+    if not inside:
+        return
+    names = {carrier.name for carrier in story.carriers} | story.root_names
+    names -= {name for statement in inside for name in bindings(statement)}
+    where = f"in {cell.label}, which calls its backward"
+    for rank, chain in enumerate(chains_of(module, module.tree, inside[0], names)):
+        head, editor = _entry(inside, chain), Editor(module)
+        alone = not _read_between(module.tree, chain, head)
+        random = draws(chain) or _drops_out(story.project)
+        cost = "Each run draws its random numbers anew." if random else ""
+        yield computed("forward-into-cell", editor, chain, head, where, cost, rank, moved=alone)
+
+
+def statements_in(module: Module, cell: Cell) -> list[ast.stmt]:
+    """The statements at the margin of the script that begin in the cell."""
+    return [statement for statement in module.tree.body if statement.lineno in cell]
+
+
+def _entry(inside: Sequence[ast.stmt], chain: Sequence[ast.stmt]) -> ast.stmt:
+    """The statement of the cell in front of which the chain goes: the first, or behind what the
+    cell makes for the chain, as long as nothing reads the chain's values before."""
+    made = bound_by(chain)
+    needed, head = read_by(chain) - made, inside[0]
+    for statement, following in pairwise(inside):
+        if names_read(statement) & made:
+            break
+        if set(bindings(statement)) & needed:
+            head = following
+    return head
+
+
+def _drops_out(project: Project) -> bool:
+    """Whether a second forward may drop out other numbers."""
+    return any("dropout" in called_name(call).lower() for _, call in project.each(ast.Call))
+
+
+def walked_anew(story: Story, rank: int) -> Iterator[Proposal]:
+    """What the second walk's loss is made of, once more in front of what makes that loss from it:
+    where weights change between the two walks. The last statement that makes it, then with what
+    that one reads."""
+    shared, call = story.shared, story.root_call
+    root = walked(call) if call is not None else None
+    if shared is None or shared.reached is None or root is None or not story.same_pass:
+        return
+    if story.reuse.reached.at.frame != shared.frame or not _acts_between(shared):
+        return
+    before = list(in_front(shared.module, shared.scope, shared.reached))
+    made = [s for s in before if position(s) < shared.freed_at]
+    made = [s for s in made if not constructs(shared.module, s)]
+    since = [s for s in before if position(s) > shared.freed_at]
+    flow, wanted = leading_to(since, names_read(root)), made_of(since, names_read(root))
+    cost = "The second backward learns from the weights as they are then."
+    for at, chain in enumerate(makers(made, wanted), rank):
+        head = first_reading(flow, bound_by(chain)) or shared.reached
+        editor, where = Editor(shared.module), "anew for the second backward"
+        yield computed("walk-anew", editor, chain, head, where, cost, at, moved=False)
+
+
+def _acts_between(shared: Shared) -> bool:
+    """Whether anything is done between the two walks, so that weights may change."""
+    return any(
+        isinstance(s, ast.AugAssign) or (isinstance(s, ast.Expr) and isinstance(s.value, ast.Call))
+        for s in statements_of(shared.scope)
+        if shared.freed_at < position(s) < shared.reached_at
+    )
+
+
+def _read_between(scope: Scope, chain: Sequence[ast.stmt], head: ast.stmt) -> bool:
+    """Whether anything between the chain and the statement reads what the chain makes."""
+    return any(node.lineno < head.lineno for node in read_besides(scope, chain, head))

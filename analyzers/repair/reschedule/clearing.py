@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.sites.names import quote_of
-from analyzers.source.calls import calls_named, steps
+from analyzers.source.calls import calls_named, owners, steps
 from analyzers.source.edits import Editor
-from analyzers.source.flow import names_read, walk_scope
+from analyzers.source.flow import assigned_parts, names_read, statements_of, walk_scope
 from analyzers.source.project import Project, spelled
+from analyzers.source.runs import ahead_of, behind
+from analyzers.source.trees import walk
 
 MAX_CLEARED = 6  # names: more than a person would clear one by one
 
@@ -43,10 +46,7 @@ def clears_others(where: Spot, params: Sequence[str]) -> ast.stmt | None:
 
 def _clearing(where: Spot, params: Sequence[str], block: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     names = {optimizer_stepped(where), *(path.partition(".")[0] for path in params)}
-    for statement in block:
-        for call in calls_named(statement, "zero_grad"):
-            if isinstance(call.func, ast.Attribute) and spelled(call.func.value) in names:
-                yield statement
+    return (statement for statement in block if owners(statement, "zero_grad") & names)
 
 
 def clear_before_walk(where: Spot, rank: int = 0) -> Iterator[Proposal]:
@@ -61,7 +61,9 @@ def clear_before_walk(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("zero-grad", title, joined(edits), "", rank)
         return
     line = f"{name}.zero_grad()"
-    walks = _walks_since_a_step(where)
+    ahead = ahead_of(where.module, where.statement)
+    stepped = max((at for at, s in enumerate(ahead) if steps(s)), default=-1)
+    walks = [s for s in ahead[stepped + 1 :] if calls_named(s, "backward", "manual_backward")]
     places = [where.editor.insert_before(s, line) for s in dict.fromkeys([*walks[:1], *walks[-1:]])]
     deleted = [where.editor.delete(s) for s in _elsewhere(where, name)]
     for place in places or [where.editor.insert_after(where.statement, line)]:
@@ -93,29 +95,70 @@ def clear_the_rest(where: Spot, clearing: ast.stmt, project: Project) -> Iterato
     yield Proposal("zero-grad", title, (where.editor.insert_after(clearing, *lines),), "", 1)
 
 
-def _walks_since_a_step(where: Spot) -> list[ast.stmt]:
-    """The block's statements that walk, between the step before this one and this one."""
-    walks: list[ast.stmt] = []
-    for statement in where.block[: where.block.index(where.statement)]:
-        if steps(statement):
-            walks = []
-        elif calls_named(statement, "backward", "manual_backward"):
-            walks.append(statement)
-    return walks
-
-
-def clear_leaves(where: Spot, leaves: Sequence[str], rank: int = 0) -> Iterator[Proposal]:
+def clear_leaves(where: Spot, leaves: Sequence[str]) -> Iterator[Proposal]:
     """Gradients of leaves that the script updates itself, cleared in front of the backward: each
     by its name, those of a model by the model."""
     owners = list(dict.fromkeys(_owner(path, where) for path in leaves if "." in path))
     plain = [path for path in leaves if path.isidentifier()]
     lines = [f"{name}.grad = None" for name in plain] + [f"{name}.zero_grad()" for name in owners]
-    if not lines or len(lines) > MAX_CLEARED:
+    yield from _by_hand(where, lines, [*plain, *owners])
+
+
+def clear_engine_leaves(
+    where: Spot, leaves: Sequence[str], gradient: str, project: Project
+) -> Iterator[Proposal]:
+    """Each leaf of an engine gets what its class gives a new one; where the text goes over all of
+    several leaves to update them, so does what clears them."""
+    empty = _empty(gradient, project)
+    if empty is None:
         return
-    edits = [where.editor.insert_before(where.statement, line) for line in lines]
-    whose = ", ".join(f"`{name}`" for name in [*plain, *owners])
-    title = f"Clear the gradients of {whose} before each backward"
-    yield Proposal("clear-by-hand", title, joined(edits), "", rank)
+    lines = [_emptied(path, gradient, empty) for path in leaves if path.isidentifier()]
+    if deeper := [path for path in leaves if not path.isidentifier()]:
+        loop = _updating_loop(where, gradient)
+        if loop is not None:
+            name = spelled(loop.target)
+            lines += [f"for {name} in {ast.unparse(loop.iter)}:"]
+            lines += [f"    {_emptied(name, gradient, empty)}"]
+        elif {re.split(r"[.\[]", path)[0] for path in deeper} - names_read(where.scope):
+            return
+        else:
+            lines += [_emptied(path, gradient, empty) for path in deeper]
+    yield from _by_hand(where, lines, leaves[:4])
+
+
+def _by_hand(where: Spot, lines: Sequence[str], whose: Sequence[str]) -> Iterator[Proposal]:
+    if lines and len(lines) <= MAX_CLEARED:
+        told = ", ".join(f"`{name}`" for name in whose)
+        edit = where.editor.insert_before(where.statement, *lines)
+        title = f"Clear the gradients of {told} before each backward"
+        yield Proposal("clear-by-hand", title, (edit,), "", 0)
+
+
+def _empty(gradient: str, project: Project) -> ast.expr | None:
+    """What a leaf's class puts into the attribute of a new one, said of `self` alone."""
+    for _, function in project.each(ast.FunctionDef):
+        given = {argument.arg for argument in function.args.args[1:]}
+        for node in walk(function) if function.name == "__init__" else ():
+            for target, value in assigned_parts(node) if isinstance(node, ast.Assign) else ():
+                if isinstance(target, ast.Attribute) and target.attr == gradient:
+                    if not given & names_read(value):
+                        return value
+    return None
+
+
+def _emptied(path: str, gradient: str, empty: ast.expr) -> str:
+    """`temp.grad = np.zeros_like(temp.data)` for `self.grad = np.zeros_like(self.data)`."""
+    value = re.sub(r"\bself\b", path, ast.unparse(empty))
+    return f"{path}.{gradient} = {value}"
+
+
+def _updating_loop(where: Spot, gradient: str) -> ast.For | None:
+    """The loop beside the walk that uses the gradients."""
+    for statement in behind(where.module, where.statement):
+        if isinstance(statement, ast.For) and isinstance(statement.target, ast.Name):
+            if f"{statement.target.id}.{gradient}" in names_read(statement):
+                return statement
+    return None
 
 
 def _owner(leaf: str, where: Spot) -> str:
@@ -133,14 +176,9 @@ def uncalled(where: Spot) -> list[ast.expr]:
     return [node.value for node in bare if spelled(node.value) == name]
 
 
-def _elsewhere(where: Spot, name: str) -> list[ast.stmt]:
+def _elsewhere(where: Spot, name: str) -> list[ast.Expr]:
     """Calls that clear the optimizer behind its step, or in an outer block of the same function."""
-    outer = {id(s) for loop in where.module.loops_around(where.statement)[1:] for s in loop.body}
-    outer |= {id(s) for s in where.block[where.block.index(where.statement) :]}
-    return [
-        node
-        for node in walk_scope(where.scope)
-        if isinstance(node, ast.Expr)
-        and id(node) in outer
-        and spelled(node.value).startswith(f"{name}.zero_grad(")
-    ]
+    outer = [s for loop in where.module.loops_around(where.statement)[1:] for s in loop.body]
+    outer += [where.statement, *behind(where.module, where.statement)]
+    clears = [s for s in statements_of(where.scope) if isinstance(s, ast.Expr) and s in outer]
+    return [s for s in clears if spelled(s.value).startswith(f"{name}.zero_grad(")]

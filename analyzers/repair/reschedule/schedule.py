@@ -13,7 +13,7 @@ from analyzers.repair.rewrite import without_retaining
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit
 from analyzers.source.flow import WALKS, names_read, walked
-from analyzers.source.project import FUNCTIONS
+from analyzers.source.project import FUNCTIONS, Loop
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,32 @@ class Schedule:
     walk: ast.stmt
     step: ast.stmt
     block: list[ast.stmt]
+    visit: Visit
 
     @property
     def straight(self) -> bool:
         """Whether the step stands between the forward and the walk, in one pass."""
         return self.block.index(self.step) < self.block.index(self.walk)
+
+    @property
+    def before(self) -> list[ast.stmt]:
+        """What stands in front of the step."""
+        return self.block[: self.block.index(self.step)]
+
+    @property
+    def between(self) -> list[ast.stmt]:
+        """What stands between the step and the walk."""
+        return self.block[self.block.index(self.step) + 1 : self.block.index(self.walk)]
+
+    @property
+    def loops(self) -> list[Loop]:
+        """The loops around the walk, innermost first."""
+        return self.where.module.loops_around(self.walk)
+
+    @property
+    def roots(self) -> set[str]:
+        """Names of the tensor that the failing call walked, as its frame knows it."""
+        return root_names(self.visit, self.where)
 
 
 def schedule_of(stale: Stale) -> Schedule | None:
@@ -38,13 +59,13 @@ def schedule_of(stale: Stale) -> Schedule | None:
     if visit is None or changed is None:
         return None
     stack = (visit.stack or (visit.at,))[::-1]
-    found = [_schedule_at(stale, place, changed) for place in stack]
+    found = [_schedule_at(stale, place, changed, visit) for place in stack]
     earlier = [p.function == changed.function and p.frame != changed.frame for p in stack]
     around = (one for one, before in zip(found, earlier, strict=True) if one and not before)
     return next(around, None) or next((one for one in found if one is not None), None)
 
 
-def _schedule_at(stale: Stale, place: Place, changed: Place) -> Schedule | None:
+def _schedule_at(stale: Stale, place: Place, changed: Place, visit: Visit) -> Schedule | None:
     where = spot(stale.project, place)
     for statement, block in _blocks_around(where) if where is not None else ():
         step = leading_to(stale.project, block, changed)
@@ -56,7 +77,7 @@ def _schedule_at(stale: Stale, place: Place, changed: Place) -> Schedule | None:
             before = block[: block.index(statement)]
             calls = [s for s in before if leading_to(stale.project, [s], changed) is not None]
             step = calls[-1] if step in calls else step
-        return Schedule(where, statement, step, block)
+        return Schedule(where, statement, step, block, visit)
     return None
 
 
@@ -69,7 +90,7 @@ def _blocks_around(where: Spot) -> Iterator[tuple[ast.stmt, list[ast.stmt]]]:
 
 
 def root_names(visit: Visit, where: Spot) -> set[str]:
-    """Names of the tensor that the failing call walked, in the frame of a statement."""
+    """Names of the tensor that a failing call walked, in the frame of a statement."""
     call = where.call(*WALKS)
     tensor = walked(call) if call is not None else None
     if tensor is not None:

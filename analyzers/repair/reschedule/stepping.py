@@ -1,4 +1,5 @@
-"""Fixes for weights that a step changed under a graph that is yet to be walked."""
+"""Fixes for weights that a step changed under a graph that is yet to be walked: a fresh forward,
+all walks before all steps."""
 
 from __future__ import annotations
 
@@ -7,38 +8,152 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
-from analyzers.repair.blocks import joined, lines_with
+from analyzers.repair.blocks import indentation, joined, lines_with
 from analyzers.repair.remake.chains import constructs
-from analyzers.repair.remake.makers import is_data, made_of, makers, told
-from analyzers.repair.reschedule.schedule import Schedule, released, root_names
-from analyzers.repair.rewrite import copy_into, head_of, move_behind, move_into
-from analyzers.source.calls import calls_named
-from analyzers.source.edits import Editor
+from analyzers.repair.remake.makers import computed, is_data, makers, told
+from analyzers.repair.reschedule.schedule import Schedule, released
+from analyzers.repair.rewrite import copy_into, head_of, move_behind, with_keyword
+from analyzers.source.calls import calls_named, owners, steps
+from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, bound_within, names_read, value_of
 from analyzers.source.passes import pass_of
 from analyzers.source.project import Loop, spelled
+from analyzers.source.runs import ahead_of, bound_by, made_of
+from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
+
+_EACH_ITS_OWN = (
+    "All backward calls first, then the steps; each backward for its own optimizer's parameters"
+)
+
+
+def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
+    """A second loop for the steps. Where each pass has an optimizer of its own, its walk leaves
+    gradients in that one's parameters only, as when it was cleared, walked and stepped alone."""
+    loop, step, editor = next(iter(schedule.loops), None), schedule.step, schedule.where.editor
+    optimizer = steps(step)[0].func if steps(step) else None
+    if not isinstance(loop, ast.For) or not isinstance(optimizer, ast.Attribute):
+        return
+    each = [s for s in pass_of(loop) if isinstance(s, ast.Expr)]
+    if step not in each or not set(target_names(loop.target)) & names_read(optimizer):
+        return
+    moved = in_second_loop(editor, loop, step)
+    walk = schedule.where.call("backward")
+    if walk is not None:
+        edits = [*moved, _for_its_own(editor, walk, optimizer)]
+        yield Proposal("steps-last", _EACH_ITS_OWN, joined(edits), "", rank)
+    for statement in [s for s in each if calls_named(s, "zero_grad")][:1]:
+        # in its own pass it would take away what other walks have left in weights that are shared
+        ahead = editor.insert_before(loop, *_alone(editor, loop, statement))
+        told = "All gradients cleared first, then all backward calls, then the steps"
+        edits = [editor.delete(statement), ahead, *moved]
+        yield Proposal("steps-last", told, joined(edits), "", rank + 2)
+
+
+def all_steps_last(schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
+    """Every step between the failing loss's forward and its walk goes behind that walk, or behind
+    the last one of the block. Walks leave gradients in their own optimizers' parameters only."""
+    block, editor = schedule.block, schedule.where.editor
+    at = block.index(schedule.walk)
+    made = list(makers(block[:at], schedule.roots))
+    first = min(block.index(made[-1][0] if made else schedule.walk), block.index(schedule.step))
+    moved = _steps_in(block[first:at])
+    last = max((i for i, s in enumerate(block) if calls_named(s, "backward")), default=at)
+    for end in sorted({at, last} if moved else ()):
+        if kept := _for_their_own(editor, block, block.index(moved[0]), end):
+            edits = [*move_behind(editor, _steps_in(block[first:end]), block[end]), *kept]
+            yield Proposal("steps-last", _EACH_ITS_OWN, joined(edits), "", rank + 1)
+
+
+def rescheduled(
+    editor: Editor,
+    moved: Sequence[ast.stmt],
+    cleared: Sequence[ast.stmt],
+    walks: tuple[ast.stmt, ast.stmt],
+) -> list[Edit]:
+    """Steps go behind the last walk; what clears gradients goes in front of the first."""
+    edits = editor.delete_all([*cleared, *moved])
+    if moved:
+        edits.append(editor.insert_after(walks[1], *editor.lines_of(*moved)))
+    return [*edits, *copy_into(editor, cleared, walks[0])] if cleared else edits
+
+
+def _steps_in(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+    return [s for s in block if isinstance(s, ast.Expr) and steps(s)]
+
+
+def _for_their_own(editor: Editor, block: Sequence[ast.stmt], at: int, end: int) -> list[Edit]:
+    """The walks of a stretch of the block, each for the parameters of the optimizer that steps
+    next behind it; none where one of them does not show which that is."""
+    edits: list[Edit] = []
+    for index, statement in enumerate(block[at : end + 1], at):
+        for call in calls_named(statement, "backward"):
+            own = next((c.func for s in block[index + 1 :] for c in steps(s)), None)
+            if not isinstance(statement, ast.Expr) or not isinstance(own, ast.Attribute):
+                return []
+            edits.append(_for_its_own(editor, call, own))
+    return edits
+
+
+def _for_its_own(editor: Editor, walk: ast.Call, step: ast.Attribute) -> Edit:
+    """The walk, for the parameters of the optimizer of this step."""
+    own = f'{editor.text_of(step.value)}.param_groups[0]["params"]'
+    return with_keyword(editor, walk, "inputs", own)
+
+
+def in_second_loop(editor: Editor, loop: ast.For, step: ast.stmt) -> list[Edit]:
+    """The step out of the loop, and into one of its own behind it."""
+    return [editor.delete(step), editor.insert_after(loop, *_alone(editor, loop, step))]
+
+
+def _alone(editor: Editor, loop: ast.For, statement: ast.stmt) -> list[str]:
+    """The lines of a loop over the same that does nothing else."""
+    target, iterated = _narrowed(editor, loop, names_read(statement))
+    inner = indentation(editor.module)
+    return [f"for {target} in {iterated}:", *(inner + s for s in editor.lines_of(statement))]
+
+
+def _narrowed(editor: Editor, loop: ast.For, needed: set[str]) -> tuple[str, str]:
+    """The loop's target and iterable; of a `zip`, or a dictionary's items, only the part that is
+    needed."""
+    match loop.target, loop.iter:
+        case (
+            ast.Tuple(elts=[key, value]),
+            ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[]),
+        ):
+            if not set(target_names(value)) & needed:
+                return editor.text_of(key), editor.text_of(owner)
+            if not set(target_names(key)) & needed:
+                return editor.text_of(value), f"{editor.text_of(owner)}.values()"
+        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=parts):
+            wanted = [
+                (spelled(target), spelled(part))
+                for target, part in zip(targets, parts, strict=False)
+                if set(target_names(target)) & needed
+            ]
+            if len(wanted) == 1 and len(targets) == len(parts):
+                return wanted[0]
+    return editor.text_of(loop.target), editor.text_of(loop.iter)
+
 
 _FRESH = "The loss is computed from the weights as the step has left them"
 
 
-def fresh_forward(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
+def fresh_forward(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
     """The forward of the failing loss behind the step; ever more of it, as far as needed."""
-    assert stale.evidence.reached is not None
-    before = schedule.block[: schedule.block.index(schedule.step)]
-    names = _needed_behind(schedule, root_names(stale.evidence.reached, schedule.where))
-    editor = schedule.where.editor
-    following = schedule.block[schedule.block.index(schedule.step) + 1]
-    for chain in makers(before, names):
-        along = _with_readers(chain, [*before, schedule.step])
-        edits = (move_into if along else copy_into)(editor, along or chain, following)
-        title = f"Compute {told(chain)} behind the step"
-        yield Proposal("fresh-forward", title, joined(edits), f"{_FRESH}.", rank)
+    before, head = schedule.before, [*schedule.between, schedule.walk][0]
+    editor, where = schedule.where.editor, "behind the step"
+    for chain in makers(before, made_of(schedule.between, schedule.roots)):
+        along, cost = _with_readers(chain, [*before, schedule.step]), f"{_FRESH}."
+        moved = along is not None
+        yield computed(
+            "fresh-forward", editor, along or chain, head, where, cost, rank, moved=moved
+        )
         rank += 1
         if cut := _of_constants(editor, chain[0], before[: before.index(chain[0])]):
-            title += ", of what was made before as a constant"
+            title = f"Compute {told(chain)} {where}, of what was made before as a constant"
             cost = f"{_FRESH}, and sends no gradient to what lies in front of them."
-            edit = editor.insert_before(following, *cut, *editor.lines_of(*chain[1:]))
+            edit = editor.insert_before(head, *cut, *editor.lines_of(*chain[1:]))
             yield Proposal("fresh-forward", title, (edit,), cost, rank)
             rank += 1
 
@@ -48,8 +163,7 @@ def _with_readers(
 ) -> Sequence[ast.stmt] | None:
     """The statements, with what only gives names to what it makes of theirs: all of them can go
     behind the step. None where anything else reads them before: they have to stay, too."""
-    made = {name for statement in chain for name in bindings(statement)}
-    taken = list(chain)
+    taken, made = list(chain), bound_by(chain)
     for statement in until:
         if position(statement) < position(chain[0]) or statement in chain:
             continue
@@ -64,61 +178,42 @@ def _with_readers(
 def _of_constants(editor: Editor, statement: ast.stmt, before: Sequence[ast.stmt]) -> list[str]:
     """A statement's lines, with what earlier forwards made and it calls something on detached;
     none where there is no such."""
-    made = {n for s in before if (v := value_of(s)) and not is_data(v, before) for n in bindings(s)}
-    calls = [n for n in ast.walk(value_of(statement) or statement) if isinstance(n, ast.Call)]
+    made = bound_by(s for s in before if (v := value_of(s)) and not is_data(v, before))
+    calls = [n for n in walk(value_of(statement) or statement) if isinstance(n, ast.Call)]
     given = [a for call in calls for a in call.args if isinstance(a, ast.Name) and a.id in made]
-    if not given:
-        return []
-    return lines_with(editor, statement, [editor.append_to(a, ".detach()") for a in given])
-
-
-def _needed_behind(schedule: Schedule, names: set[str]) -> set[str]:
-    """What must be there behind the step for the walked names to be made: they, or what the
-    statements up to the walk make them of."""
-    at, walk_at = schedule.block.index(schedule.step), schedule.block.index(schedule.walk)
-    return made_of(schedule.block[at + 1 : walk_at], names)
+    cuts = [editor.append_to(a, ".detach()") for a in given]
+    return lines_with(editor, statement, cuts) if cuts else []
 
 
 def steps_last(schedule: Schedule, rank: int = 1) -> Iterator[Proposal]:
     """All walks first: the step goes behind the failing one, clearing goes in front of both."""
-    at, walk_at = schedule.block.index(schedule.step), schedule.block.index(schedule.walk)
-    between = schedule.block[at + 1 : walk_at]
-    if not all(isinstance(s, ast.Expr) for s in [schedule.step, *between]):
+    step, between = schedule.step, schedule.between
+    if not all(isinstance(s, ast.Expr) for s in [step, *between]):
         return
-    editor = schedule.where.editor
-    stays = move_behind(editor, [schedule.step], schedule.walk)
-    title = "All backwards first, then the steps"
-    yield Proposal("steps-last", title, joined(stays), "", rank)
     cleared = [s for s in between if calls_named(s, "zero_grad")]
-    walks = [s for s in schedule.block[:at] if calls_named(s, "backward")]
-    if cleared and walks:
-        edits = [*stays, *copy_into(editor, cleared, walks[-1]), *editor.delete_all(cleared)]
-        yield Proposal("steps-last", title, joined(edits), "", rank + 1)
+    walks = [s for s in schedule.before if calls_named(s, "backward")]
+    title, editor = "All backwards first, then the steps", schedule.where.editor
+    for others in ([], cleared) if cleared and walks else ([],):
+        edits = rescheduled(editor, [step], others, ([step, *walks][-1], schedule.walk))
+        yield Proposal("steps-last", title, joined(edits), "", rank)
+        rank += 1
 
 
-def one_step_behind(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
+def one_step_behind(schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
     """One forward for all passes of the loop: clear before it, step behind it. What names
     something of a single pass stays in it."""
-    loops = schedule.where.module.loops_around(schedule.walk)
-    if (
-        not loops
-        or not isinstance(schedule.step, ast.Expr)
-        or schedule.step not in pass_of(loops[0])
-    ):
+    loop, step = next(iter(schedule.loops), None), schedule.step
+    if loop is None or not isinstance(step, ast.Expr) or step not in pass_of(loop):
         return
-    loop, editor = loops[0], schedule.where.editor
-    own = bound_within(loop)
-    if names_read(schedule.step) & own:
+    editor, own = schedule.where.editor, bound_within(loop)
+    outside = [s for s in pass_of(loop) if isinstance(s, ast.Expr) and not names_read(s) & own]
+    if step not in outside:
         return
-    cleared = [
-        s
-        for s in pass_of(loop)
-        if isinstance(s, ast.Expr) and calls_named(s, "zero_grad") and not names_read(s) & own
-    ]
-    edits = editor.delete_all([*cleared, schedule.step])
+    cleared = [s for s in outside if calls_named(s, "zero_grad")]
+    edits = editor.delete_all([*cleared, step])
     if cleared:
         edits += copy_into(editor, cleared, loop)
-    edits.append(editor.insert_after(loop, *editor.lines_of(schedule.step)))
+    edits.append(editor.insert_after(loop, *editor.lines_of(step)))
     title = "Call backward on all losses, then one step after the loop"
     cost = "One step follows the summed gradients, where there were several."
     yield Proposal("step-behind-loop", title, joined(edits), cost, rank)
@@ -126,39 +221,25 @@ def one_step_behind(stale: Stale, schedule: Schedule, rank: int = 2) -> Iterator
 
 def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
     """What is computed once before the loop and walked in each pass, computed in each pass."""
-    loops = schedule.where.module.loops_around(schedule.walk)
-    if not loops or stale.evidence.reached is None:
-        return
-    loop: Loop = loops[0]
-    module = schedule.where.module
-    block = module.block_of(loop)
-    in_front = block[: block.index(loop)]
-    inner = [s for node in in_front for s in walk(node) if isinstance(s, ast.stmt)]
-    before = [s for s in inner if not constructs(module, s)]
-    leading = schedule.block[: schedule.block.index(schedule.walk)]
-    roots = root_names(stale.evidence.reached, schedule.where)
-    # gradients that are cleared in front of the loop alone are meant to gather: one step behind it
-    gathers = _cleared_in_front(schedule, loop, in_front)
-    names = (roots if gathers else made_of(leading, roots)) - bound_within(loop)
-    editor = schedule.where.editor
-    for chain in makers(before, names):
-        put = move_into if set(chain) <= set(in_front) else copy_into
-        edits = [*put(editor, chain, head_of(loop)), *released(stale, loop)]
-        title, cost = (
-            f"Compute {told(chain)} inside the loop",
-            "The forward runs once in each pass.",
-        )
-        yield Proposal("forward-into-loop", title, joined(edits), cost, rank)
-        rank += 1
+    for loop in schedule.loops[:1]:
+        module, editor = schedule.where.module, schedule.where.editor
+        in_front = ahead_of(module, loop)
+        inner = [s for node in in_front for s in walk(node) if isinstance(s, ast.stmt)]
+        before = [s for s in inner if not constructs(module, s)]
+        leading = schedule.block[: schedule.block.index(schedule.walk)]
+        # gradients that are cleared in front of the loop alone are meant to gather: one step behind
+        gathers = _cleared_in_front(schedule, loop, in_front)
+        names = schedule.roots if gathers else made_of(leading, schedule.roots)
+        head, cost = head_of(loop), "The forward runs once in each pass."
+        where, freed = "inside the loop", [*released(stale, loop)]
+        for at, chain in enumerate(makers(before, names - bound_within(loop)), rank):
+            moved = set(chain) <= set(in_front)
+            yield computed(
+                "forward-into-loop", editor, chain, head, where, cost, at, moved=moved, also=freed
+            )
 
 
 def _cleared_in_front(schedule: Schedule, loop: Loop, in_front: Sequence[ast.stmt]) -> bool:
     """Whether what steps in each pass is cleared in front of the loop, and not within it."""
-    stepped = _owners(schedule.step, "step") - _owners(loop, "zero_grad")
-    return any(_owners(s, "zero_grad") & stepped for s in in_front)
-
-
-def _owners(node: ast.AST, method: str) -> set[str]:
-    """What a method is called on: `optimizer` for `optimizer.step()`."""
-    calls = calls_named(node, method)
-    return {spelled(c.func.value) for c in calls if isinstance(c.func, ast.Attribute)}
+    stepped = owners(schedule.step, "step") - owners(loop, "zero_grad")
+    return any(owners(s, "zero_grad") & stepped for s in in_front)

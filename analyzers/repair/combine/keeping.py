@@ -1,0 +1,147 @@
+"""Fixes that keep a graph for another walk, or make one of the gradients themselves."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.reuse.feeding import put_in
+from analyzers.explain.reuse.story import Story
+from analyzers.explain.spots import spot
+from analyzers.repair.rewrite import with_keyword
+from analyzers.repair.sites.options import option_site
+from analyzers.repair.sites.uses import carrying
+from analyzers.source.calls import calls_named, calls_to
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import bindings, called_name, statements_of, value_of, walk_scope, walked
+from analyzers.source.project import FUNCTIONS, Module, Project
+from analyzers.source.trees import position, walk
+
+_MAX_CALLERS = 4
+
+
+def retain_on_first(story: Story) -> Iterator[Proposal]:
+    """The last resort: keep the first graph."""
+    site = option_site(story, story.reuse.freed, "retain_graph")
+    if site is not None:
+        title = "Last resort: keep the graph of the first backward"
+        told = "the graph stays in memory until the second backward, and a step between the two"
+        yield _last_resort(title, told, site.told())
+
+
+def ask_again(story: Story) -> Iterator[Proposal]:
+    """`Tape(persistent=True)`, where the tape raises of itself unless its maker said so."""
+    shared = story.shared
+    if shared is None or story.reuse.engine == "torch":
+        return
+    permits = {
+        kind.name: option
+        for _, kind in story.project.each(ast.ClassDef)
+        for option in _that_permit(kind)
+    }
+    for call in walk_scope(shared.scope):
+        name = called_name(call) if isinstance(call, ast.Call) else ""
+        option = permits.get(name)
+        if option and isinstance(call, ast.Call):
+            if not any(keyword.arg in (option, None) for keyword in call.keywords):
+                title = f"Last resort: make `{name}` with `{option}=True`"
+                edit = with_keyword(Editor(shared.module), call, option)
+                told = "what was recorded stays in memory, and a step between the two backwards"
+                yield _last_resort(title, told, edit)
+
+
+def _last_resort(title: str, told: str, edit: Edit) -> Proposal:
+    cost = f"Last resort: {told} would leave it with weights that have changed."
+    return Proposal("retain-graph", title, (edit,), cost, 9, last_resort=True)
+
+
+def _that_permit(kind: ast.ClassDef) -> Iterator[str]:
+    """Options of the class's constructor, off unless told, without which a method raises."""
+    inits = [s for s in kind.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"]
+    options = {name for init in inits for name in _switches(init.args)}
+    for node in walk(kind):
+        if isinstance(node, ast.If) and any(isinstance(s, ast.Raise) for s in node.body):
+            for part in walk(node.test):
+                match part:
+                    case ast.UnaryOp(
+                        op=ast.Not(), operand=ast.Attribute(value=ast.Name(id="self"), attr=name)
+                    ) if name in options:
+                        yield name
+
+
+def _switches(given: ast.arguments) -> Iterator[str]:
+    pairs = [
+        *zip(given.args[len(given.args) - len(given.defaults) :], given.defaults, strict=True),
+        *zip(given.kwonlyargs, given.kw_defaults, strict=True),
+    ]
+    for argument, default in pairs:
+        if isinstance(default, ast.Constant) and default.value is False:
+            yield argument.arg
+
+
+def retain_on_both(story: Story, rank: int) -> Iterator[Proposal]:
+    """Keep the graph at either call, where it is meant to be walked again: in windows of steps
+    that overlap."""
+    reuse = story.reuse
+    sites = [option_site(story, visit, "retain_graph") for visit in (reuse.freed, reuse.reached)]
+    edits = dict.fromkeys(site.told() for site in sites if site is not None)
+    if len(edits) == len(sites):
+        title = "Keep the graph at both backward calls: their windows overlap"
+        cost = "The graphs stay in memory for as long as the window holds their states."
+        yield Proposal("retain-graph", title, tuple(edits), cost, rank)
+
+
+def keep_for_second(story: Story) -> Iterator[Proposal]:
+    """Tell `autograd.grad` to keep the graph, or to make one of the gradients: where it is called,
+    or where a helper is called that hands the option on."""
+    site = option_site(story, story.reuse.freed, "create_graph")
+    if site is None:
+        return
+    learnt = _reaches_walk(story.project, site.module, site.statement) and not _in_hook(story)
+    yield Proposal(
+        "create-graph",
+        "Make a graph of the gradients too",
+        (site.told(),),
+        "" if learnt else "Only if the gradients themselves are part of the loss.",
+        0 if learnt else SECOND_CHOICE + 1,
+    )
+    kept = option_site(story, story.reuse.freed, "retain_graph")
+    assert kept is not None
+    yield Proposal(
+        "retain-graph",
+        "Keep the graph for the second backward",
+        (kept.told(),),
+        "Only if the gradients are looked at, not learnt from." if learnt else "",
+        5 if learnt else 0,
+    )
+
+
+def _in_hook(story: Story) -> bool:
+    """Whether a walk was under way that makes no graph of what its hooks hand back."""
+    outer = [spot(story.project, place) for place in story.reuse.freed.stack[:-1]]
+    calls = [call for where in outer if where and (call := where.call("backward")) is not None]
+    return any(not {"create_graph"} & {k.arg for k in call.keywords} for call in calls)
+
+
+def _reaches_walk(
+    project: Project, module: Module, statement: ast.stmt, depth: int = _MAX_CALLERS
+) -> bool:
+    """Whether what a statement binds or returns becomes part of a tensor that a `backward()`
+    walks; also where nobody can be seen to call the function that returns it."""
+    scope = module.scope_of(statement)
+    tainted, returned = set(bindings(statement)), isinstance(statement, ast.Return)
+    for later in statements_of(scope):
+        value = later.value if isinstance(later, ast.Return) else value_of(later) or put_in(later)
+        if position(later) > position(statement) and value and carrying([value]) & tainted:
+            tainted |= set(bindings(later))
+            returned = returned or isinstance(later, ast.Return)
+    walks = calls_named(scope, "backward", "manual_backward")
+    roots = [root for walk in walks if (root := walked(walk)) is not None]
+    if carrying(roots) & tainted:
+        return True
+    if not returned or not isinstance(scope, FUNCTIONS[:2]):
+        return False
+    calls = calls_to(project, scope.name) if depth else []
+    callers = [(m, s) for m, c in calls if (s := m.statement_at(c.lineno, c.col_offset))]
+    return not callers or any(_reaches_walk(project, *caller, depth - 1) for caller in callers)

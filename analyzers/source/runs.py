@@ -1,0 +1,52 @@
+"""Runs of statements: what they bind, read and are made of, and what stands around one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence, Set
+
+from analyzers.source.flow import bindings, bound_within, names_read, value_of
+from analyzers.source.project import Module
+
+
+def bound_by(statements: Iterable[ast.AST]) -> set[str]:
+    """What the statements, or those within them, bind."""
+    return {name for statement in statements for name in bound_within(statement)}
+
+
+def read_by(statements: Iterable[ast.AST]) -> set[str]:
+    """What the statements read."""
+    return {name for statement in statements for name in names_read(statement)}
+
+
+def behind(module: Module, statement: ast.stmt) -> list[ast.stmt]:
+    """What follows a statement in its block."""
+    block = module.block_of(statement)
+    return block[block.index(statement) + 1 :]
+
+
+def ahead_of(module: Module, statement: ast.stmt) -> list[ast.stmt]:
+    """What stands in front of a statement in its block."""
+    block = module.block_of(statement)
+    return block[: block.index(statement)]
+
+
+def first_reading(statements: Iterable[ast.stmt], names: Set[str]) -> ast.stmt | None:
+    """The first of the statements that reads one of the names."""
+    return next((s for s in statements if names_read(s) & names), None)
+
+
+def leading_to(statements: Sequence[ast.stmt], names: Set[str]) -> list[ast.stmt]:
+    """Of these statements those that the names are computed by, in order."""
+    wanted, found = set(names), list[ast.stmt]()
+    for statement in reversed(statements):
+        value = value_of(statement)
+        if value is not None and set(bindings(statement)) & wanted:
+            found = [statement, *found]
+            wanted |= names_read(value)
+    return found
+
+
+def made_of(statements: Sequence[ast.stmt], names: Set[str]) -> set[str]:
+    """The names, and those that the statements make them of."""
+    return {*names, *read_by(v for s in leading_to(statements, names) if (v := value_of(s)))}
