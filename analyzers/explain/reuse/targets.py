@@ -134,7 +134,7 @@ def entry_targets(story: Story) -> list[ast.Call]:
     """Calls of a loss function that hold one entry of the carrier to others, by other names:
     `kl_div(outs[i].log_softmax(1), peer.softmax(1))`."""
     found = []
-    for node in walk_scope(story.frame.scope):
+    for node in walk_scope(story.frame.scope) if story.shared is not None else ():
         if isinstance(node, ast.Call) and len(node.args) >= 2 and is_loss(node):
             ours, theirs = (set(_entries_read(story, one)) for one in node.args[:2])
             if ours and theirs and not ours & theirs:
