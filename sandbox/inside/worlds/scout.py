@@ -176,6 +176,7 @@ class Scout:
             *([{"longer": True}] if self._walked_once else []),
             *([{"repeats": True}] if kind == "reuse" else []),
             *({"data": data} for data in first),
+            *({"optional": True, "data": d} for d in first if self._choices.optional),
             {"shared": True},
             {"weights": True},
             {"weights": True, "data": "graph"},
