@@ -263,20 +263,9 @@ def value_of(statement: ast.stmt) -> ast.expr | None:
     return None
 
 
-def assigned_parts(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """The targets of a plain assignment with what goes to each: of `a, b = x, y` two pairs."""
-    for target in statement.targets if isinstance(statement, ast.Assign) else []:
-        value = value_of(statement)
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-            if len(target.elts) == len(value.elts):
-                yield from zip(target.elts, value.elts, strict=True)
-        elif value is not None:
-            yield target, value
-
-
 def part_for(statement: ast.stmt, is_name: Callable[[str], bool]) -> ast.expr | None:
     """What an assignment assigns to a name: of `a, b = x, y` the part that goes to it."""
-    for target, part in assigned_parts(statement):
+    for target, part in assigned_pairs(statement):
         if is_name(spelled(target)) or is_name(spelled(target).partition("[")[0]):
             return part
     return value_of(statement)

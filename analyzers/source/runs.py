@@ -36,7 +36,7 @@ def first_reading(statements: Iterable[ast.stmt], names: Set[str]) -> ast.stmt |
     return next((s for s in statements if names_read(s) & names), None)
 
 
-def leading_to(statements: Sequence[ast.stmt], names: Set[str]) -> list[ast.stmt]:
+def computing(statements: Sequence[ast.stmt], names: Set[str]) -> list[ast.stmt]:
     """Of these statements those that the names are computed by, in order."""
     wanted, found = set(names), list[ast.stmt]()
     for statement in reversed(statements):
@@ -47,6 +47,6 @@ def leading_to(statements: Sequence[ast.stmt], names: Set[str]) -> list[ast.stmt
     return found
 
 
-def made_of(statements: Sequence[ast.stmt], names: Set[str]) -> set[str]:
+def names_behind(statements: Sequence[ast.stmt], names: Set[str]) -> set[str]:
     """The names, and those that the statements make them of."""
-    return {*names, *read_by(v for s in leading_to(statements, names) if (v := value_of(s)))}
+    return {*names, *read_by(v for s in computing(statements, names) if (v := value_of(s)))}

@@ -41,14 +41,17 @@ def assigned(statement: ast.stmt) -> list[str]:
 
 
 def assigned_pairs(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
-    """Each target of a plain assignment with its value; `a, b = c, d` has two."""
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        return []
-    target, value = statement.targets[0], statement.value
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-        if len(target.elts) == len(value.elts):
-            return list(zip(target.elts, value.elts, strict=True))
-    return [(target, value)]
+    """The targets of a plain assignment, each with what goes to it: of `a, b = x, y` two pairs."""
+    found: list[tuple[ast.expr, ast.expr]] = []
+    if isinstance(statement, ast.Assign):
+        for target in statement.targets:
+            match target, statement.value:
+                case ast.Tuple(elts=targets), ast.Tuple(elts=values):
+                    if len(targets) == len(values):
+                        found += zip(targets, values, strict=True)
+                case _:
+                    found.append((target, statement.value))
+    return found
 
 
 def each_taken(module: Module, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

@@ -122,7 +122,7 @@ def is_denied(text: str) -> bool:
     that …; there is no error`): others named it, or it is gone. Of another setting they say
     nothing here (`with one layer there is no error`). What is only supposed to come (`this must
     raise …`) does not where the script is said to run."""
-    supposed = _SUPPOSED.search(text) is not None
+    supposed = any(_SUPPOSED.search(s) and told_in(s) for s in _SENTENCES.split(text))
     for sentence in _SENTENCES.split(text):
         runs = _RUNS.search(sentence) if supposed else None
         if runs is not None and not _OTHERWISE.search(sentence, 0, runs.start()):

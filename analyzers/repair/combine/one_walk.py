@@ -44,7 +44,7 @@ class Walked:
 def one_backward(story: Story) -> Iterator[Proposal]:
     """The first loss waits for the second, and one call walks their sum."""
     shared, reuse = story.shared, story.reuse
-    if shared is None or not story.same_pass or shared.freed is None or shared.reached is None:
+    if shared is None or not story.same_pass:
         return
     module, last = shared.module, shared.reached
     ahead, then = _walked(story, reuse.freed, shared.freed), _walked(story, reuse.reached, last)

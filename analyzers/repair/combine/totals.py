@@ -39,7 +39,7 @@ _BLANK = ("zeros", "zeros_like", "new_zeros", "tensor", "float")
 def walk_this_loss(story: Story) -> Iterator[Proposal]:
     """Walk the newest loss and keep values in the total; or start the total anew."""
     shared, call = story.shared, story.root_call
-    if shared is None or call is None or shared.reached is None:
+    if shared is None or call is None:
         return
     conditional = story.loop is not None and not in_each_pass(story.loop, shared.reached)
     yield from _begin_before_summing(story)
@@ -97,7 +97,7 @@ def _begin_before_summing(story: Story) -> Iterator[Proposal]:
 def begin_behind_walk(story: Story) -> Iterator[Proposal]:
     """Begin the total anew behind its first walk, in front of what is added for the second."""
     shared = story.shared
-    if shared is None or not story.sums_on or shared.reached is None:
+    if shared is None or not story.sums_on:
         return
     editor, first = Editor(shared.module), story.sums_on[0]
     name = next((n for n in bindings(first) if n in story.reuse.freed.root), story.name)
@@ -165,7 +165,7 @@ def _total_of_values(
 def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:
     """Behind the walk, begin a new total (gradient accumulation by summed losses)."""
     shared = story.frame
-    if story.loop is None or shared.reached is None:
+    if story.loop is None:
         return
     begun = list(_beginnings(story, story.loop))
     own = [value for scope, value in begun if scope is shared.scope]

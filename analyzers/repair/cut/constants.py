@@ -22,16 +22,10 @@ from analyzers.repair.leaf.leaves import no_grad_header
 from analyzers.repair.sites.uses import uses
 from analyzers.source.calls import steps
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import (
-    assigned_parts,
-    bindings,
-    mentions,
-    statements_of,
-    value_of,
-    walk_scope,
-)
+from analyzers.source.flow import bindings, mentions, statements_of, value_of, walk_scope
 from analyzers.source.project import spelled
 from analyzers.source.reads import attributes_loaded, names_loaded
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import position, walk
 
 _FOR_LOSS = "The target is a constant for the loss that compares with it."
@@ -168,7 +162,7 @@ def _parts_at_definition(story: Story) -> Iterator[tuple[Edit, ...]]:
             continue
         places = [
             (where.module, value)
-            for target, value in assigned_parts(where.statement)
+            for target, value in assigned_pairs(where.statement)
             if spelled(target) == hop.name
         ]
         for back, there in hops_at(story.project, path[: path.index(hop)], "returned"):

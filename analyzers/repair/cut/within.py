@@ -17,8 +17,8 @@ from analyzers.repair.sites.scopes import is_seen, wants_gradient
 from analyzers.repair.sites.statements import read_in, spellings, stores
 from analyzers.source.calls import calls_to
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import assigned_parts
 from analyzers.source.project import spelled
+from analyzers.source.targets import assigned_pairs
 
 TRIED = 2  # stores that are each cut alone
 ALONE = 4  # expressions that read an old value, each cut alone
@@ -80,7 +80,7 @@ def where_asked(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     edits: list[Edit] = []
     asked: list[Hop] = []
     for hop, where in hops_at(cutting.project, cutting.reuse.path, "bound"):
-        for target, value in assigned_parts(where.statement):
+        for target, value in assigned_pairs(where.statement):
             plain = isinstance(target, ast.Name) and target.id == hop.name
             if plain and isinstance(value, ast.Name | ast.Subscript):
                 if wants_gradient(where.scope, hop.name):

@@ -35,7 +35,7 @@ def without_cache(story: Story) -> Iterator[Proposal]:
 def _emptied(story: Story) -> Iterator[Proposal]:
     """`layer.invalidate()` behind the step, for each object that keeps an old value."""
     shared = story.shared
-    if shared is None or shared.freed is None or not shared.loops:
+    if shared is None or not shared.loops:
         return
     kept = [h for h in story.reuse.path if h.how == "outlived" and h.at.frame == shared.frame]
     found = [one for hop in kept for one in _emptying(hop, story.project)]

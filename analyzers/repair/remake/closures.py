@@ -47,8 +47,8 @@ def forward_into_closure(story: Story) -> Iterator[Proposal]:
     yield from _lambda_for_partial(story.project, closure)
     root = walked(call)
     carriers = {c.name for c in story.carriers}
-    owners = {name.rpartition(".")[0] for name in carriers} - {""}
-    names = (names_read(root) if root is not None else set()) | carriers | owners
+    holding = {name.rpartition(".")[0] for name in carriers} - {""}
+    names = (names_read(root) if root is not None else set()) | carriers | holding
     scope = module.scope_of(closure)
     needed = (read_by(closure.body) - names_bound(closure)) & names or names
     # in front of the step further down is outside of the closure, too

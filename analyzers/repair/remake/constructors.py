@@ -25,7 +25,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import Scope, spelled
-from analyzers.source.runs import bound_by, leading_to, read_by
+from analyzers.source.runs import bound_by, computing, read_by
 from analyzers.source.signatures import named, own_names
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import position, walk
@@ -135,7 +135,7 @@ def _moved(story: Story, making: Making) -> _Moved | None:
     before = [s for s in walk_scope(scope) if isinstance(s, ast.Assign) and s is not statement]
     before = [s for s in before if position(s) < position(statement)]
     local = [s for s in before if not any("." in name for name in bindings(s))]
-    led = leading_to(local, names_read(statement.value))
+    led = computing(local, names_read(statement.value))
     chain = [s for s in (*led, statement) if isinstance(s, ast.Assign)]
     needed = sorted(read_by(s.value for s in chain) & (named(scope) - {"self"}))
     keeping = kept_by(scope)

@@ -19,7 +19,7 @@ from analyzers.source.cells import Cell
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, called_name, names_read, statements_of, walked
 from analyzers.source.project import Module, Project, Scope
-from analyzers.source.runs import bound_by, first_reading, leading_to, made_of, read_by
+from analyzers.source.runs import bound_by, computing, first_reading, names_behind, read_by
 from analyzers.source.trees import position
 
 
@@ -110,7 +110,7 @@ def walked_anew(story: Story, rank: int) -> Iterator[Proposal]:
     that one reads."""
     shared, call = story.shared, story.root_call
     root = walked(call) if call is not None else None
-    if shared is None or shared.reached is None or root is None or not story.same_pass:
+    if shared is None or root is None or not story.same_pass:
         return
     if story.reuse.reached.at.frame != shared.frame or not _acts_between(shared):
         return
@@ -118,7 +118,7 @@ def walked_anew(story: Story, rank: int) -> Iterator[Proposal]:
     made = [s for s in before if position(s) < shared.freed_at]
     made = [s for s in made if not constructs(shared.module, s)]
     since = [s for s in before if position(s) > shared.freed_at]
-    flow, wanted = leading_to(since, names_read(root)), made_of(since, names_read(root))
+    flow, wanted = computing(since, names_read(root)), names_behind(since, names_read(root))
     cost = "The second backward learns from the weights as they are then."
     for at, chain in enumerate(makers(made, wanted), rank):
         head = first_reading(flow, bound_by(chain)) or shared.reached

@@ -14,8 +14,9 @@ from analyzers.repair.cut.cutting import cut
 from analyzers.repair.reschedule.schedule import Schedule, released
 from analyzers.repair.rewrite import head_of
 from analyzers.source.edits import Edit
-from analyzers.source.flow import assigned_parts, statements_of
+from analyzers.source.flow import statements_of
 from analyzers.source.project import Loop, spelled
+from analyzers.source.targets import assigned_pairs
 
 _TITLE = "Detach `{}` where the next pass begins"
 
@@ -39,7 +40,7 @@ def _where_kept(where: Spot, loop: Loop, name: str) -> list[Edit]:
     return [
         where.editor.append_to(part, ".detach()")
         for statement in statements_of(loop)
-        for target, part in assigned_parts(statement)
+        for target, part in assigned_pairs(statement)
         if spelled(target).startswith(f"{name}[") and isinstance(part, ast.Name | ast.Attribute)
     ]
 

@@ -12,9 +12,10 @@ from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.sites.names import quote_of
 from analyzers.source.calls import calls_named, owners, steps
 from analyzers.source.edits import Editor
-from analyzers.source.flow import assigned_parts, names_read, statements_of, walk_scope
+from analyzers.source.flow import names_read, statements_of, walk_scope
 from analyzers.source.project import Project, spelled
 from analyzers.source.runs import ahead_of, behind
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 
 MAX_CLEARED = 6  # names: more than a person would clear one by one
@@ -139,7 +140,7 @@ def _empty(gradient: str, project: Project) -> ast.expr | None:
     for _, function in project.each(ast.FunctionDef):
         given = {argument.arg for argument in function.args.args[1:]}
         for node in walk(function) if function.name == "__init__" else ():
-            for target, value in assigned_parts(node) if isinstance(node, ast.Assign) else ():
+            for target, value in assigned_pairs(node):
                 if isinstance(target, ast.Attribute) and target.attr == gradient:
                     if not given & names_read(value):
                         return value

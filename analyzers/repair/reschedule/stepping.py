@@ -18,7 +18,7 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, bound_within, names_read, value_of
 from analyzers.source.passes import pass_of
 from analyzers.source.project import Loop, spelled
-from analyzers.source.runs import ahead_of, bound_by, made_of
+from analyzers.source.runs import ahead_of, bound_by, names_behind
 from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
 
@@ -143,7 +143,7 @@ def fresh_forward(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
     """The forward of the failing loss behind the step; ever more of it, as far as needed."""
     before, head = schedule.before, [*schedule.between, schedule.walk][0]
     editor, where = schedule.where.editor, "behind the step"
-    for chain in makers(before, made_of(schedule.between, schedule.roots)):
+    for chain in makers(before, names_behind(schedule.between, schedule.roots)):
         along, cost = _with_readers(chain, [*before, schedule.step]), f"{_FRESH}."
         moved = along is not None
         yield computed(
@@ -229,7 +229,7 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
         leading = schedule.block[: schedule.block.index(schedule.walk)]
         # gradients that are cleared in front of the loop alone are meant to gather: one step behind
         gathers = _cleared_in_front(schedule, loop, in_front)
-        names = schedule.roots if gathers else made_of(leading, schedule.roots)
+        names = schedule.roots if gathers else names_behind(leading, schedule.roots)
         head, cost = head_of(loop), "The forward runs once in each pass."
         where, freed = "inside the loop", [*released(stale, loop)]
         for at, chain in enumerate(makers(before, names - bound_within(loop)), rank):

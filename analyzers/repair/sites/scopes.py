@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from analyzers.evidence import Hop, Place
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.source.flow import (
-    assigned_parts,
     backward_calls,
     bound_within,
     called_name,
@@ -18,6 +17,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import FUNCTIONS, Loop, Module, Project, Scope, spelled
 from analyzers.source.reads import attributes_loaded
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import remembered, walk
 from analyzers.source.writes import writes
 
@@ -138,7 +138,7 @@ def _given_to(scope: ast.AST) -> dict[str, set[str]]:
     """For each name that an assignment of the scope hands on as it is: to which names."""
     found: dict[str, set[str]] = {}
     for node in walk_scope(scope):
-        for target, value in assigned_parts(node) if isinstance(node, ast.stmt) else ():
+        for target, value in assigned_pairs(node):
             if isinstance(value, ast.Name | ast.Attribute):
                 found.setdefault(spelled(value), set()).add(spelled(target))
     return found

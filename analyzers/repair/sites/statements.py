@@ -9,8 +9,9 @@ from analyzers.evidence import Hop, Kind
 from analyzers.repair.cut.kinds import has_graph, part_at
 from analyzers.source.calls import calls_named
 from analyzers.source.detached import WITHOUT_GRAPH
-from analyzers.source.flow import assigned_parts, called_name, walked
+from analyzers.source.flow import called_name, walked
 from analyzers.source.project import FUNCTIONS, spelled
+from analyzers.source.targets import assigned_pairs
 
 _KEEPING = {"retain_graph", "create_graph"}
 _HANDED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
@@ -69,7 +70,7 @@ def _stored_kind(target: ast.expr, value: ast.expr | None, hop: Hop) -> Kind | N
 
 def _assignments(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """Each target with its value; without one where a value is taken apart."""
-    for target, value in assigned_parts(statement):
+    for target, value in assigned_pairs(statement):
         if isinstance(target, ast.Tuple | ast.List):
             yield from ((element, None) for element in target.elts)
         else:
