@@ -67,6 +67,6 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Stored without its graph; let go of before the copy; not stored at all."""
     evidence = evidence_in(match, MissingGraph)
-    yield from stored_detached(evidence.holders, evidence.at, project)
+    yield from stored_detached(evidence.holders, evidence.at, project, made=evidence.ended_at)
     yield from dropped_first(evidence.holders, evidence.at, project)
     yield from computed_anew(evidence.holders, project, rank=2)

@@ -266,10 +266,7 @@ SAID = 'My reviewer says "Trying to backward through the graph a second time" wi
         (f"{SAID} Here it runs, and he says that is luck.", "other"),
         (f"{SAID} With `retain_graph=True` it runs.", "graph-reuse"),
         (f"{SAID} It runs one epoch, then it dies.", "graph-reuse"),
-        (
-            f"This should give a number. The first epoch runs. Trying to backward through the graph a second time.",
-            "graph-reuse",
-        ),
+        (f"It should give a number. One epoch runs. {SAID[18:68]}, it says.", "graph-reuse"),
     ],
 )
 def test_an_error_that_is_denied_is_none(words: str, family: str) -> None:

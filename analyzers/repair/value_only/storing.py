@@ -11,27 +11,39 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.sentences import said
 from analyzers.explain.spots import assignments_to, names_held, root_of, spot
 from analyzers.repair.blocks import indentation, joined, rewritten
+from analyzers.repair.cut.detaching import LEAF, TORCH
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name
 from analyzers.source.project import Module, Project, is_path, spelled
 from analyzers.source.reads import read_behind
-from analyzers.source.targets import keyed
+from analyzers.source.targets import assigned_pairs, keyed
 from analyzers.source.trees import walk
 
 _KEY = re.compile(r"\[['\"]([^'\"]+)['\"]\]$")
 
 
 def stored_detached(
-    holders: Sequence[Holder], at: Place | None, project: Project, rank: int = 0
+    holders: Sequence[Holder],
+    at: Place | None,
+    project: Project,
+    rank: int = 0,
+    made: Place | None = None,
 ) -> Iterator[Proposal]:
-    """`.detach()` where the tensor is stored; else on what is copied."""
+    """`.detach()` where the tensor is stored, else where it was seen to be `made`; as a leaf, where
+    the copy is to learn; else on what is copied."""
     names = names_held(holders)
     edits = [edit for name in names for edit in _where_stored(name, project)]
     if edits:
         title = f"Store {said(names[:2])} without its graph"
         yield Proposal("detach-when-stored", title, joined(edits), "", rank)
+    elif (making := spot(project, made)) is not None:
+        for value in [v for _, v in assigned_pairs(making.statement) if not _is_plain(v)]:
+            cut, leaf = TORCH.at(making.editor, value), LEAF.at(making.editor, value)
+            title = f"Make {said(names[:1])} without its graph"
+            yield Proposal("detach-when-stored", title, (cut,), "", rank)
+            yield Proposal("new-leaf", f"{title}, as a leaf that can learn", (leaf,), "", rank + 1)
     where = spot(project, at)
     for call in calls_named(where.statement, "deepcopy") if where is not None else ():
         if where is not None and call.args and spelled(call.args[0]) in names:
