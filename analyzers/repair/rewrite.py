@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import joined
-from analyzers.source.edits import Edit, Editor
+from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import walked
 from analyzers.source.project import Loop, Module
 from analyzers.source.trees import walk
@@ -85,14 +85,23 @@ def top_level_in(module: Module, node: ast.AST, block: Sequence[ast.stmt]) -> as
 
 
 def sum_in_loop(
-    editor: Editor, loop: Loop, statement: ast.stmt, call: ast.Call, name: str
+    editor: Editor,
+    loop: Loop,
+    statement: ast.stmt,
+    call: ast.Call,
+    name: str,
+    *,
+    loss_first: bool = False,
 ) -> tuple[Edit, ...] | None:
-    """Instead of a backward in each pass: add up, then one backward behind the loop."""
+    """Instead of a backward in each pass: add up, then one backward behind the loop. `loss_first`:
+    only a loss knows how to be added to a number."""
     loss = walked(call)
     if loss is None or not isinstance(statement, ast.Expr) or statement.value is not call:
         return None
     start, end = editor.span(statement)
-    added = editor.text_of(loss)
+    text = editor.text_of(loss)
+    bare = f"({text})" if loss_first and needs_parentheses(loss) else text
+    added = f"{bare} + {name}" if loss_first else f"{name} + {text}"
     given = ", ".join(
         editor.text_of(keyword)
         for keyword in call.keywords
@@ -100,7 +109,7 @@ def sum_in_loop(
     )
     return (
         editor.insert_before(loop, f"{name} = 0"),
-        Edit(editor.module.path, start, end, f"{name} = {name} + {added}"),
+        Edit(editor.module.path, start, end, f"{name} = {added}"),
         editor.insert_after(loop, f"{name}.backward({given})"),
     )
 

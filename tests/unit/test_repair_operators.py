@@ -3,8 +3,13 @@ critic's forward anew on constants, a leaf that is asked for, plain numbers, row
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
+from analyzers.repair.rewrite import sum_in_loop
+from analyzers.source.edits import Editor, apply
+from analyzers.source.project import Project
 from tests.mending import recognise
 from tests.tracing import Tracing
 
@@ -312,6 +317,31 @@ THREE_BY_TURNS = """\
         first.step()
     """
 
+COPIED_UNDER_ANY_KEY = """\
+    import copy
+    import torch
+
+    def begin():
+        return {k: torch.randn(3, 1).requires_grad_() for k in ("near", "far")}
+
+    def joined(sent):
+        mean = {}
+        for key in sent[0]:
+            mean[key] = sum(one[key] for one in sent) / len(sent)
+        return mean
+
+    shared = begin()
+    for round_ in range(3):
+        sent = []
+        for site in range(2):
+            own = copy.deepcopy(shared)
+            optimizer = torch.optim.SGD(own.values(), lr=0.1)
+            sum((torch.randn(4, 3) @ w).pow(2).mean() for w in own.values()).backward()
+            optimizer.step()
+            sent.append(own)
+        shared = joined(sent)
+    """
+
 
 @pytest.mark.parametrize(
     ("script", "strategy", "line"),
@@ -360,6 +390,11 @@ THREE_BY_TURNS = """\
             "detach-at-definition",
             "self.wanted = features.pow(2).mean(0).detach()",
         ),
+        (
+            COPIED_UNDER_ANY_KEY,
+            "new-leaf",
+            "mean[key] = (sum(one[key] for one in sent) / len(sent)).detach().requires_grad_()",
+        ),
         (THREE_BY_TURNS, "steps-last", 'last.backward(inputs=first.param_groups[0]["params"])'),
     ],
 )
@@ -395,3 +430,23 @@ def test_only_what_no_step_changes_is_a_constant_of_a_closure(traced: Tracing) -
     found = recognise(traced, stepped)
     assert found is not None
     assert found.match.pattern == "lbfgs-closure"
+
+
+def test_what_only_a_loss_knows_to_add_to_a_number_is_added_to_it() -> None:
+    text = "for wanted in goals:\n    (guess - wanted).backward()\n"
+    project = Project({"train.py": text}, "train.py")
+    module = project.module("train.py")
+    assert module is not None
+    loop = module.tree.body[0]
+    assert isinstance(loop, ast.For)
+    walk = loop.body[0]
+    assert isinstance(walk, ast.Expr)
+    assert isinstance(walk.value, ast.Call)
+    edits = sum_in_loop(Editor(module), loop, walk, walk.value, "total", loss_first=True)
+    assert edits is not None
+    assert apply(text, edits).splitlines() == [
+        "total = 0",
+        "for wanted in goals:",
+        "    total = (guess - wanted) + total",
+        "total.backward()",
+    ]

@@ -33,7 +33,9 @@ def sum_behind_loop(story: Story) -> Iterator[Proposal]:
     if call is None:
         return
     name = unused_name(shared.module, "total_loss")
-    summed = sum_in_loop(editor, loop, statement, call, name)
+    texts = [module.text for module in story.project.modules.values()]
+    first = story.reuse.engine != "torch" and not any("__radd__" in text for text in texts)
+    summed = sum_in_loop(editor, loop, statement, call, name, loss_first=first)
     if stepped := steps(loop):
         own = [s for s in loop.body if isinstance(s, ast.Expr) and steps(s)]
         alone = len(own) == len(stepped) == 1 and story.each_of_many
