@@ -7,7 +7,9 @@ from collections.abc import Iterator, Set
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.entries import entries, keys_of, stores, without_entries
+from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.spots import names_held, returns_of, root_of
+from analyzers.source.calls import calls_to
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.flow import bindings, called_name, names_read, statements_of, walk_scope
 from analyzers.source.project import Module, Project, Scope, spelled
@@ -29,7 +31,8 @@ def taken_as_old(fault: SilentFault, project: Project) -> bool:
     for module in project.modules.values():
         taken = _taken_before(module, keys_of(paths), project)
         for node in module.nodes:
-            if not isinstance(node, Computed) or isinstance(module.parents[node], ast.BinOp):
+            nested = isinstance(node, ast.BinOp) and isinstance(module.parents[node], ast.BinOp)
+            if nested or not isinstance(node, Computed):
                 continue
             operands = _operands(node)
             own_names = plain | _named(module, node, taken)
@@ -39,7 +42,7 @@ def taken_as_old(fault: SilentFault, project: Project) -> bool:
             kept = [_holds(one, names) or own for one, own in zip(read, whole, strict=True)]
             if not any(kept) or _bound_anew(fault, own_names, module, node):
                 continue
-            fresh = _fresh_names(module, node, project) - names
+            fresh = _fresh_names(module, module.scope_of(node), project) - names
             fresh |= _made_behind(fault, module, node, fresh) - names
             now = [any(n.endswith(".grad") or n in fresh for n in one) for one in read]
             if any(now) and (now != kept or sum(now) > 1):
@@ -56,7 +59,7 @@ def stored_gradients(
 ) -> Iterator[tuple[ast.stmt, ast.expr]]:
     """The statements that put a gradient under one of the keys, each with what is put there."""
     for statement, value in stores(module, keys):
-        fresh = _fresh_names(module, statement, project)
+        fresh = _fresh_names(module, module.scope_of(statement), project)
         if _reads_gradient(value) or (isinstance(value, ast.Name) and value.id in fresh):
             yield statement, value
 
@@ -144,15 +147,26 @@ def _read_by(module: Module, node: ast.expr) -> set[str]:
     return read
 
 
-def _fresh_names(module: Module, node: ast.AST, project: Project) -> set[str]:
-    """The plain names of the function around that stand for gradients just taken there."""
-    return {
+def _fresh_names(
+    module: Module, scope: Scope, project: Project, depth: int = MAX_CALLS
+) -> set[str]:
+    """The plain names of a function that stand for gradients just taken there, or by what calls
+    it."""
+    names = {
         name
-        for statement in statements_of(module.scope_of(node))
+        for statement in statements_of(scope)
         if isinstance(statement, ast.Assign)
         for name in bindings(statement)
         if "." not in name and _takes_gradients(statement, project)
     }
+    for caller, call in calls_to(project, getattr(scope, "name", "")) if depth else ():
+        given = _fresh_names(caller, caller.scope_of(call), project, depth - 1)
+        names |= {
+            parameter
+            for parameter, value in arguments(call, module, scope)
+            if _reads_gradient(value) or (isinstance(value, ast.Name) and value.id in given)
+        }
+    return names
 
 
 def _takes_gradients(statement: ast.stmt, project: Project) -> bool:

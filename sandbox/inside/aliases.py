@@ -111,8 +111,8 @@ class Aliases:
         return told or self._two_lists(self._lists_of(frame, self._calls + 1))
 
     def crossed(self, call: Call) -> None:
-        """Doubt what a plain name held as a call began, alone or in a list, and the call wrote
-        to."""
+        """Doubt what a name or an attribute held as a call began, alone or in a list, and the call
+        wrote to."""
         held, self._local = self._local, []
         for name, gradients, versions in held:
             if all(t._version > v for t, v in zip(gradients, versions, strict=True)):
@@ -221,8 +221,9 @@ class Aliases:
             lasting = "." in kept.name.path
             items = _items(held)
             gradients = [g for item in items if (g := self._gradient(item)) is not None]
-            plain = kept.name.kind in ("local", "global") and kept.identity not in self._used
-            if plain and len(gradients) == len(items):
+            itself = kept.name.kind == "attribute" and kept.name.path.endswith(".grad")
+            unused = kept.identity not in self._used and not itself
+            if unused and kept.name.kind != "item" and len(gradients) == len(items):
                 self._local.append((kept.name, gradients, [t._version for t in gradients]))
             if isinstance(held, torch.Tensor) and (not lasting or kept.name.path.endswith(".grad")):
                 continue

@@ -13,25 +13,26 @@ from analyzers.source.project import FUNCTIONS, Scope
 MAX_CALLS = 4  # between a function and what is known to have run
 
 
-def ran_before(story: Walks, scope: Scope) -> bool:
+def ran_before(story: Walks, scope: Scope, again: bool = True) -> bool:
     """Whether a function called the loop's function, made an object, is the factory of closures,
-    or was called in front of the loop."""
+    or was called in front of the loop. A generator goes on later, if what is asked for is done
+    `again` in it: in a loop."""
     if story.is_outer(scope) or isinstance(scope, ast.Module):
         return True
     if constructs(story.project, scope) or _is_factory(story, scope):
         return True
-    return _called_in_front(story, scope)
+    return not (again and _is_generator(scope)) and _called_in_front(story, scope)
+
+
+def _is_generator(scope: Scope) -> bool:
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk_scope(scope))
 
 
 def _called_in_front(story: Walks, scope: Scope, depth: int = MAX_CALLS) -> bool:
     """Whether every call of a function stands outside the loop, in its function, in those that
     called it or where objects are made, and none of them is on the way to the walk; or in another
-    function that is called so. A generator goes on later."""
-    if (
-        not depth
-        or isinstance(scope, ast.Module)
-        or any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk_scope(scope))
-    ):
+    function that is called so."""
+    if not depth or isinstance(scope, ast.Module):
         return False
     around = [frame.scope for frame in story.above]
     running = [story.loop, *(frame.statement for frame in story.above)]
@@ -41,7 +42,8 @@ def _called_in_front(story: Walks, scope: Scope, depth: int = MAX_CALLS) -> bool
         or (
             not any(module.holds(one, call) for one in running)
             if module.scope_of(call) in around
-            else _called_in_front(story, module.scope_of(call), depth - 1)
+            else not _is_generator(module.scope_of(call))
+            and _called_in_front(story, module.scope_of(call), depth - 1)
         )
         for module, call in calls
     )

@@ -72,7 +72,7 @@ class Story(Walks):
         """Whether a binder of the carrier runs in the passes between the two calls."""
         if self.shared is not None and scope is self.shared.scope:
             return self.loop is None or module.holds(self.loop, statement)
-        if ran_before(self, scope):
+        if ran_before(self, scope, again=bool(module.loops_around(statement))):
             return False
         name = self.attribute
         return not name or not only_when_missing(self.project, statement, name)

@@ -9,13 +9,14 @@ from analyzers.evidence import Place, SilentFault
 from analyzers.explain.entries import keys_of, without_entries
 from analyzers.explain.old_gradients import handed_back, stored_gradients
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.recordtypes import record_fields
 from analyzers.explain.spots import Spot, names_held, root_of
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, names_read
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.reads import attributes_loaded
-from analyzers.source.targets import assigned_pairs
+from analyzers.source.targets import assigned_pairs, keyed
 
 _SHARING = ("detach", "view", "view_as", "reshape", "flatten", "ravel")
 
@@ -26,6 +27,7 @@ def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
     hands it back."""
     paths = names_held(fault.holders)
     wanted = {root_of(name) for name in without_entries(paths)}
+    wanted |= _in_records(project, {name.rpartition(".")[2] for name in wanted if "." in name})
     returned: set[ast.stmt] = set()
     for _, node in project.each(ast.stmt):
         if _binds(node, wanted):
@@ -43,6 +45,17 @@ def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
         if node in put
         or ((node in returned or _binds(node, wanted)) and list(_gradients(module, node)))
     ]
+
+
+def _in_records(project: Project, fields: set[str]) -> set[str]:
+    """The names that the script's records are given for these fields."""
+    return {
+        value.id
+        for _, call in project.each(ast.Call)
+        if (known := record_fields(project, spelled(call.func)))
+        for field, value in (*zip(known, call.args, strict=False), *keyed(call))
+        if field in fields and isinstance(value, ast.Name)
+    }
 
 
 def _binds(statement: ast.stmt, wanted: set[str]) -> bool:
