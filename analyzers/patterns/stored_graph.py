@@ -39,8 +39,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence
+from analyzers.evidence import Evidence, Place
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
+from analyzers.explain.reuse.handing import handed_for_good
 from analyzers.explain.reuse.measures import keeps_losses
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, line, matched, story_in
@@ -69,7 +70,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return matched(story, NAME, Certainty.LIKELY)
     if story.stored:
         return matched(story, NAME, Certainty.POSSIBLE if story.self_fed else Certainty.LIKELY)
-    return matched(story, NAME, Certainty.POSSIBLE)
+    handed = next(handed_for_good(story.reuse, project), None)
+    place = Place(handed[0].path, handed[1].lineno) if handed is not None else None
+    return matched(story, NAME, Certainty.POSSIBLE, place)
 
 
 def explain(match: Match, project: Project) -> str:

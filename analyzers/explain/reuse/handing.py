@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.evidence import Place
-from analyzers.source.calls import calls_named
+from analyzers.evidence import GraphReuse, Hop, Place
+from analyzers.explain.spots import hops_at, spot
+from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.flow import bindings, called_name, names_read, statements_of, value_of
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.signatures import positional
@@ -23,6 +24,21 @@ class Handing:
     argument: ast.expr
     path: str
     place: Place
+
+
+def handed_for_good(reuse: GraphReuse, project: Project) -> Iterator[tuple[Module, ast.expr, Hop]]:
+    """The arguments by which the run has seen an old value go into functions that are called for
+    what they keep: nothing is done with what they give. Each with what was seen of the value."""
+    for hop, given in hops_at(project, reuse.path, "argument"):
+        before = reuse.path[: reuse.path.index(hop)]
+        known = [(h, spot(project, h.at)) for h in before if {*h.carries} & {*hop.carries}]
+        for module, call in calls_to(project, getattr(given.statement, "name", "")):
+            scope = module.scope_of(call)
+            here = {h.name: h for h, where in known if where is not None and where.scope is scope}
+            if isinstance(module.parents.get(call), ast.Expr):
+                for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+                    if (held := here.get(spelled(argument))) is not None:
+                        yield module, argument, held
 
 
 def handings(project: Project, module: Module, region: ast.AST, name: str) -> Iterator[Handing]:

@@ -9,15 +9,14 @@ from itertools import chain
 
 from analyzers.evidence import Hop
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.handing import handed_for_good
 from analyzers.explain.sentences import said
 from analyzers.explain.spots import hops_at, spot
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.cutting import Cutting, cut, kind_carried
 from analyzers.repair.sites.scopes import is_seen, wants_gradient
 from analyzers.repair.sites.statements import read_in, spellings, stores
-from analyzers.source.calls import calls_to
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.project import spelled
 from analyzers.source.targets import assigned_pairs
 
 TRIED = 2  # stores that are each cut alone
@@ -54,23 +53,12 @@ def _stored(parts: list[tuple[Hop, list[Edit]]], rank: int) -> Proposal:
 
 
 def where_handed(cutting: Cutting, rank: int) -> Iterator[Proposal]:
-    """What a call hands to a function for good, which gives nothing back, cut in that call:
-    `buffer.add(x, y, logits.detach())`."""
-    path, project = cutting.reuse.path, cutting.project
-    edits: list[Edit] = []
-    for hop, given in hops_at(project, path, "argument"):
-        before = path[: path.index(hop)]
-        known = [(h, spot(project, h.at)) for h in before if {*h.carries} & {*hop.carries}]
-        for module, call in calls_to(project, getattr(given.statement, "name", "")):
-            if not isinstance(module.parents.get(call), ast.Expr):
-                continue
-            for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
-                for held, where in known:
-                    if where is None or where.scope is not module.scope_of(call):
-                        continue
-                    if held.name == spelled(argument):
-                        edits += cutting.replaced(module, argument, kind_carried(held))
-                        break
+    """What a call hands over for good, cut in that call: `buffer.add(x, y, logits.detach())`."""
+    edits = [
+        edit
+        for module, argument, hop in handed_for_good(cutting.reuse, cutting.project)
+        for edit in cutting.replaced(module, argument, kind_carried(hop))
+    ]
     if edits:
         yield cut("detach-when-handed-over", "Detach what is handed over", joined(edits), rank)
 
