@@ -65,6 +65,11 @@ MENDED = [
     "batch52/undetached_target/tennis_lambda_returns",
     "batch53/inplace_leaf/finger_stiffness",
     "batch54/derived_outside_loop/lj_mixing_table",
+    "batch56/deepcopy_nonleaf/ward_fedavg",
+    "batch56/grad_then_backward/shearwater_ffjord",
+    "batch58/aliased_grad/fibre_draw_hypergradient",
+    "batch58/derived_outside_loop/lemur_gammatone",
+    "batch58/stored_graph/pollen_slides_rehearsal",
 ]
 
 

@@ -159,6 +159,8 @@ class Cutting:
                 fields = [repr(field) for field in record_fields(self.project, name)]
                 if name != kind.name and not (kind.kind == "record" and set(known) <= set(fields)):
                     return None
+                if name == "dict" and node.args:  # a copy of another
+                    return None
                 fields = fields or list(known)
                 given = dict(zip(fields, node.args, strict=False))
                 given.update({repr(k.arg): k.value for k in node.keywords})
