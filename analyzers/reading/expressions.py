@@ -173,11 +173,9 @@ def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Value:
 
 @expression(ast.YieldFrom)
 def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Value:
+    with machine.feeding(node.value, frame.consumer):
+        value = machine.evaluate(node.value, frame)
     if frame.consumer is not None:
-        machine.consumers[node.value] = frame.consumer
-    value = machine.evaluate(node.value, frame)
-    if frame.consumer is not None:
-        del machine.consumers[node.value]
         for item in containers.listed(machine, value, frame):
             frame.consumer(item)
         return Unknown()

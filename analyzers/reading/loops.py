@@ -139,13 +139,11 @@ def _run(
 def _for(machine: Machine, node: ast.For, frame: Frame) -> Signal | None:
     call, numbered = _generator_of(node.iter)
     taking = _Taking(machine, node, frame, numbered)
-    machine.consumers[call] = taking
     try:
-        source = machine.evaluate(node.iter, frame)
+        with machine.feeding(call, taking):
+            source = machine.evaluate(node.iter, frame)
     except _Enough:
         return taking.end()
-    finally:
-        del machine.consumers[call]
     if taking.taken:
         return taking.end()
     items = containers.iterate(machine, source, frame)

@@ -8,8 +8,9 @@ event that is reported lies on a path that the script could take.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Seq
+from contextlib import contextmanager
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -116,6 +117,17 @@ class Machine:
         self.fed: set[Node] = set()  # leaves that the script changes by hand, or gives gradients
         self.library: list[str] = []
         self.model_names = model_names
+
+    @contextmanager
+    def feeding(self, call: ast.expr, consumer: Callable[[Value], None] | None) -> Iterator[None]:
+        """What a generator's call yields goes to the consumer, if there is one. The same call may
+        be under way around this one."""
+        outer = self.consumers
+        self.consumers = {**outer, call: consumer} if consumer is not None else outer
+        try:
+            yield
+        finally:
+            self.consumers = outer
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
         """The value of an expression; unknown where it is not followed."""

@@ -51,6 +51,8 @@ HOSTILE = {
     "exec": "exec('loss.backward()')\neval('1' * 10**9)\nloss.backward()\n",
     "endless generator": "def g():\n    while True:\n        yield model(1)\n"
     "for x in g():\n    x.backward()\n",
+    "a generator that goes through itself": "def g(n):\n    for x in g(n - 1) + [model(n)]:\n"
+    "        yield x\nfor x in g(3):\n    x.backward()\n",
     "class inherits itself": "class A: pass\nclass A(A):\n    def f(self): self.f().backward()\n",
     "imports itself": "from train import *\nimport train\nloss.backward()\n",
     "null": "x = 1\0\nloss.backward()\n",

@@ -73,7 +73,8 @@ def forward_into_cell(story: Story, cell: Cell) -> Iterator[Proposal]:
     names = {carrier.name for carrier in story.carriers} | story.root_names
     names -= {name for statement in inside for name in bindings(statement)}
     where = f"in {cell.label}, which calls its backward"
-    for rank, chain in enumerate(chains_of(module, module.tree, inside[0], names)):
+    before = _behind_the_making(story, module, inside[0])
+    for rank, chain in enumerate(chains_of(module, module.tree, before, names)):
         head, editor = _entry(inside, chain), Editor(module)
         alone = not _read_between(module.tree, chain, head)
         random = draws(chain) or _drops_out(story.project)
@@ -84,6 +85,14 @@ def forward_into_cell(story: Story, cell: Cell) -> Iterator[Proposal]:
 def statements_in(module: Module, cell: Cell) -> list[ast.stmt]:
     """The statements at the margin of the script that begin in the cell."""
     return [statement for statement in module.tree.body if statement.lineno in cell]
+
+
+def _behind_the_making(story: Story, module: Module, head: ast.stmt) -> ast.stmt:
+    """The statement behind the one that made the carriers, as the run (or the reading) saw it:
+    what comes later, up to the cell, may never have run."""
+    made = [carrier.place.line for carrier in story.carriers if carrier.place.file == module.path]
+    last = max((line for line in made if line < head.lineno), default=head.lineno)
+    return next((s for s in module.tree.body if last < s.lineno <= head.lineno), head)
 
 
 def _entry(inside: Sequence[ast.stmt], chain: Sequence[ast.stmt]) -> ast.stmt:
