@@ -54,13 +54,11 @@ def _stored(parts: list[tuple[Hop, list[Edit]]], rank: int) -> Proposal:
 
 def where_handed(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """What a call hands over for good, cut in that call: `buffer.add(x, y, logits.detach())`."""
-    edits = [
-        edit
-        for module, argument, hop in handed_for_good(cutting.reuse, cutting.project)
-        for edit in cutting.replaced(module, argument, kind_carried(hop))
-    ]
+    given = list(handed_for_good(cutting.reuse, cutting.project))
+    edits = [e for m, node, hop in given for e in cutting.replaced(m, node, kind_carried(hop))]
     if edits:
-        yield cut("detach-when-handed-over", "Detach what is handed over", joined(edits), rank)
+        title = f"Detach {said(hop.name for _, _, hop in given)} where it is handed over"
+        yield cut("detach-when-handed-over", title, joined(edits), rank)
 
 
 def where_asked(cutting: Cutting, rank: int) -> Iterator[Proposal]:
