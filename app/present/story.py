@@ -121,7 +121,8 @@ def steps(cause: Cause, family: str) -> list[Step]:
     ]
     if not any((s.file, s.line) == (cause.location.file, cause.location.line) for _, s, *_ in told):
         told.insert(
-            0, ("look", cause.location, f"{_line(cause, cause.location)}: start here.", "start")
+            0,
+            ("look", cause.location, f"{_line(cause, cause.location)} is where to start.", "start"),
         )
     return [
         Step(n, kind, spot.file, spot.line, text, note)
