@@ -6,14 +6,16 @@ import re
 import sys
 from functools import wraps
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from .asking import handed_to
+from .asking import bound_to, handed_to
 from .finding import Report, when_imported
 from .made_up import MadeUpBytes, asked_by_user, is_missing, made_up, name_of
 from .noise import COLUMNS, ROWS, noise, one_number
+from .sources import says
 
 _NUMBERS = re.compile(r"(?:np\.|numpy\.)?(int|float|bool)(?:_|16|32|64)?")
 
@@ -36,7 +38,7 @@ def _reading(original: Any, name: str) -> Any:
     def reading(file: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(file, MadeUpBytes) or (is_missing(file) and asked_by_user()):
             made_up(name_of(file), "an array of noise")
-            if name == "load" and str(file).endswith(".npz"):
+            if name == "load" and _holds_many(str(file), sys._getframe(1)):
                 return Arrays()
             flat = name == "fromfile"
             kind = kwargs.get("dtype") or (args[0] if flat and args else None)
@@ -45,6 +47,14 @@ def _reading(original: Any, name: str) -> Any:
         return original(file, *args, **kwargs)
 
     return reading
+
+
+def _holds_many(file: str, frame: FrameType) -> bool:
+    """Whether a file holds arrays by their names, as its own name or the script says."""
+    if Path(file).suffix:
+        return file.endswith(".npz")
+    name = bound_to(frame)
+    return bool(name) and says(rf"""\b{name}\[["']""")
 
 
 def _matlab(io: Any) -> None:

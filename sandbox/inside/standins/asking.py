@@ -7,6 +7,7 @@ import linecache
 import re
 from functools import lru_cache
 from types import CodeType, FrameType
+from typing import Any
 
 
 @lru_cache(maxsize=1024)
@@ -45,6 +46,28 @@ def _following(frame: FrameType) -> list[dis.Instruction]:
     listed = _instructions(frame.f_code)
     later = sorted(offset for offset in listed if offset > frame.f_lasti)
     return [listed[offset] for offset in later[:2]]
+
+
+def bound_to(frame: FrameType) -> str:
+    """The name that the frame gives to the result of the call that it is in; "" for none."""
+    following = _following(frame)
+    bound = following and following[0].opname.startswith("STORE_") and following[0].argval
+    return bound if isinstance(bound, str) else ""
+
+
+def taken_apart_for(frame: FrameType) -> Any:
+    """What the frame calls with a mapping taken apart right now, `called(**mapping)`; None if it
+    does not."""
+    one = _instructions(frame.f_code).get(frame.f_lasti)
+    at = one.positions if one is not None and one.opname == "DICT_MERGE" else None
+    if at is None or at.lineno is None:
+        return None
+    line = linecache.getline(frame.f_code.co_filename, at.lineno).encode()
+    first, *others = line[at.col_offset :].decode().partition("(")[0].strip().split(".")
+    called = {**frame.f_builtins, **frame.f_globals, **frame.f_locals}.get(first)
+    for name in others:
+        called = getattr(called, name, None)
+    return called
 
 
 def handed_to(frame: FrameType) -> str:

@@ -110,8 +110,10 @@ def loaded(file: Any) -> Any:
     `${…}` stands for another entry or for what the environment has."""
     import yaml
 
-    read = yaml.safe_load(Path(file).read_text()) or {}
-    return configured(_resolved(read, read))
+    read = yaml.safe_load(Path(file).read_text())
+    if isinstance(read, Config):  # what was made up
+        return read
+    return configured(_resolved(read or {}, read))
 
 
 def _resolved(value: Any, root: Any) -> Any:

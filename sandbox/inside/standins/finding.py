@@ -185,14 +185,18 @@ class _Later(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self._name = name
         self._change = change
         self._loader: Any = None
+        self._asking = False
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname != self._name:
+        if fullname != self._name or self._asking:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
+        self._asking = True
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self._asking = False
         if spec is not None and spec.loader is not None:
             self._loader, spec.loader = spec.loader, self
         return spec
@@ -201,6 +205,7 @@ class _Later(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
+        sys.meta_path.remove(self)  # not before: who only asks for the spec imports nothing
         self._loader.exec_module(module)
         self._change(module)
 

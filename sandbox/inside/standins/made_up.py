@@ -55,13 +55,27 @@ def is_missing(file: Any) -> bool:
     return isinstance(file, str | Path) and not os.path.exists(file)
 
 
+class MadeUpText(str):
+    """What was read of a text that was made up."""
+
+    __slots__ = ()
+
+
 class MadeUp(io.StringIO):
     """A text that was made up, which a parser may take for a whole configuration."""
 
     name = ""
+
+    def read(self, size: int | None = -1) -> str:
+        return MadeUpText(super().read(size))
 
 
 class MadeUpBytes(io.BytesIO):
     """Bytes that were made up, which a loader may take for an object."""
 
     name = ""
+
+
+def is_made_up(source: Any) -> bool:
+    """Whether a parser is given what was made up."""
+    return isinstance(source, MadeUp | MadeUpBytes | MadeUpText)

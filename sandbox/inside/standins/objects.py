@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
-import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import wraps
 from pathlib import Path
@@ -14,55 +14,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from .arguments import value_for
+from .answers import Answers
 from .asking import unpacked
-from .configs import Config
 from .finding import Report, when_imported
-from .made_up import MadeUp, MadeUpBytes, asked_by_user, is_missing, made_up, name_of
+from .made_up import MadeUpBytes, asked_by_user, is_made_up, is_missing, made_up, name_of
 from .noise import noise
-
-_NAMING = re.compile(
-    r"name|type|mode|kind|model|arch|dataset|split|optim|sched|activation|loss|backbone|task|env"
-    r"|method|norm|backend|precision|host|url|user|project|entity|tag|text|prompt|message|format"
-    r"|key|group|title|device|policy|target|column|id$"
-)
-
-
-class Answers(Config):
-    """A mapping that has every key it is asked for, with a value that fits the key's name."""
-
-    def __missing__(self, key: Any) -> Any:
-        self[key] = value_for(str(key), _kind_of(str(key)))
-        return self[key]
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self[name]
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        return self[key] if default is None else super().get(key, default)
-
-    def __contains__(self, key: Any) -> bool:
-        return True
-
-
-def _kind_of(name: str) -> Any:
-    """Whether a setting of this name is a whole number, another number, or a word."""
-    whole = value_for(name, str)
-    if whole != name:
-        return str
-    number = value_for(name, float)
-    if number == 0.5:  # nothing in the name says
-        return str if _NAMING.search(name.lower()) else float
-    return int if float(number).is_integer() else float
 
 
 def install(report: Report) -> None:
-    """`torch.load`, `pickle.load`, `json.load`, `yaml.load` of what was made up;
-    states that were made up and are loaded into modules and optimizers."""
+    """`torch.load`, and the parsers of settings, of what was made up; states that were made up and
+    are loaded into modules and optimizers."""
     patched: Any = torch
-    load, unpickle, parse = patched.load, pickle.load, json.load
+    load = patched.load
 
     @wraps(load)
     def loading(file: Any, *args: Any, **kwargs: Any) -> Any:
@@ -72,30 +35,25 @@ def install(report: Report) -> None:
             return State(name=Path(name).name)
         return load(file, *args, **kwargs)
 
-    @wraps(unpickle)
-    def unpickling(file: Any, *args: Any, **kwargs: Any) -> Any:
-        return Answers() if isinstance(file, MadeUpBytes) else unpickle(file, *args, **kwargs)
-
-    @wraps(parse)
-    def parsing(file: Any, *args: Any, **kwargs: Any) -> Any:
-        return Answers() if isinstance(file, MadeUp) else parse(file, *args, **kwargs)
-
     patched.load = loading
-    setattr(pickle, "load", unpickling)  # noqa: B010 (a function of C)
-    setattr(json, "load", parsing)  # noqa: B010 (typed otherwise)
-    when_imported("yaml", _yaml)
+    _parsing(pickle, "load")
+    _parsing(json, "load", "loads")
+    _parsing(tomllib, "load", "loads")
+    when_imported("yaml", lambda yaml: _parsing(yaml, "load", "safe_load", "full_load"))
     for kind in (patched.nn.Module, patched.optim.Optimizer):
         _loading_nothing(kind)
 
 
-def _yaml(yaml: Any) -> None:
-    for name in ("load", "safe_load", "full_load"):
-        original = getattr(yaml, name)
+def _parsing(module: Any, *names: str) -> None:
+    """Have the parsers of a module answer for what was made up."""
+    for name in names:
+        original = getattr(module, name)
 
-        def parsing(stream: Any, *args: Any, original: Any = original, **kwargs: Any) -> Any:
-            return Answers() if isinstance(stream, MadeUp) else original(stream, *args, **kwargs)
+        @wraps(original)
+        def parsing(source: Any, *args: Any, original: Any = original, **kwargs: Any) -> Any:
+            return Answers() if is_made_up(source) else original(source, *args, **kwargs)
 
-        setattr(yaml, name, parsing)
+        setattr(module, name, parsing)
 
 
 class Values(np.ndarray):

@@ -6,8 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from .answers import Answers
 from .made_up import asked_by_user, is_missing, made_up
 from .objects import State
+from .sources import OF_SETTINGS
 
 RATE = 16_000  # a second, of recordings: what stands beside the data in what a reader gives
 _READS = re.compile(r"read|load|open|^(?:.*file|dataset|image)$", re.IGNORECASE)
@@ -23,5 +25,8 @@ def read(function: str, args: tuple[Any, ...]) -> Any:
     path = Path(str(file))
     if not _SUFFIX.fullmatch(path.suffix) or not asked_by_user():
         return None
+    if path.suffix.lower() in OF_SETTINGS:
+        made_up(file, "a small text of its kind")
+        return Answers()
     made_up(file, "noise, in the form that the script asks of it,")
     return State(path.name, beside=RATE)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 _WORD = r"(?!-)(?=\S*[./\d])[\w./~:-]*[a-z0-9_](?=[ \t\n\"'`)]|$)"
 MAX_SOURCES, MAX_READ, MAX_FILES = 64, 1 << 18, 1024
-_SETTINGS = frozenset({".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf"})
+OF_SETTINGS = frozenset({".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf"})
 
 
 @cache
@@ -26,7 +26,7 @@ def says(pattern: str) -> bool:
 @cache
 def settings() -> str | None:
     """The one file of settings that was sent and that no script speaks of: an argument names it."""
-    sent = [p for p in sorted(Path().rglob("*"))[:MAX_FILES] if p.suffix in _SETTINGS]
+    sent = [p for p in sorted(Path().rglob("*"))[:MAX_FILES] if p.suffix in OF_SETTINGS]
     unnamed = [str(p) for p in sent if not any(p.name in text for text in texts())]
     return unnamed[0] if len(unnamed) == 1 else None
 

@@ -10,7 +10,7 @@ from torch import nn
 
 from .functions import Wishes, of_parts, rank
 from .layers import BATCH, fits, taken_by
-from .lineage import made_for, traced
+from .lineage import came_of, made_for, shape_of, traced
 from .things import Thing
 
 
@@ -26,7 +26,7 @@ def asked_by(scopes: Iterable[dict[str, Any]]) -> Wishes:
         innermost = innermost or module
         if module is not innermost:
             return
-        wanted = taken_by(module)
+        wanted = taken_by(module) if given is not None else None  # else it is only being made
         if wanted is None:
             return
         yield from of_parts(given, wanted[-1])
@@ -39,6 +39,8 @@ def asked_by(scopes: Iterable[dict[str, Any]]) -> Wishes:
             yield path, wanted
         elif isinstance(given, Thing):
             yield given._path, "tensor"
+        elif isinstance(given, torch.Tensor):
+            yield from _of_what_it_came_of(given, wanted)
         hidden = names.get("hx")
         if isinstance(module, nn.RNNBase):
             yield from _of_states(module, given, hidden)
@@ -52,11 +54,28 @@ def asked_by(scopes: Iterable[dict[str, Any]]) -> Wishes:
             assert number < 2
 
 
+def _of_what_it_came_of(given: torch.Tensor, wanted: list[int]) -> Wishes:
+    """What was computed with as many dimensions has its sizes of what it came of, where these are
+    the same: behind the rows, these are to be as wanted."""
+    path, own = came_of(given), list(map(int, given.shape))
+    shape = shape_of(path) if path else []
+    if path is None or len(shape) != len(own):
+        return
+    ends = [*own[: -len(wanted)], *wanted][-len(own) :]
+    sizes = zip(shape[1:], own[1:], ends[1:], strict=True)
+    yield path, [shape[0], *(new if old == now else old for old, now, new in sizes)]
+
+
 def _of_states(module: nn.RNNBase, given: Any, hidden: Any) -> Wishes:
     """A batch as large as that of the states that the text itself makes."""
     states = hidden if isinstance(hidden, tuple) else (hidden,)
     size = next((int(h.shape[1]) for h in states if rank(h) == 3 and not made_for(h)), 0)
     path, axis = made_for(given), 0 if module.batch_first else 1
+    if path is None and size and (path := came_of(given)):
+        rows, *others = shape_of(path) or [0]
+        if rank(given) == 3 and rows == given.shape[axis] != size:
+            yield path, [size, *others]
+        return
     if path is None or not size:
         return
     if rank(given) == 2:

@@ -1,0 +1,75 @@
+"""Settings in files that were not sent: a mapping that has whatever it is asked for."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from .arguments import value_for
+from .asked_settings import parted_keys, read_keys
+from .asking import taken_apart_for
+from .configs import Config
+
+_NAMING = re.compile(
+    r"name|type|mode|kind|model|arch|dataset|split|optim|sched|activation|loss|backbone|task|env"
+    r"|method|norm|backend|precision|host|url|user|project|entity|tag|text|prompt|message|format"
+    r"|key|group|title|device|policy|target|column|manifest|id$"
+)
+
+
+class Answers(Config):
+    """A mapping that has every key it is asked for, with a value that fits the key's name; what the
+    project takes apart itself is such a mapping, too. A call that it is taken apart for gets the
+    arguments that it cannot do without."""
+
+    def __missing__(self, key: Any) -> Any:
+        name = str(key)
+        self[key] = Answers() if name in parted_keys() else value_for(name, _kind_of(name))
+        return self[key]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return self[key] if default is None else super().get(key, default)
+
+    def __contains__(self, key: Any) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[Any]:  # one of its own, or `**` would not ask for `keys`
+        return super().__iter__()
+
+    def keys(self) -> Any:
+        called = taken_apart_for(sys._getframe(1))
+        for name in _needed_by(called) if called is not None else ():
+            self[name]
+        return super().keys()
+
+
+def _needed_by(called: Any) -> list[str]:
+    """The arguments that a call must be given."""
+    try:
+        arguments = inspect.signature(called).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [
+        one.name
+        for one in arguments
+        if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+    ]
+
+
+def _kind_of(name: str) -> Any:
+    """Whether a setting of this name is a whole number, another number, or a word. Where the name
+    does not say, it is a whole number, which stands for others, too."""
+    if value_for(name, str) != name or name in read_keys():
+        return str
+    number = value_for(name, float)
+    if number == 0.5:  # nothing in the name says
+        return str if _NAMING.search(name.lower()) else int
+    return int if float(number).is_integer() else float

@@ -1,0 +1,142 @@
+"""What the project does with settings: it takes them apart (`cfg["model"]["width"]`,
+`cfg.model.width`), or reads the file that they name (`np.load(cfg.data.file)`)."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from .sources import texts
+
+_SETTINGS = re.compile(
+    r"^_?(c|cfg|conf|config|configs|configuration|hp|hparams|opts?|settings|spec)$"
+)
+_OF_MAPPINGS = frozenset({"get", "items", "keys", "values", "pop", "setdefault", "copy"})
+_READERS = frozenset(
+    {"open", "Path", "load", "read", "read_csv", "loadtxt", "genfromtxt", "fromfile", "imread"}
+    | {"File", "exists", "isfile", "isdir", "listdir", "join", "makedirs", "ImageFolder", "glob"}
+)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@cache
+def parted_keys() -> frozenset[str]:
+    """Keys whose values are asked for items, attributes of no text, or taken apart by `**`; by
+    themselves, by a name, or by the function that they are handed to."""
+    trees, nodes = _trees(), _nodes()
+    parted = {name for node in nodes for name in _parted_by(node)}
+    functions = {name: function for tree in trees for name, function in _functions(tree)}
+    found = set[str]()
+    for node in nodes:
+        if (inner := _taken_from(node)) is not None and (key := _key(inner)) is not None:
+            found.add(key)
+        if isinstance(node, ast.Assign) and (key := _key(node.value)) is not None:
+            if any(isinstance(t, ast.Name) and t.id in parted for t in node.targets):
+                found.add(key)
+        if isinstance(node, ast.Call):
+            handed = _handed(node, functions)
+            found |= {key for key, argument in handed if argument in parted}
+    return frozenset(found)
+
+
+@cache
+def read_keys() -> frozenset[str]:
+    """Keys whose values are the names of files that something reads."""
+    return frozenset(
+        key
+        for node in _nodes()
+        if isinstance(node, ast.Call) and _name_of(node) in _READERS
+        for given in node.args
+        if (key := _key(given)) is not None
+    )
+
+
+@cache
+def _trees() -> tuple[ast.Module, ...]:
+    return tuple(_parsed())
+
+
+@cache
+def _nodes() -> tuple[ast.AST, ...]:
+    return tuple(node for tree in _trees() for node in ast.walk(tree))
+
+
+def _parsed() -> Iterator[ast.Module]:
+    for text in texts():
+        try:
+            yield ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+
+
+def _taken_from(node: ast.AST) -> ast.expr | None:
+    """What is taken apart here."""
+    match node:
+        case ast.Subscript(value=inner, slice=ast.Constant(value=str())):
+            return inner
+        case ast.Attribute(value=inner, attr=name) if not hasattr(str, name):
+            return inner
+        case ast.Attribute(value=inner, attr=name) if name in _OF_MAPPINGS:
+            return inner
+        case ast.keyword(arg=None, value=inner):
+            return inner
+    return None
+
+
+def _parted_by(node: ast.AST) -> Iterator[str]:
+    inner = _taken_from(node)
+    if isinstance(inner, ast.Name):
+        yield inner.id
+
+
+def _key(node: ast.expr) -> str | None:
+    """The key of a setting that this asks for: by a word, or as an attribute of settings."""
+    match node:
+        case ast.Subscript(slice=ast.Constant(value=str(key))):
+            return key
+        case ast.Attribute(value=inner, attr=key) if _holds_settings(inner):
+            return key
+    return None
+
+
+def _holds_settings(node: ast.expr) -> bool:
+    match node:
+        case ast.Name(id=name):
+            return _SETTINGS.fullmatch(name.lower()) is not None
+        case ast.Attribute(value=inner, attr=name):
+            return _SETTINGS.fullmatch(name.lower()) is not None or _holds_settings(inner)
+        case ast.Subscript(value=inner, slice=ast.Constant(value=str())):
+            return _holds_settings(inner)
+    return False
+
+
+def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
+    """Functions by their names, constructors by those of their classes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            for part in node.body:
+                if isinstance(part, Function) and part.name == "__init__":
+                    yield node.name, part
+        elif isinstance(node, Function):
+            yield node.name, node
+
+
+def _handed(call: ast.Call, functions: dict[str, Function]) -> Iterator[tuple[str, str]]:
+    """The keys of settings that a call is given, with the names that its function has for them."""
+    function = functions.get(_name_of(call))
+    if function is None:
+        return
+    names = [one.arg for one in function.args.args]
+    if names[:1] == ["self"]:
+        names = names[1:]
+    given = [*zip(names, call.args, strict=False)]
+    given += [(word.arg, word.value) for word in call.keywords if word.arg]
+    for argument, value in given:
+        if (key := _key(value)) is not None:
+            yield key, argument
+
+
+def _name_of(call: ast.Call) -> str:
+    return str(getattr(call.func, "id", getattr(call.func, "attr", "")))
