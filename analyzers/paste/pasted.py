@@ -25,7 +25,7 @@ class Pasted:
         read = self.text.splitlines()
         for number, (line, sent) in enumerate(zip(read, self.sent.splitlines(), strict=False), 1):
             around = [*read[max(number - 2, 0) : number - 1], *read[number : number + 1]]
-            if sent.lstrip().startswith("#"):
+            if not sent.strip() or sent.lstrip().startswith("#"):
                 continue
             if line.strip() != sent.strip() and (line.strip() or all(map(str.strip, around))):
                 return number, sent.strip()
@@ -40,6 +40,16 @@ class Pasted:
             if read.endswith(LOST_BODY) and not sent.rstrip().endswith(LOST_BODY.strip()):
                 return number, read.removesuffix(LOST_BODY).strip()
         return None
+
+    @property
+    def quoted(self) -> list[str]:
+        """The statements that stand on empty lines of the paste: its words quote them."""
+        lines = zip(self.text.splitlines(), self.sent.splitlines(), strict=False)
+        return [
+            read.strip()
+            for read, sent in lines
+            if read.strip() and f"`{read.strip()}`" in self.sent and not sent.strip()
+        ]
 
     def back(self, patched: str) -> str:
         """A patched form of `text`, told in what was sent: lines that the patch leaves alone are

@@ -13,6 +13,7 @@ from analyzers.paste.logical import Lines, Logical
 from analyzers.paste.margins import without_numbers
 from analyzers.paste.parsing import is_python, is_sentence, opens_block, statement
 from analyzers.paste.pasted import Pasted
+from analyzers.paste.quoted import with_quoted
 from analyzers.paste.regions import Region, regions, without_prompts
 from analyzers.paste.repairs import repaired
 from analyzers.source.cells import is_marker
@@ -115,7 +116,7 @@ def written(text: str, parts: Sequence[Piece]) -> Pasted | None:
         python = "".join(_rows(text, code))
         fault = _fault(python)
         if fault is None:
-            return Pasted(python, text)
+            return Pasted(with_quoted(python, text), text)
         kept = [c for c in code if not c.line.first <= fault - 1 <= c.line.last]
         code = kept if len(kept) < len(code) else code[:-1]
     return None

@@ -67,7 +67,7 @@ def findings(case: Case, seen: Observation, mended: Mended, clock: Clock) -> Fin
         timings_ms=clock.timings(),
         truncated=[*case.reading.incomplete, *_cut(seen)],
         basis="traceback" if reported and not seen.evidence else basis_of(case, seen),
-        world=assumptions(seen),
+        world=assumptions(case, seen),
         next=next_steps(decided, case, seen, listed),
     )
 

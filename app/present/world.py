@@ -31,11 +31,14 @@ def is_completed(seen: Observation) -> bool:
     return any(a.kind not in _AS_SENT for a in assumed)
 
 
-def assumptions(seen: Observation) -> list[Assumption]:
+def assumptions(case: Case, seen: Observation) -> list[Assumption]:
     """Everything that was put in the place of what was not sent, each named once."""
     if seen.trace is None:
         return []
     named = [(a.kind, a.name, a.text) for a in seen.trace.assumed]
+    for line in case.pasted[case.project.entry].quoted if case.pasted else ():
+        text = f"`{line}` was taken from the words around the code."
+        named.append(("name", line.partition("=")[0].strip(), text))
     known = {name for _, name, _ in named}
     for stand_in in seen.trace.stand_ins:
         if stand_in.name not in known:

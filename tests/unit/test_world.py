@@ -26,7 +26,7 @@ def test_substitutes_for_packages_leave_a_run_what_it_is() -> None:
     seen = seen_with(package)
     assert basis_of(CASE, seen) == "run"
     assert decide(CASE, seen, []) == "healthy"
-    assert [(a.kind, a.name) for a in assumptions(seen)] == [
+    assert [(a.kind, a.name) for a in assumptions(CASE, seen)] == [
         ("package", "gym"),
         ("package", "wandb"),
     ]
@@ -37,7 +37,7 @@ def test_a_run_that_was_completed_is_never_called_healthy() -> None:
     seen = seen_with(name, name)
     assert basis_of(CASE, seen) == "completed"
     assert decide(CASE, seen, []) == "inconclusive"
-    assert [a.name for a in assumptions(seen)] == ["netD", "wandb"]
+    assert [a.name for a in assumptions(CASE, seen)] == ["netD", "wandb"]
 
 
 def test_a_run_without_a_backward_call_is_never_called_healthy() -> None:

@@ -46,11 +46,17 @@ class Building:
         loosely = not asked and self._world.role(path) == "function"  # its name has to say so
         if loosely or len(fitting) > 1 or (any(n in self._made for n in fitting) and not another):
             fitting = [n for n in fitting if _is_alike(plain_name(path), n)]
-        if len(fitting) != 1:
+        if len(fitting) != 1 or self._is_named_by_another(path, fitting[0]):
             return None
         (name,) = fitting
         self._named.setdefault(name, path)
         return self.built(self._unmade[name], self._kind(name), another)
+
+    def _is_named_by_another(self, path: str, name: str) -> bool:
+        """Whether another name of the text speaks of a class, and this one does not."""
+        others = (other for other in self._world.uses.of if other.isidentifier() and other != path)
+        alike = any(_is_alike(o, name) and self._world.use(o).called for o in others)
+        return alike and not _is_alike(plain_name(path), name)
 
     def _is_another(self, path: str, name: str) -> bool:
         """Whether a plain name stands for one more object of a class, beside that of another."""

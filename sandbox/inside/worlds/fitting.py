@@ -49,6 +49,17 @@ def of_rows(args: tuple[Any, ...]) -> Wishes:
                 yield path, shape[:-less]
 
 
+def of_more(args: tuple[Any, ...]) -> Wishes:
+    """What does not fit a tensor of the text's own, by its last size, came of what has that size
+    beyond those that an index took."""
+    given = [tensor for tensor in flat(args) if tensor.dim()]
+    own = [tensor for tensor in given if not sources(tensor)]
+    for tensor in given:
+        path = came_of(tensor)
+        for other in own if path and not made_for(tensor) else ():
+            yield path, [*shape_of(path), int(other.shape[-1])]
+
+
 def of_numbers(args: tuple[Any, ...], one: int, other: int) -> Wishes:
     """So many numbers and so many others: what one of the tensors came of has rows where each
     should be a number (`scale[t].view(-1, 1)`), or another number of rows than what is made of

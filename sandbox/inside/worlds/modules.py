@@ -55,15 +55,21 @@ def asked_by(scopes: Iterable[dict[str, Any]]) -> Wishes:
 
 
 def _of_what_it_came_of(given: torch.Tensor, wanted: list[int]) -> Wishes:
-    """What was computed with as many dimensions has its sizes of what it came of, where these are
-    the same: behind the rows, these are to be as wanted."""
+    """What was computed with as many dimensions has its sizes of what it came of, or so many times
+    these: behind the rows, they are to be as wanted."""
     path, own = came_of(given), list(map(int, given.shape))
     shape = shape_of(path) if path else []
     if path is None or len(shape) != len(own):
         return
     ends = [*own[: -len(wanted)], *wanted][-len(own) :]
     sizes = zip(shape[1:], own[1:], ends[1:], strict=True)
-    yield path, [shape[0], *(new if old == now else old for old, now, new in sizes)]
+    yield path, [shape[0], *(_resized(old, now, new) for old, now, new in sizes)]
+
+
+def _resized(old: int, now: int, wanted: int) -> int:
+    """The size of what something was put together of, for that to have the wanted one."""
+    times, rest = divmod(now, old) if old else (0, 1)
+    return wanted // times if times and not rest and wanted % times == 0 else old
 
 
 def _of_states(module: nn.RNNBase, given: Any, hidden: Any) -> Wishes:

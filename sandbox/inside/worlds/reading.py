@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from .paths import Paths
-from .uses import NUMERIC, Use, last_name, root, with_any_item
+from .uses import NUMERIC, OF_TWO, Use, last_name, root, with_any_item
 
 
 class Uses(Paths, ast.NodeVisitor):
@@ -19,9 +20,12 @@ class Uses(Paths, ast.NodeVisitor):
         return next((self.of[one] for one in with_any_item(path) if one in self.of), None) or Use()
 
     def visit_Call(self, node: ast.Call) -> None:
-        outside, self._sizes = self._sizes, last_name(node.func) in NUMERIC
+        outside, self._sizes = self._sizes, last_name(node.func) in NUMERIC - OF_TWO
         self.generic_visit(node)
         self._sizes = outside
+        if last_name(node.func) in OF_TWO and len(node.args) == 1:
+            if isinstance(node.args[0], ast.Starred) and (use := self.use(node.args[0].value)):
+                use.parts = use.parts or 2
         given = [*node.args, *(keyword.value for keyword in node.keywords)]
         if (use := self.use(node.func)) is not None:
             use.called.append(node)
@@ -34,12 +38,16 @@ class Uses(Paths, ast.NodeVisitor):
             if (ends := self.use(_less(node.args[:2][-1]))) is not None:
                 ends.counted = True
         layer = isinstance(node.func, ast.Attribute) and root(node.func) == "nn"
+        sized = name in NUMERIC or (layer and name[:1].isupper())
         for argument in given:
+            for part in _terms(argument) if sized else ():
+                if (told := self.use(part)) is not None:
+                    told.number = True
             told = self.use(argument)
             if told is None:
                 continue
             told.given_to.add(name)
-            if name in NUMERIC or (layer and name[:1].isupper()):
+            if sized:
                 told.number = True
             elif name not in ("print", "len", "enumerate", "iter", "zip", "isinstance", "str"):
                 told.data = True
@@ -104,6 +112,14 @@ class Uses(Paths, ast.NodeVisitor):
         if (use := self.use(node.test)) is not None:
             use.tested = True
         self.generic_visit(node)
+
+
+def _terms(size: ast.expr) -> Iterator[ast.expr]:
+    """What a size is reckoned from: `n` and `hops` of `n * (hops + 1)`."""
+    if isinstance(size, ast.BinOp):
+        for part in (size.left, size.right):
+            yield part
+            yield from _terms(part)
 
 
 def _less(end: ast.expr) -> ast.expr:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from ..standins import sizes
-from .fitting import of_fewer, of_longer, of_numbers, of_rows
+from .fitting import of_fewer, of_longer, of_more, of_numbers, of_rows
 from .functions import Wished, asked_of, ints, of_products
 from .here import Here
 from .lineage import came_of, flat, made_for, origin, shape_of, sources, traced
@@ -109,6 +109,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     if found := re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", message):
         yield from of_rows(failure.args)
         yield from of_numbers(failure.args, int(found[1]), int(found[2]))
+        yield from of_more(failure.args)
 
 
 def _of_indices(
@@ -219,6 +220,8 @@ def _of_one(failure: Failure) -> Iterator[tuple[str, Wished]]:
         shape = shape_of(path) if path else []
         if path and len(shape) > 1 and shape[0] == tensor.numel():
             yield path, shape[1:]
+        elif path and 0 < tensor.dim() < len(shape):
+            yield path, shape[: -tensor.dim()]
 
 
 def _of_partners(

@@ -31,6 +31,7 @@ WRAPPERS = frozenset(
 BUILTIN = frozenset(dir(builtins))
 _ITEM = r"\[[^\[\]]*\]"
 NUMERIC = frozenset({"range", "zeros", "ones", "randn", "rand", "full", "empty", "min", "max"})
+OF_TWO = frozenset({"min", "max", "minimum", "maximum"})  # of two tensors, if of several
 
 
 @dataclass
