@@ -1,4 +1,4 @@
-"""Gradients that a script hands on behind each walk, while nothing clears what they add up in."""
+"""Gradients that a script takes behind each walk, while nothing clears what they add up in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.explain.spots import Spot, root_of
 from analyzers.source.calls import calls_named
-from analyzers.source.flow import bindings, called_name, stored_into
+from analyzers.source.flow import bindings, called_name, stored_into, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.trees import position
 
@@ -29,6 +29,23 @@ def handed_on(where: Spot, leaves: Sequence[str]) -> bool:
         if _gives_away(statement):
             return True
         handed |= {name for name in bindings(statement) if name.isidentifier()}
+    return False
+
+
+def of_inputs(module: Module) -> bool:
+    """Whether a function that walks a graph reads the gradient of something that it binds itself:
+    an input that climbs the loss."""
+    for walk in calls_named(module.tree, "backward"):
+        scope = walk_scope(module.scope_of(walk))
+        made = {name for node in scope if isinstance(node, ast.Assign) for name in bindings(node)}
+        if any(
+            isinstance(node, ast.Attribute)
+            and node.attr == "grad"
+            and isinstance(node.ctx, ast.Load)
+            and spelled(node.value) in made
+            for node in scope
+        ):
+            return True
     return False
 
 

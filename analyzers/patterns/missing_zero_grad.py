@@ -46,7 +46,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from analyzers.evidence import Evidence, Place, SilentFault
-from analyzers.explain.handed import handed_on
+from analyzers.explain.handed import handed_on, of_inputs
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
@@ -72,6 +72,7 @@ TITLE = "Gradients of earlier steps are never cleared"
 SEEN_AS = "uncleared-gradients"
 UNTOUCHED = "nothing has cleared them between a step and the backward behind it"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
+TAKEN = "a backward for the gradient of an input has added to these gradients"
 FIGURES = "Norm of the gradients left over at each step"
 
 
@@ -85,10 +86,11 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None  # what the leaves are written with is no update
     foreign = fault.detail == FOREIGN
     partly = _left_by(fault, where)
-    if where is not None and partly is None and fault.gradient == "":
+    early = fault.detail == TAKEN  # cleared, and then added to by another backward
+    if where is not None and partly is None and fault.gradient == "" and not early:
         if cleared_already(where, fault.params, before=foreign):
             return None
-    if fault.doubtful and (where is None or not handed_on(where, fault.params)):
+    if fault.doubtful and (where is None or not _is_taken(fault, where, project)):
         return None
     name = optimizer_stepped(where) if where is not None else None
     if partly is not None:
@@ -129,6 +131,11 @@ def explain(match: Match, project: Project) -> str:
             f"{who} steps on gradients that are not its own alone: nothing clears what another "
             "loss has left in its parameters in front of its backward."
         )
+    elif fault.detail == TAKEN:
+        told = (
+            f"{who} steps on gradients that are not its own alone: behind `zero_grad`, backward "
+            "calls for the gradient of an input have left theirs in its parameters, too."
+        )
     elif match.location != fault.seen_at:
         told += f" Line {match.location.line} names its `zero_grad`, and does not call it."
     return f"{told} {measured(match, project, FIGURES)}"
@@ -145,7 +152,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     elif where is not None and (partly := _left_by(fault, where)) is not None:
         yield from clear_the_rest(where, partly, project)
     elif where is not None:
-        yield from clear_before_walk(where)
+        yield from clear_before_walk(where, again=fault.detail == TAKEN)
 
 
 def _left_by(fault: SilentFault, where: Spot | None) -> ast.stmt | None:
@@ -166,6 +173,14 @@ def _common(params: Sequence[str]) -> str:
 def _by_hand(fault: SilentFault) -> bool:
     """Whether the script updates the leaves itself: then the fault shows at a backward."""
     return fault.visit is not None
+
+
+def _is_taken(fault: SilentFault, where: Spot, project: Project) -> bool:
+    """Whether the script takes what a run was in doubt about: the gradient of an input that walks
+    were for, or what leaves have gathered."""
+    if fault.detail != TAKEN:
+        return handed_on(where, fault.params)
+    return any(of_inputs(module) for module in project.modules.values())
 
 
 def _takes_gradients(project: Project) -> bool:

@@ -1,4 +1,5 @@
-"""Finds steps that use, beside their own gradients, what a backward for another optimizer left."""
+"""Finds steps that use, beside their own gradients, what a backward for another optimizer left, or
+one that may have been for the gradient of an input."""
 
 from __future__ import annotations
 
@@ -16,13 +17,19 @@ from .parameters import Known
 class _Held:
     """What walks left in a parameter since it was cleared or stepped: `calls` with their lines.
     `served`: only another optimizer has stepped on the last of them, so far; `foreign` are the
-    lines of such calls that a walk has added to since, and `norm` what it found there."""
+    lines of such calls that a walk has added to since, and `norm` what it found there. `taken`: the
+    lines of walks for the gradient of something else."""
 
     gradient: tuple[int, int] = (0, 0)
     calls: list[tuple[int, str]] = field(default_factory=list)
     served: bool = False
     foreign: set[str] = field(default_factory=set)
+    taken: set[str] = field(default_factory=set)
     norm: float = 0.0
+
+    def is_mixed(self) -> bool:
+        """Whether the last walk has added to those for something else."""
+        return bool(self.taken) and self.norm > 0 and self.calls[-1][1] not in self.taken
 
 
 class Foreign:
@@ -30,13 +37,18 @@ class Foreign:
 
     A backward whose gradients another optimizer has stepped on belongs to that step. What it left
     in these parameters is foreign to their own step, unless their first step used its line, too:
-    then their losses are several, and walked apart. `norms`: by optimizer, of each step that used
-    what is foreign; `cleared`: how often something foreign was cleared instead.
+    then their losses are several, and walked apart. A backward may be for something else where it
+    feeds a leaf that was made anew when the script came to that line again (an input that climbs
+    the loss); so is what it leaves in parameters by the way. `norms`: by optimizer, of each step
+    that used what is foreign; `cleared`: how often something foreign was cleared instead; `taken`:
+    whether the last such step used what was for something else.
     """
 
     def __init__(self) -> None:
         self._held: dict[int, tuple[Known, _Held]] = {}
         self._first: dict[int, set[str]] = {}
+        self._inputs: dict[tuple[str, int], int] = {}  # by line and number: which tensor it was
+        self.taken = False
         self.norms: dict[int, list[float]] = {}
         self.cleared: Counter[int] = Counter()
 
@@ -46,15 +58,16 @@ class Foreign:
         for number, (known, held) in list(self._held.items()):
             gradient = known.gradient
             if gradient is None or (id(gradient), gradient._version) != held.gradient:
-                if known.optimizer is not None and (held.served or held.foreign):
+                if known.optimizer is not None and (held.served or held.foreign or held.taken):
                     cleared.add(known.optimizer)
                 del self._held[number]
-            elif held.served:
+            elif held.served or held.taken:
                 held.norm = float(torch.linalg.vector_norm(gradient.detach().double()))
         self.cleared.update(cleared)
 
     def after(self, call: Call) -> None:
         """Note whose gradients the walk has added to."""
+        remade = self._has_remade(call)
         for known in call.received:
             gradient = known.gradient
             if known.optimizer is None or gradient is None:
@@ -62,9 +75,21 @@ class Foreign:
             _, held = self._held.setdefault(known.id, (known, _Held()))
             if held.served and held.norm:
                 held.foreign.add(held.calls[-1][1])
+            if remade and held.calls and held.calls[-1][1] == call.line():
+                held.taken.add(call.line())
             held.served = False
             held.calls.append((call.n, call.line()))
             held.gradient = (id(gradient), gradient._version)
+
+    def _has_remade(self, call: Call) -> bool:
+        """Whether the walk feeds a leaf that was another tensor when its line was last run."""
+        found = False
+        for known in call.received:
+            if known.optimizer is None:
+                key, now = (call.line(), known.id), id(known.tensor())
+                found |= self._inputs.get(key, now) != now
+                self._inputs[key] = now
+        return found
 
     def stepped(self, optimizer: int, owned: list[Known]) -> list[Known]:
         """The parameters of this step that hold what is foreign to it."""
@@ -77,10 +102,10 @@ class Foreign:
             known
             for known in owned
             if (held := mine.get(known.id)) is not None
-            and held.foreign
-            and not held.foreign & first
             and held.calls[-1][1] in first
+            and ((held.foreign and not held.foreign & first) or held.is_mixed())
         ]
+        self.taken = any(mine[known.id].taken for known in stale)
         if stale:
             norm = sum(mine[known.id].norm ** 2 for known in stale) ** 0.5
             self.norms.setdefault(optimizer, []).append(norm)

@@ -28,6 +28,7 @@ GATHERED = "each backward has added to it"
 IDLE = "no backward call reaches any parameter that an optimizer holds"
 UNTOUCHED = "nothing has cleared them between a step and the backward behind it"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
+TAKEN = "a backward for the gradient of an input has added to these gradients"
 HOLDERS = 32  # that are told
 UPDATES = 64  # calls within which updates by hand are looked at
 
@@ -123,7 +124,8 @@ class SilentWatch(Observer):
             self._tell_stale(stale, figures, self._steps[optimizer], detail)
         if Clock.visits <= UPDATES and (stale := self._foreign.stepped(optimizer, owned)):
             used, cleared = self._foreign.norms[optimizer], self._foreign.cleared[optimizer]
-            self._tell_stale(stale, used, len(used) + cleared, detail=FOREIGN)
+            detail = TAKEN if self._foreign.taken else FOREIGN
+            self._tell_stale(stale, used, len(used) + cleared, detail=detail)
 
     def _has_moved(self, known: Known) -> bool:
         """Whether the step has used its gradient. A group may wait for a later one, or stay as it
@@ -143,7 +145,7 @@ class SilentWatch(Observer):
             names = [known.name for known in stale if known.name]
             at = frames.user_place(sys._getframe())
             told: Json = {"at": at, "params": names[:64], "figures": figures[:64]}
-            self._tell("uncleared-gradients", **told, detail=detail)
+            self._tell("uncleared-gradients", **told, detail=detail, doubtful=detail == TAKEN)
 
     def _tell_uncleared(self, call: Call) -> None:
         """Tell leaves that the script itself updates, again and again, and never clears."""

@@ -62,6 +62,57 @@ for x, y in loader:
     opt.step()
     print(score(net, held_out))
 """
+A_SIZE_RECKONED = """\
+class Reaches(nn.Module):
+    def __init__(self, gauges, c_in, c_out, hops=2):
+        super().__init__()
+        self.flow = nn.Parameter(torch.randn(gauges, gauges))
+        self.mix = nn.Conv2d(c_in * (hops + 1), c_out, 1)
+        self.powers = [torch.matrix_power(self.flow.softmax(1), n) for n in range(1, hops + 1)]
+
+    def forward(self, x):
+        seen = [x] + [torch.einsum("bcnt,nm->bcmt", x, p) for p in self.powers]
+        return self.mix(torch.cat(seen, dim=1))
+"""
+A_SIZE_OF_ITS_OWN = """\
+class Floor(nn.Module):
+    def __init__(self, bands=40):
+        super().__init__()
+        self.rate = nn.Parameter(torch.zeros(bands))
+        self.level = None
+
+    def forward(self, e):
+        level = e[:, 0] if self.level is None else self.level
+        for t in range(e.size(1)):
+            level = level + torch.sigmoid(self.rate) * (e[:, t] - level)
+        self.level = level
+        return level
+
+for e, y in stream:
+    loss = F.mse_loss(head(floor(e)), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+A_CAUSAL_LAYER = """class Left(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(3, 6, 5)
+        self.gru = nn.GRU(6, 6, batch_first=True)
+
+    def forward(self, x, h):
+        x = torch.cat([x.new_zeros(x.size(0), x.size(1), 4), x], dim=2)
+        return self.gru(self.conv(x).transpose(1, 2), h)
+
+left = Left()
+h = torch.zeros(1, 2, 6)
+for x, y in chunks:
+    out, h = left(x, h)
+    loss = F.mse_loss(out[:, -1].mean(1), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
 HANDED_TO_WHAT_IS_NOT_SENT = """\
 net = CropNet(bands=90)
 opt = torch.optim.Adam([*net.parameters(), *head.parameters()])
@@ -113,6 +164,9 @@ async def asked(script: str, error: str = "") -> Findings:
         pytest.param(AN_AXIS_OF_ONE, AGAIN, "per-sample-loop", 3, id="squeezed"),
         pytest.param(A_PART_OF_A_SEQUENCE, AGAIN, "recurrent-state", 9, id="sliced"),
         pytest.param(MORE_THAN_ONE_BATCH_OF_A_FILE, AGAIN, "forward-outside-loop", 2, id="rows"),
+        pytest.param(A_SIZE_RECKONED, AGAIN, "derived-outside-loop", 6, id="reckoned"),
+        pytest.param(A_SIZE_OF_ITS_OWN, AGAIN, "recurrent-state", 11, id="own"),
+        pytest.param(A_CAUSAL_LAYER, AGAIN, "recurrent-state", 14, id="padded"),
         pytest.param(LOSSES_COPIED, "", "starved-parameter", 6, id="copied"),
     ],
 )

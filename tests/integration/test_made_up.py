@@ -171,6 +171,38 @@ for row in pixels[:4]:
 """
 
 
+CONFIGURED = """\
+from dataclasses import dataclass
+from pathlib import Path
+import sys
+import numpy as np
+import torch
+import yaml
+from torch import nn
+
+@dataclass
+class Shape:
+    hidden: int
+    depth: int
+
+def build(shape):
+    return nn.GRUCell(shape["inputs"], shape["hidden"])
+
+config = yaml.safe_load(Path(sys.argv[1]).read_text())
+torch.manual_seed(config["seed"])
+shape = Shape(**config["shape"])
+rows = np.load(config["data"]["rows"])
+cell = build(config["cell"])
+optimizer = torch.optim.SGD(cell.parameters(), lr=config["optimizer"]["lr"])
+state = torch.zeros(config["streams"], cell.hidden_size)
+for _ in range(config["epochs"]):
+    state = cell(torch.zeros(len(state), cell.input_size) + float(rows["scale"]), state)
+    optimizer.zero_grad()
+    state.sum().backward()
+    optimizer.step()
+"""
+
+
 async def asked(script: str, **more: object) -> Findings:
     request = DiagnosisRequest.model_validate({"script": script, **more})
     (found,) = (await ask([request], [RUNNING]))[RUNNING]
@@ -266,3 +298,12 @@ async def test_a_missing_picture_is_made_up_for_the_real_library() -> None:
     assert {(a.kind, a.name) for a in found.world} >= {("file", "cat.png")}
     assert found.run is not None
     assert "PIL" not in found.run.stand_ins
+
+
+async def test_settings_that_were_not_sent_are_what_the_script_takes_apart() -> None:
+    again = "RuntimeError: Trying to backward through the graph a second time"
+    found = await asked(CONFIGURED, traceback=again)
+    assert found.run is not None
+    assert found.run.status == "reproduced"
+    assert found.causes[0].pattern == "recurrent-state"
+    assert "config.yaml" in {a.name for a in found.world if a.kind == "file"}

@@ -70,6 +70,8 @@ MENDED = [
     "batch58/aliased_grad/fibre_draw_hypergradient",
     "batch58/derived_outside_loop/lemur_gammatone",
     "batch58/stored_graph/pollen_slides_rehearsal",
+    "batch60/missing_zero_grad/pgd_hardening",
+    "batch60/starved_parameter/siam_tiles",
 ]
 
 

@@ -84,6 +84,33 @@ def test_an_optimizer_none_of_whose_parameters_are_reached(traced: Tracing) -> N
     assert "net.body.weight" in fault.params
 
 
+CLIMBING = """\
+body = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(body.parameters(), lr=0.1)
+for _ in range(6):
+    optimizer.zero_grad()
+    x = torch.randn(5, 3)
+    for _ in range(3):
+        x = x.detach().requires_grad_()
+        body(x).square().mean().backward()
+        x = x + 0.1 * x.grad.sign()
+    CLEAR
+    body(x.detach()).abs().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("clear", "expected"),
+    [("pass", [("uncleared-gradients", True)]), ("optimizer.zero_grad()", [])],
+)
+def test_what_an_input_climbs_by_stays_in_the_weights_unless_it_is_cleared(
+    traced: Tracing, clear: str, expected: list[tuple[str, bool]]
+) -> None:
+    result = traced(HEAD + CLIMBING.replace("CLEAR", clear))
+    assert [(fault.kind, fault.doubtful) for fault in result.trace.silent] == expected
+
+
 BY_HAND = """\
 w = torch.ones(3, requires_grad=True)
 for _ in range(3):

@@ -135,3 +135,32 @@ def test_numbers_of_lines_are_no_part_of_them(sent: list[str], read: list[str]) 
 
 def test_a_quoted_quote_is_read_and_a_prompt_is_none() -> None:
     assert without_quotes(["> > a = 2", "> > b = 3", ">>> c"]) == ["a = 2", "b = 3", ">>> c"]
+
+
+QUOTED = """\
+My own neuron. `reset()` clears it, `x = x.detach()` did not help.
+
+```python
+class Neuron(nn.Module):
+    def forward(self, x):
+        self.v = self.v + x
+        return self.v
+
+for x, y in loader:
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+```
+
+`net = nn.Sequential(Neuron(), Neuron())`, and `y` is one number a clip. `other = 3` is not used.
+"""
+
+
+def test_what_the_words_quote_stands_on_an_empty_line_ahead_of_its_use() -> None:
+    pasted = legible(QUOTED)
+    assert pasted is not None
+    made = "net = nn.Sequential(Neuron(), Neuron())"
+    assert pasted.text.splitlines()[7] == made
+    assert pasted.quoted == [made]
+    assert "other" not in pasted.text
+    assert pasted.first_changed is None
+    assert pasted.back(pasted.text) == QUOTED

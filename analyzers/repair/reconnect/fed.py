@@ -19,7 +19,13 @@ from analyzers.repair.reconnect.softening import (
     straight_through,
 )
 from analyzers.repair.reconnect.starving import Cut
-from analyzers.repair.reconnect.uncutting import later_cut, narrower_cut, other_cut, without_cut
+from analyzers.repair.reconnect.uncutting import (
+    cut_beside,
+    later_cut,
+    narrower_cut,
+    other_cut,
+    without_cut,
+)
 from analyzers.repair.reconnect.withheld import handed_on
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit
@@ -48,7 +54,9 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         yield other
         rank += 1
     if not narrower:
-        for whole in without_cut(where, rank):
+        beside = list(cut_beside(where, rank))
+        yield from beside
+        for whole in without_cut(where, rank + len(beside)):
             yield replace(whole, edits=(*whole.edits, *_with_torch(where)))
         yield from _passed_earlier(where, project, rank)
     if not cuts_in(where.statement):

@@ -30,9 +30,11 @@ from analyzers.source.flow import (
     definitions,
     is_dotted,
     names_read,
+    value_of,
     walk_scope,
 )
 from analyzers.source.project import Module, Project, spelled
+from analyzers.source.reads import read_behind
 from analyzers.source.runs import behind, bound_by
 from analyzers.source.trees import walk
 
@@ -120,6 +122,26 @@ def _compared(node: ast.AST | None) -> list[ast.expr]:
         case ast.Call(args=[one, other]):
             return [one, other]
     return []
+
+
+def cut_beside(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """What is read once to make something of it, and elsewhere only beside that, keeps its graph
+    for the first: `made, [t.detach() for t in kept]` behind `made = [f(t) for t in kept]`."""
+    editor, module = where.editor, where.module
+    for name in bindings(where.statement):
+        reads = read_behind(where.scope, where.statement, name)
+        at = [module.statement_at(node.lineno, node.col_offset) for node in reads]
+        made = {*bindings(at[0])} if at and at[0] is not None else set()
+        others = list(zip(reads, at, strict=True))[1:]
+        if not others or not all(s is not None and names_read(s) & made for _, s in others):
+            continue
+        edits = [edit for node in cuts_in(where.statement) for edit in _uncut(editor, node)]
+        each = isinstance(value_of(where.statement), ast.ListComp)
+        for node, _ in others:
+            form = f"[t.detach() for t in {name}]" if each else f"{name}.detach()"
+            edits.append(editor.replace(node, form))
+        title = f"Detach `{name}` only beside what is made of it"
+        yield Proposal("cut-beside", title, joined(edits), "", rank)
 
 
 def later_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:

@@ -50,9 +50,10 @@ def _clearing(where: Spot, params: Sequence[str], block: Sequence[ast.stmt]) -> 
     return (statement for statement in block if owners(statement, "zero_grad") & names)
 
 
-def clear_before_walk(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def clear_before_walk(where: Spot, rank: int = 0, *, again: bool = False) -> Iterator[Proposal]:
     """`zero_grad()` in front of the first backward that feeds the step, in place of one that stands
-    elsewhere; else in front of the last, where those before it are for others."""
+    elsewhere; else in front of the last, where those before it are for others. `again`: what stands
+    in the step's own block comes too early."""
     name = optimizer_stepped(where)
     if name is None:
         return
@@ -66,7 +67,8 @@ def clear_before_walk(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     stepped = max((at for at, s in enumerate(ahead) if steps(s)), default=-1)
     walks = [s for s in ahead[stepped + 1 :] if calls_named(s, "backward", "manual_backward")]
     places = [where.editor.insert_before(s, line) for s in dict.fromkeys([*walks[:1], *walks[-1:]])]
-    deleted = [where.editor.delete(s) for s in _elsewhere(where, name)]
+    early = [s for s in ahead if again and _spelled_alone(s).startswith(f"{name}.zero_grad(")]
+    deleted = [where.editor.delete(s) for s in [*_elsewhere(where, name), *early]]
     for place in places or [where.editor.insert_after(where.statement, line)]:
         yield Proposal("zero-grad", title, joined([place, *deleted]), "", rank)
         rank += 1
@@ -182,4 +184,9 @@ def _elsewhere(where: Spot, name: str) -> list[ast.Expr]:
     outer = [s for loop in where.module.loops_around(where.statement)[1:] for s in loop.body]
     outer += [where.statement, *behind(where.module, where.statement)]
     clears = [s for s in statements_of(where.scope) if isinstance(s, ast.Expr) and s in outer]
-    return [s for s in clears if spelled(s.value).startswith(f"{name}.zero_grad(")]
+    return [s for s in clears if _spelled_alone(s).startswith(f"{name}.zero_grad(")]
+
+
+def _spelled_alone(statement: ast.stmt) -> str:
+    """The statement as it is written, if it is an expression alone."""
+    return spelled(statement.value) if isinstance(statement, ast.Expr) else ""

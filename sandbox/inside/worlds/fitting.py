@@ -55,9 +55,9 @@ def of_more(args: tuple[Any, ...]) -> Wishes:
     given = [tensor for tensor in flat(args) if tensor.dim()]
     own = [tensor for tensor in given if not sources(tensor)]
     for tensor in given:
-        path = came_of(tensor)
-        for other in own if path and not made_for(tensor) else ():
-            yield path, [*shape_of(path), int(other.shape[-1])]
+        path = None if made_for(tensor) else came_of(tensor)
+        if path is not None:
+            yield from ((path, [*shape_of(path), int(other.shape[-1])]) for other in own)
 
 
 def of_numbers(args: tuple[Any, ...], one: int, other: int) -> Wishes:

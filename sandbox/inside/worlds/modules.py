@@ -26,7 +26,9 @@ def asked_by(scopes: Iterable[dict[str, Any]]) -> Wishes:
         innermost = innermost or module
         if module is not innermost:
             return
-        wanted = taken_by(module) if given is not None else None  # else it is only being made
+        if given is None:  # it is only being made, or looks at something else
+            continue
+        wanted = taken_by(module)
         if wanted is None:
             return
         yield from of_parts(given, wanted[-1])

@@ -192,7 +192,7 @@ def _by_rest(path: str, use: Use, name: str) -> str:
     if use.given_to & _OPTIMIZERS and not path.endswith(")"):
         return "weights"
     named_so = any(re.search(pattern, name) for pattern, _ in _SETTINGS)
-    if named_so and not is_tensor_like(use) and not is_loaded(path):
+    if named_so and not is_tensor_like(use) and not (is_loaded(path) or "[]" in path):
         return "number"
     if "lr" in use.given_to or (use.number and not (_DATA.search(name) and use.data)):
         return "number"
