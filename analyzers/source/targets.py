@@ -67,6 +67,11 @@ def each_taken(module: Module, node: ast.AST) -> Iterator[tuple[ast.expr, ast.ex
             yield from _pairs(parent.target, parent.iter)
 
 
+def taken_by(loop: ast.For) -> list[tuple[ast.expr, ast.expr]]:
+    """What each target of a loop is taken from: of `a, b in zip(xs, ys)` two pairs."""
+    return _pairs(loop.target, loop.iter)
+
+
 def _pairs(target: ast.expr, source: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
     """What each target of a loop is taken from: of `a, b in zip(xs, ys)` two pairs."""
     match target, source:

@@ -195,14 +195,29 @@ def by_optimizer(trace: Trace) -> dict[int, list[Step]]:
 
 
 def _numbering(reference: Trace, candidate: Trace) -> dict[int, int]:
-    """The candidate's parameters by the reference's numbers: by name where names are plain; leaves
-    that come and go (inputs), in the order in which they came."""
+    """The candidate's parameters by the reference's numbers: by name where names are plain, else by
+    their places among those of an optimizer; leaves that come and go (inputs), in the order in
+    which they came."""
     ours, theirs = _named(reference), _named(candidate)
     number = {theirs[name].id: ours[name].id for name in ours.keys() & theirs.keys()}
-    passing, others = _passing(reference, number.values()), _passing(candidate, number)
-    for size in passing.keys() & others.keys():
-        number |= dict(zip(others[size], passing[size], strict=False))
+    mine, others = _owned(reference), _owned(candidate)
+    for optimizer in mine.keys() & others.keys():
+        pairs = list(zip(others[optimizer], mine[optimizer], strict=False))
+        if all((one.name, one.shape) == (other.name, other.shape) for one, other in pairs):
+            number |= {one.id: other.id for one, other in pairs if one.id not in number}
+    passing, strangers = _passing(reference, number.values()), _passing(candidate, number)
+    for size in passing.keys() & strangers.keys():
+        number |= dict(zip(strangers[size], passing[size], strict=False))
     return number
+
+
+def _owned(trace: Trace) -> dict[int, list[Parameter]]:
+    """The parameters of each optimizer, in the order of their numbers."""
+    found: dict[int, list[Parameter]] = defaultdict(list)
+    for _, parameter in sorted({p.id: p for p in trace.parameters}.items()):
+        if parameter.optimizer is not None:
+            found[parameter.optimizer].append(parameter)
+    return found
 
 
 def _passing(trace: Trace, known: Collection[int]) -> dict[int, list[int]]:

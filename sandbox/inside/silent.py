@@ -83,6 +83,7 @@ class SilentWatch(Observer):
     def after(self, call: Call) -> None:
         """Look for growth, and count what the optimizers' parameters received."""
         if call.kind == "backward":
+            self._starving.walked(call.received)
             for known in call.received:
                 self._spent.pop(known.id, None)
                 tensor = known.tensor()

@@ -26,7 +26,8 @@ class Starving:
     Which modules are called is watched only where a first step met a parameter without gradient:
     what no forward pass uses (a head switched off by a flag) is not starved. A module of its own
     beside those that learn may be frozen on purpose, or be a copy that follows: it starves where
-    its calls build graphs, which somebody then cuts, and nothing else moves its values.
+    its calls build graphs, which somebody then cuts, and nothing else moves its values. And what
+    only ever steps behind walks that reach nobody's parameters trains nothing.
     """
 
     def __init__(self, parameters: Parameters) -> None:
@@ -39,10 +40,19 @@ class Starving:
         self._idle: dict[int, Known] = {}
         self._zeros: dict[int, dict[int, Known]] = {}
         self._owned: dict[int, int] = {}
+        self._walks: list[bool] = []  # since the last step: whether each reached what is trained
+        self._astray: dict[int, list[Known]] = {}
+
+    def walked(self, received: list[Known]) -> None:
+        """A walk has given these a gradient."""
+        self._walks.append(any(known.optimizer is not None for known in received))
 
     def stepped(self, optimizer: int, owned: list[Known]) -> None:
         """Look at what an optimizer found at its step."""
         self._steps[optimizer] += 1
+        walks, self._walks = self._walks, []
+        if walks and not any(walks) and self._steps[optimizer] > 1:
+            self._astray[optimizer] = owned
         self._owned[optimizer] = len(owned)
         flat = self._zeros.get(optimizer, {known.id: known for known in owned})
         if flat:
@@ -71,6 +81,7 @@ class Starving:
         return (
             self._without_gradient()
             or self._never_fed()
+            or [known for owned in self._astray.values() for known in owned if not _fed(owned)]
             or [
                 known
                 for optimizer, flat in self._zeros.items()
@@ -145,6 +156,10 @@ def _is_empty(known: Known) -> bool:
         and tensor.requires_grad
         and tensor.grad is None
     )
+
+
+def _fed(owned: list[Known]) -> bool:
+    return any(known.receipts for known in owned)
 
 
 def _values(known: Known) -> tuple[float, float] | None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.evidence import Kind
 from analyzers.explain.reuse.lifetimes import base
 from analyzers.explain.reuse.passing import handed_down
 from analyzers.explain.reuse.walks import Walks
 from analyzers.explain.spots import hops_at
+from analyzers.source.calls import calls_named
 from analyzers.source.flow import (
     bindings,
     declared_outer,
@@ -34,6 +36,7 @@ def binders_of(story: Walks) -> list[Binder]:
     ]
     found += [b for b in _seen_storing(story) if b[2] not in [known[2] for known in found]]
     known = {id(binder[2]) for binder in found}
+    holding = set(_holding(story))
     for module in story.project.modules.values():
         found += [
             (module, function, node)
@@ -41,8 +44,39 @@ def binders_of(story: Walks) -> list[Binder]:
                 story.attribute or story.name, ()
             )
             if id(node) not in known and _binds_elsewhere(story, function, node)
+            if not holding or _is_of(holding, module, function, node, story.attribute)
         ]
     return found
+
+
+def _holding(story: Walks) -> Iterator[str]:
+    """The script's classes of which a run has seen objects hold the attribute, with their bases."""
+    kinds = [hop.kind for hop in story.reuse.path] if story.attribute else []
+    classes = {node.name: node for _, node in story.project.each(ast.ClassDef)}
+    pending = [n for kind in kinds for n in _having(kind, story.attribute) if n in classes]
+    for name in pending:
+        bases = [spelled(base).rpartition(".")[2] for base in classes[name].bases]
+        pending += [base for base in bases if base in classes and base not in pending]
+    yield from pending
+
+
+def _is_of(
+    classes: set[str], module: Module, function: Function, statement: ast.stmt, attribute: str
+) -> bool:
+    """Whether what a statement binds may be the attribute of such an object: of its own, of any
+    other's, or a name for what one is made with."""
+    names, own = bindings(statement), module.class_of(statement)
+    if f"self.{attribute}" in names:
+        return own is not None and own.name in classes
+    return attribute not in names or bool(calls_named(function, *classes))
+
+
+def _having(kind: Kind, field: str) -> Iterator[str]:
+    """The classes of objects in a value that have a field."""
+    for key, part in kind.parts:
+        if key == repr(field):
+            yield kind.name
+        yield from _having(part, field)
 
 
 def _seen_storing(story: Walks) -> Iterator[Binder]:

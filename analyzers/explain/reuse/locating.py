@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from analyzers.evidence import Place
 from analyzers.explain.reuse.occasions import binds_nothing
 from analyzers.explain.reuse.story import Story
+from analyzers.explain.spots import hops_at
 from analyzers.source.detached import is_made_without
 from analyzers.source.flow import bindings
 from analyzers.source.project import Module, Scope
@@ -37,8 +39,17 @@ def taken_on(story: Story) -> Place | None:
     ] or stores
     known = story.carriers[0].place if story.carriers else None
     named = [binder for binder in stores if known is not None and binder[2].lineno == known.line]
-    chosen = named[:1] or stores[:1] or (here or fresh)[-1:]
+    chosen = named[:1] or stores[:1] or (here or fresh)[-1:] or list(_put_away(story))[:1]
     return _place(*chosen[0]) if chosen else None
+
+
+def _put_away(story: Story) -> Iterator[Binder]:
+    """The statements that a run saw put an object into a container, whose attribute is old."""
+    field = f".{story.attribute}"
+    for hop, where in hops_at(story.project, story.reuse.path, "bound"):
+        if story.attribute and any(path.endswith(field) for path in hop.paths):
+            if isinstance(where.statement, ast.Expr):
+                yield where.module, where.scope, where.statement
 
 
 def _has_none(statement: ast.stmt) -> bool:

@@ -1,7 +1,7 @@
 """A module called with weights that the script computes.
 
-What is written into its parameters, by `.data`, `copy_` or a new Parameter, loses its graph; a
-functional call takes the value itself.
+What `.data`, `copy_`, `load_state_dict` or a new Parameter writes into its parameters loses its
+graph; a functional call takes the value itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _WRITING = ("copy_", "set_")
 
 @dataclass(frozen=True)
 class Write:
-    """`value` put into the parameter at `path` (`self.layer.weight`)."""
+    """`value` put into the parameter at `path` (`self.layer.weight`); a path that ends with a dot
+    is that of a module, all of whose parameters are put in."""
 
     statement: ast.stmt
     path: str
@@ -42,8 +43,10 @@ def called_with(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         if own is None or starred or not own.path.startswith(f"{owner}."):
             continue
         put = [write for write in writes if write.path.startswith(f"{owner}.")]
+        if own.path == f"{owner}.":
+            put = [own]
         if not any(write.statement.lineno > call.lineno for write in put):
-            text = _call(editor, call, {w.path[len(owner) + 1 :]: w.value for w in put})
+            text = _call(editor, call, _weights(editor, owner, put))
             edits = [editor.replace(call, text), *editor.delete_all(_emptied(where, put))]
             title = f"Call `{owner}` with the weights themselves"
             yield Proposal("functional-call", title, joined(edits), "", rank)
@@ -64,17 +67,34 @@ def written(statement: ast.stmt) -> Write | None:
             return Write(statement, spelled(parameter), value)
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=target, attr=name), args=[value])):
             path = spelled(target).removesuffix(".data")
+            if name == "load_state_dict":
+                return Write(statement, f"{path}.", value)
             if name in _WRITING and "." in path:
                 return Write(statement, path, value)
     return None
 
 
-def _call(editor: Editor, call: ast.Call, weights: dict[str, ast.expr]) -> str:
+def loads(statement: ast.stmt) -> bool:
+    """Whether the statement puts other weights into a whole module."""
+    write = written(statement)
+    return write is not None and write.path.endswith(".")
+
+
+def _weights(editor: Editor, owner: str, writes: list[Write]) -> str:
+    """What a functional call takes for the weights: the mapping of all, or one that names some."""
+    whole = next((w for w in writes if w.path == f"{owner}."), None)
+    if whole is not None:
+        return editor.text_of(whole.value)
+    named = [(w.path[len(owner) + 1 :], editor.text_of(_whole(w.value))) for w in writes]
+    entries = [f'"{name}": {value}' for name, value in named]
+    return f"{{{', '.join(entries)}}}"
+
+
+def _call(editor: Editor, call: ast.Call, weights: str) -> str:
     """The functional call, with the arguments as they were."""
-    given = ", ".join(f'"{name}": {editor.text_of(_whole(v))}' for name, v in weights.items())
     arguments = ", ".join(map(editor.text_of, call.args))
     arguments += "," if len(call.args) == 1 else ""
-    parts = [editor.text_of(call.func), f"{{{given}}}", f"({arguments})"]
+    parts = [editor.text_of(call.func), weights, f"({arguments})"]
     if call.keywords:
         parts.append(f"dict({', '.join(map(editor.text_of, call.keywords))})")
     return f"{alias(editor.module, 'torch')}.func.functional_call({', '.join(parts)})"

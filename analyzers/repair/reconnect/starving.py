@@ -12,10 +12,18 @@ from analyzers.explain.pattern import Carrier
 from analyzers.explain.reuse.targets import is_loss
 from analyzers.explain.spots import Spot, names_held, spot
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, samples
-from analyzers.repair.reconnect.functional import written
+from analyzers.repair.reconnect.functional import loads, written
 from analyzers.repair.reconnect.recording import switched_off_at
 from analyzers.repair.reconnect.softening import softened
-from analyzers.repair.reconnect.ways import MAX_DEPTH, Way, called_by, flow, goes_on, source_of
+from analyzers.repair.reconnect.ways import (
+    MAX_DEPTH,
+    Way,
+    called_by,
+    callers_of,
+    flow,
+    goes_on,
+    source_of,
+)
 from analyzers.repair.reconnect.withheld import Withheld, withheld
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import (
@@ -106,6 +114,7 @@ def _cuts_of(names: set[str], locals_too: bool, project: Project, look: _Look) -
                 yield cut
             elif cut is None and way.depth < MAX_DEPTH:
                 ways += called_by(way, statement, wanted, derived, project)
+                ways += callers_of(way, statement, name, project) if name is not None else ()
 
 
 def _withheld_at(where: Spot, name: str, source: _Source, project: Project) -> Cut | None:
@@ -120,7 +129,8 @@ def _withheld_at(where: Spot, name: str, source: _Source, project: Project) -> C
 def _cut_at(where: Spot, name: str, source: _Source, project: Project) -> Cut | None:
     walks_over = isinstance(where.statement, ast.For)  # its names stand for parts
     line = None if walks_over else switched_off_at(where)
-    if line is None and not cuts_in(where.statement) and not any(samples(where.statement)):
+    cuts = any((cuts_in(where.statement), any(samples(where.statement)), loads(where.statement)))
+    if line is None and not cuts:
         return None
     bound = [] if walks_over or _is_number(where) else bindings(where.statement)
     carrier = Carrier([*bound, *_cut_names(where), name][0], where.place)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from analyzers.evidence import MissingGraph
 from analyzers.explain.origins import behind as origins_of
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.targets import is_loss
 from analyzers.explain.spots import Spot, names_held, returns_of
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.cut.detaching import Idiom
@@ -132,16 +133,31 @@ def cut_beside(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         reads = read_behind(where.scope, where.statement, name)
         at = [module.statement_at(node.lineno, node.col_offset) for node in reads]
         made = {*bindings(at[0])} if at and at[0] is not None else set()
-        others = list(zip(reads, at, strict=True))[1:]
-        if not others or not all(s is not None and names_read(s) & made for _, s in others):
+        others = reads[1:]
+        beside = bool(others) and all(_stands_beside(module, node, made) for node in others)
+        if not beside or _is_compared(module, reads[0]):
             continue
         edits = [edit for node in cuts_in(where.statement) for edit in _uncut(editor, node)]
         each = isinstance(value_of(where.statement), ast.ListComp)
-        for node, _ in others:
+        for node in others:
             form = f"[t.detach() for t in {name}]" if each else f"{name}.detach()"
             edits.append(editor.replace(node, form))
         title = f"Detach `{name}` only beside what is made of it"
         yield Proposal("cut-beside", title, joined(edits), "", rank)
+
+
+def _stands_beside(module: Module, node: ast.expr, names: set[str]) -> bool:
+    """Whether an expression is returned with one of these names, or compared by a loss."""
+    around = module.parents.get(node)
+    returned = isinstance(around, ast.Tuple) and isinstance(module.parents[around], ast.Return)
+    parts = around.elts if isinstance(around, ast.Tuple) else getattr(around, "args", [])
+    beside = any(isinstance(part, ast.Name) and part.id in names for part in parts)
+    return beside and (returned or _is_compared(module, node))
+
+
+def _is_compared(module: Module, node: ast.expr) -> bool:
+    around = module.parents.get(node)
+    return isinstance(around, ast.Call) and is_loss(around)
 
 
 def later_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:

@@ -100,6 +100,17 @@ def called_by(
                 yield Way(module, function, known, way.depth + 1)
 
 
+def callers_of(way: Way, statement: ast.stmt, source: str, project: Project) -> Iterator[Way]:
+    """Where what the function returns here is given a name, by those who call it."""
+    name = getattr(way.scope, "name", "")
+    for module, call in calls_to(project, name) if isinstance(statement, ast.Return) else ():
+        scope = module.scope_of(call)
+        at = module.statement_at(call.lineno, call.col_offset)
+        if at is not None and scope is not way.scope:
+            known = dict.fromkeys(bindings(at), source)
+            yield Way(module, scope, known, way.depth + 1)
+
+
 def functions_called(call: ast.Call, project: Project) -> Iterator[tuple[Module, ast.FunctionDef]]:
     """The project's functions of the name that is called; where it has none, what an object of
     its own may do when it is called with so many arguments."""

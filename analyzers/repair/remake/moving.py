@@ -5,21 +5,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.explain.reuse.story import Story
+from analyzers.repair.blocks import joined
 from analyzers.repair.remake.chains import chains_of, constructs, in_front, read_besides
 from analyzers.repair.remake.makers import computed, draws, makers
-from analyzers.repair.rewrite import head_of
+from analyzers.repair.rewrite import head_of, unused_name
 from analyzers.repair.sites.scopes import covers
 from analyzers.source.calls import calls_named
 from analyzers.source.cells import Cell
-from analyzers.source.edits import Editor
+from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, names_read, statements_of, walked
-from analyzers.source.project import Module, Project, Scope
+from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.runs import bound_by, computing, first_reading, names_behind, read_by
+from analyzers.source.targets import taken_by
 from analyzers.source.trees import position
 
 
@@ -40,10 +43,33 @@ def forward_into_loop(story: Story, rank: int = 0) -> Iterator[Proposal]:
         cost = "The forward runs once in each pass."
         if draws(chain):
             cost += " Random numbers are drawn anew each time."
-        alone = not _read_between(scope, chain, loop)
         head, where = head_of(loop), "inside the loop"
         editor, at = Editor(module), rank + place
-        yield computed("forward-into-loop", editor, chain, head, where, cost, at, moved=alone)
+        anew = list(_taken_anew(editor, loop, chain)) if isinstance(loop, ast.For) else []
+        alone = not _read_between(scope, chain, loop) and not anew
+        moved = computed("forward-into-loop", editor, chain, head, where, cost, at, moved=alone)
+        yield replace(moved, edits=joined([*moved.edits, *anew]))
+
+
+def _taken_anew(editor: Editor, loop: ast.For, chain: Sequence[ast.stmt]) -> Iterator[Edit]:
+    """Where the loop goes through what the chain makes, its pass takes the same item of what is
+    made anew: `y = ys[i]` for `y in ys`, with the number of the pass."""
+    made = bound_by(chain)
+    pairs = [(t, s) for t, s in taken_by(loop) if isinstance(s, ast.Name) and s.id in made]
+    if not pairs or not all(isinstance(target, ast.Name) for target, _ in pairs):
+        return
+    match loop.target, loop.iter:
+        case ast.Tuple(elts=[ast.Name(id=number), _]), ast.Call(func=ast.Name(id="enumerate")):
+            pass
+        case target, _:
+            number = unused_name(editor.module, "i")
+            text = editor.text_of(target)
+            if isinstance(target, ast.Tuple) and not text.startswith("("):
+                text = f"({text})"
+            yield editor.replace(target, f"{number}, {text}")
+            yield editor.replace(loop.iter, f"enumerate({editor.text_of(loop.iter)})")
+    lines = [f"{spelled(target)} = {spelled(source)}[{number}]" for target, source in pairs]
+    yield editor.insert_before(head_of(loop), *lines)
 
 
 def _made_in_front(story: Story, module: Module, scope: Scope, loop: ast.stmt) -> set[str]:
