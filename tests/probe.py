@@ -98,7 +98,7 @@ def compare(reference: Record, candidate: Record) -> list[str]:
         return ["the reference trains nothing that could be compared"]
     return [
         *_compare_steps("gradient", reference.gradients, candidate.gradients),
-        *_compare_steps("parameter", reference.parameters, candidate.parameters),
+        *_compare_steps("parameter", *_without_noise(reference, candidate)),
         *_compare_state(reference.state, candidate.state),
         *_compare_growth(reference.nodes, candidate.nodes),
         *_compare_held(reference.held, candidate.held),
@@ -340,6 +340,28 @@ def _compare_steps(
         first = next((note for n, pair in pairs for note in _differences(n, *pair)), None)
         if first:
             yield f"{label}: {what} {first}"
+
+
+Steps = dict[str, list[list[Array]]]
+
+
+def _without_noise(reference: Record, candidate: Record) -> tuple[Steps, Steps]:
+    """The parameters of both, with zeros for those entries whose gradients have been other than
+    zero and nothing but rounding so far: what Adam makes of these says nothing."""
+    ours = {label: [*map(list, steps)] for label, steps in reference.parameters.items()}
+    theirs = {label: [*map(list, steps)] for label, steps in candidate.parameters.items()}
+    for label in ours.keys() & theirs.keys():
+        most: list[Array] = []  # by parameter: the largest gradient of each entry, so far
+        pairs = zip(reference.gradients[label], candidate.gradients[label], strict=False)
+        for number, pair in enumerate(pairs):
+            here = [np.maximum(np.abs(a), np.abs(b)) for a, b in zip(*pair, strict=True)]
+            most = [np.maximum(a, b) for a, b in zip(most or here, here, strict=True)]
+            for kept in (ours[label], theirs[label]):
+                kept[number] = [
+                    np.where((largest > 0) & (largest <= ABSOLUTE), 0.0, values)
+                    for values, largest in zip(kept[number], most, strict=True)
+                ]
+    return ours, theirs
 
 
 def _differences(

@@ -85,4 +85,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if story.sums_on:
         return
     yield from walk_this_loss(story)
-    yield from boundary_cuts(story, rank=SECOND_CHOICE)
+    if not story.walks_all:  # constants among them would only thin the others out
+        yield from boundary_cuts(story, rank=SECOND_CHOICE)

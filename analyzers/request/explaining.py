@@ -153,7 +153,8 @@ def _proposals(match: Match, pattern: Pattern, project: Project) -> Iterator[Pro
     with suppress(EditConflict):
         yield from pattern.fixes(match, project)
     story = story_of(match.evidence, project)
-    if story is not None and not (story.reuse.same_root or story.sums_walked):
+    whole = story is not None and story.summed and story.walks_all
+    if story is not None and not (story.reuse.same_root or story.sums_walked or whole):
         yield from cuts(story.reuse, project, SECOND_CHOICE + 1)
 
 

@@ -72,6 +72,14 @@ MENDED = [
     "batch58/stored_graph/pollen_slides_rehearsal",
     "batch60/missing_zero_grad/pgd_hardening",
     "batch60/starved_parameter/siam_tiles",
+    "batch62/per_sample_loop/scan_align",
+    "batch62/starved_parameter/hospital_mix",
+    "batch62/stored_graph/nowcast",
+    "batch64/derived_outside_loop/pose_rays",
+    "batch64/manual_tbptt/chorale_windows",
+    "batch64/numpy_on_grad/cox_risk",
+    "batch64/starved_parameter/item_response",
+    "batch64/undetached_target/parcel_tours",
 ]
 
 

@@ -117,7 +117,8 @@ def _binds_elsewhere(story: Walks, function: ast.AST, statement: ast.stmt) -> bo
     """Whether a statement of another function gives the carrier its value."""
     names, own = bindings(statement), story.attribute
     if own:
-        alike = own in names and not _names(statement, own)
+        seen = any(h.how == "bound" and h.name.endswith(f".{own}") for h in story.reuse.path)
+        alike = own in names and not (seen or _names(statement, own))
         return alike or any(n.endswith("." + own) for n in names)
     if story.shared is None or story.name not in names:
         return False

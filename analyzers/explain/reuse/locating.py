@@ -40,7 +40,17 @@ def taken_on(story: Story) -> Place | None:
     known = story.carriers[0].place if story.carriers else None
     named = [binder for binder in stores if known is not None and binder[2].lineno == known.line]
     chosen = named[:1] or stores[:1] or (here or fresh)[-1:] or list(_put_away(story))[:1]
-    return _place(*chosen[0]) if chosen else None
+    return _place(*chosen[0]) if chosen else next(_handed_out(story), None)
+
+
+def _handed_out(story: Story) -> Iterator[Place]:
+    """Where nothing binds what a module's `forward` gave: the line that hands it on, with whatever
+    it has put it into."""
+    made = story.join.old.at if story.join is not None else None
+    if made is not None and made.function.endswith(".forward"):
+        for hop in story.reuse.path:
+            if hop.how == "returned" and hop.at.function != made.function:
+                yield hop.at
 
 
 def _put_away(story: Story) -> Iterator[Binder]:

@@ -34,6 +34,8 @@ from analyzers.explain.reuse.walks import SUMMING, Walks
 from analyzers.explain.spots import assignments_to, spot
 from analyzers.source.flow import bindings, called_name, statements_of, value_of, walk_scope, walked
 from analyzers.source.project import Module, Project, Scope, spelled
+from analyzers.source.reads import names_loaded
+from analyzers.source.trees import walk
 
 
 class Story(Walks):
@@ -214,13 +216,24 @@ class Story(Walks):
         )
 
     @cached_property
+    def walks_all(self) -> bool:
+        """Whether what is walked is made of all that the carrier has gathered: the last losses."""
+        root = walked(self.root_call) if self.root_call is not None else None
+        container = self.holder.container if self.holder is not None else ""
+        names = names_loaded(walk(root), self.name) if root is not None else []
+        return container.startswith(("list", "deque")) and bool(names)
+
+    @cached_property
     def summed(self) -> bool:
-        """Whether the failing call walks a total that the carrier is, or is summed into."""
+        """Whether the failing call walks a total that the carrier is, or is summed into, or is made
+        of all losses that it has gathered."""
         join = self.join
         if join is None:
             return False
         if not self._is_scalar or not self.bound_inside:
             return False
+        if self.walks_all:
+            return True
         new = join.new.op if join.new is not None else ""
         is_root = self.name in self.root_names or any(
             sums(value, self.name) for value in self._root_values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from analyzers.evidence import MissingGraph
 from analyzers.explain.origins import behind as origins_of
@@ -24,6 +25,7 @@ from analyzers.repair.reconnect.cutting_expressions import (
 from analyzers.repair.reconnect.softening import or_nothing
 from analyzers.repair.rewrite import move_into
 from analyzers.repair.value_only.arrays import torch_edits
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import (
     bindings,
@@ -44,7 +46,7 @@ MAX_SUSPECTS = 3
 
 def without_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     """The statement without `.item()`, `.data`, `.detach()` and the like, or a tensor made anew."""
-    edits = [edit for node in cuts_in(where.statement) for edit in _uncut(where.editor, node)]
+    edits = list(_all_uncut(where))
     if edits:
         told = " and ".join(dict.fromkeys(f"`{_told(n)}`" for n in cuts_in(where.statement)))
         title = f"Keep the graph: without {told}"
@@ -52,9 +54,36 @@ def without_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("keep-graph", title, kept, "", rank)
 
 
+def _all_uncut(where: Spot) -> Iterator[Edit]:
+    """Each cut taken away; a row of values that a list gets, `rows.append([a.item(), b.item()])`,
+    is one tensor with their graphs."""
+    editor, rows = where.editor, [row for _, row in _rows_added(where)]
+    for row in rows:
+        yield editor.replace(row, restacked(editor, row, partial(_uncut_within, editor)))
+    for node in cuts_in(where.statement):
+        if not any(editor.module.holds(row, node) for row in rows):
+            yield from _uncut(editor, node)
+
+
+def _rows_added(where: Spot) -> Iterator[tuple[ast.expr, ast.List | ast.Tuple]]:
+    """Lists that get a row with cut values, and the row."""
+    for call in calls_named(where.statement, "append"):
+        match call:
+            case ast.Call(
+                func=ast.Attribute(value=owner), args=[ast.List() | ast.Tuple() as row]
+            ) if cuts_in(ast.Expr(row)):
+                yield owner, row
+
+
 def _along(where: Spot) -> Iterator[Edit]:
-    """What goes with it: entries that a list gets by `max` or `min` become tensors; and
-    `loss.requires_grad = True`, which is refused of what has a graph, goes."""
+    """What goes with it: entries that a list gets by `max` or `min` become tensors; a list of rows
+    that are tensors now is stacked; and `loss.requires_grad = True`, which is refused of what has
+    a graph, goes."""
+    gathered = {spelled(owner) for owner, _ in _rows_added(where)}
+    for node in walk_scope(where.scope) if gathered else ():
+        if isinstance(node, ast.Call) and node.args and cuts_at(node):
+            if spelled(node.args[0]) in gathered:
+                yield from _uncut(where.editor, node)
     for node in cuts_in(where.statement):
         if isinstance(node, ast.Call) and node.args and is_dotted(cut_from(node)):
             yield from bounds_as_tensors(where.editor, where.scope, spelled(cut_from(node)))

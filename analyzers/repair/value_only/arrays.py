@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from analyzers.explain.pattern import Proposal
@@ -22,6 +22,7 @@ _SHARED = frozenset(
     {"abs", "exp", "log", "sqrt", "square", "mean", "sum", "where", "sin", "cos", "tanh", "sign"}
     | {"maximum", "minimum", "clip", "log1p", "expm1", "prod", "std", "var", "stack", "dot"}
 )
+_ALONG = frozenset({"cumsum", "cumprod"})  # torch wants to be told along what
 _NUMBERS = WITHOUT_GRAPH | {"float", "int", "len"}
 _LEAVING = frozenset({"numpy", "detach", "cpu"})
 
@@ -76,25 +77,28 @@ def _of_names(where: Spot, names: Sequence[str]) -> list[Edit]:
 
 
 def said_with_torch(where: Spot, rank: int = 0) -> Iterator[Proposal]:
-    """The function's NumPy calls as torch calls, where each has a namesake; arrays stay tensors."""
-    edits = torch_edits(where)
+    """The function's NumPy calls as torch calls, where each has a namesake, else those of the
+    statement alone; arrays stay tensors."""
+    edits = torch_edits(where) or torch_edits(where, walk(where.statement))
     if edits and any(returned.value is not None for returned in returns_of(where.scope)):
         title = "Say it with torch, which keeps the graph"
         yield Proposal("torch-functions", title, joined(edits), "", rank)
 
 
-def torch_edits(where: Spot) -> list[Edit]:
-    """The edits of `said_with_torch`; none for a module's own lines, for a function without NumPy,
-    and for one that calls what torch does not have."""
+def torch_edits(where: Spot, within: Iterable[ast.AST] | None = None) -> list[Edit]:
+    """The edits of `said_with_torch`, for the whole function or some nodes of it; none for a
+    module's own lines, for a function without NumPy, and for one that calls what torch does not
+    have."""
     numpy = alias(where.module, "numpy")
-    calls = [node for node in walk_scope(where.scope) if isinstance(node, ast.Call)]
+    nodes = list(walk_scope(where.scope) if within is None else within)
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
     of_numpy = [call for call in calls if spelled(call.func).rpartition(".")[0] == numpy]
     said = [_as_torch(where, call) for call in of_numpy]
     leaves = said or any(called_name(call) == "numpy" for call in calls)
     if isinstance(where.scope, ast.Module) or not leaves or not all(said):
         return []
     methods = [edit for call in calls for edit in _method_of_tensor(where, call)]
-    return [*chain(*said), *methods, *_kept_as_tensors(where)]
+    return [*chain(*said), *methods, *_kept_as_tensors(where, nodes)]
 
 
 def _method_of_tensor(where: Spot, call: ast.Call) -> Iterator[Edit]:
@@ -124,14 +128,17 @@ def _as_torch(where: Spot, call: ast.Call) -> list[Edit]:
             Edit(where.module.path, start, first, f"{torch}.clamp("),
             Edit(where.module.path, last, end, f", {bound})"),
         ]
-    return [editor.replace(call.func, f"{torch}.{name}")] if name in _SHARED else []
+    edits = [editor.replace(call.func, f"{torch}.{name}")] if name in _SHARED | _ALONG else []
+    if name in _ALONG and len(call.args) == 1 and not call.keywords:
+        edits.append(with_keyword(editor, call, "dim", "0"))
+    return edits
 
 
-def _kept_as_tensors(where: Spot) -> Iterator[Edit]:
+def _kept_as_tensors(where: Spot, nodes: Sequence[ast.AST]) -> Iterator[Edit]:
     """Edits that take `.detach().cpu().numpy()` off, and a tensor made from the result."""
     editor, path = where.editor, where.module.path
     inner: list[ast.expr] = []
-    for node in walk_scope(where.scope):
+    for node in nodes:
         if not isinstance(node, ast.Call) or node in inner:
             continue
         if called_name(node) == "numpy":
