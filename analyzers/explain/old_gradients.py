@@ -11,7 +11,14 @@ from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.spots import names_held, returns_of, root_of
 from analyzers.source.calls import calls_to
 from analyzers.source.detached import WITHOUT_GRAPH
-from analyzers.source.flow import bindings, called_name, names_read, statements_of, walk_scope
+from analyzers.source.flow import (
+    bindings,
+    called_name,
+    definitions,
+    names_read,
+    statements_of,
+    walk_scope,
+)
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.targets import assigned_pairs, each_taken, target_names
 
@@ -99,6 +106,9 @@ def handed_back(
             for _, function in project.functions_by_name(called_name(call)):
                 for returned in (*returns_of(function), *_yields_of(function)):
                     yield returned
+                    value = returned.value if isinstance(returned, ast.Return) else None
+                    if isinstance(value, ast.Name):
+                        yield from definitions(function, value.id)
                     if depth > 1:
                         yield from handed_back(returned, project, depth - 1)
 

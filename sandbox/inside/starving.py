@@ -51,7 +51,7 @@ class Starving:
         """Look at what an optimizer found at its step."""
         self._steps[optimizer] += 1
         walks, self._walks = self._walks, []
-        if walks and not any(walks) and self._steps[optimizer] > 1:
+        if walks and not any(walks) and self._steps[optimizer] > 1 and all(map(_is_empty, owned)):
             self._astray[optimizer] = owned
         self._owned[optimizer] = len(owned)
         flat = self._zeros.get(optimizer, {known.id: known for known in owned})

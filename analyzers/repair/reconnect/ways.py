@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from analyzers.explain.reuse.feeding import put_in
 from analyzers.repair.reconnect.cutting_expressions import cuts_in
-from analyzers.repair.reconnect.functional import written
+from analyzers.repair.reconnect.functional import loads, written
 from analyzers.source.calls import calls_to
 from analyzers.source.flow import (
     backward_calls,
@@ -101,12 +101,13 @@ def called_by(
 
 
 def callers_of(way: Way, statement: ast.stmt, source: str, project: Project) -> Iterator[Way]:
-    """Where what the function returns here is given a name, by those who call it."""
+    """Where what the function returns here is given a name, by those who call it and put weights
+    into a module."""
     name = getattr(way.scope, "name", "")
     for module, call in calls_to(project, name) if isinstance(statement, ast.Return) else ():
         scope = module.scope_of(call)
         at = module.statement_at(call.lineno, call.col_offset)
-        if at is not None and scope is not way.scope:
+        if at is not None and scope is not way.scope and any(map(loads, statements_of(scope))):
             known = dict.fromkeys(bindings(at), source)
             yield Way(module, scope, known, way.depth + 1)
 
