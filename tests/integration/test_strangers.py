@@ -80,6 +80,8 @@ MENDED = [
     "batch64/numpy_on_grad/cox_risk",
     "batch64/starved_parameter/item_response",
     "batch64/undetached_target/parcel_tours",
+    "batch66/aliased_grad/tracin_reweight",
+    "batch66/stored_graph/card_stream",
 ]
 
 

@@ -738,3 +738,32 @@ def test_a_state_that_is_renewed_behind_what_is_walked_is_the_first_holder(trace
     assert fault.kind == "reaching-back"
     carriers = [holder.path for holder in fault.holders if holder.when == "freed"]
     assert carriers == ["cells.0.level", "cells.1.level"]
+
+
+BESIDE = """\
+net = nn.Linear(3, 1)
+copied = nn.Linear(3, 1)
+share = torch.zeros(1, requires_grad=True)
+optimizer = torch.optim.SGD([share], lr=0.1)
+for _ in range(4):
+    mixed = {name: share.sigmoid() * p for name, p in net.state_dict().items()}
+    copied.load_state_dict(mixed)
+    optimizer.zero_grad()
+    copied(torch.ones(2, 3)).sum().backward()
+    GIVEN
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("pass", ["unfed-parameters"]), ("share.grad = torch.ones(1)", [])],
+)
+def test_an_optimizer_behind_walks_that_reach_nobody_trains_nothing(
+    traced: Tracing, given: str, expected: list[str]
+) -> None:
+    trains = (
+        "own = torch.optim.SGD(net.parameters(), lr=0.1)\nnet(torch.ones(2, 3)).sum().backward()\n"
+    )
+    script = BESIDE.replace("GIVEN", given).replace("for _", f"{trains}own.step()\nfor _", 1)
+    assert kinds(traced, script) == expected

@@ -7,10 +7,11 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks.rewritings import rewritten
-from tests.probe import compare, faults, run
+from tests.probe import Record, compare, faults, run
 
 Judge = Callable[..., list[str]]
 REFERENCE = """
@@ -181,3 +182,16 @@ def test_a_record_alone_shows_what_is_wrong_with_it(tmp_path: Path) -> None:
         .replace("optimizer.step()", "")
     )
     assert any("graphs grow" in fault for fault in found(total))
+
+
+def test_what_adam_makes_of_rounding_is_no_difference() -> None:
+    quiet, loud = np.array([1e-9, 0.5]), np.array([3e-9, 0.5])
+    one = Record(gradients={"Adam": [[quiet]]}, parameters={"Adam": [[np.array([0.10, 1.0])]]})
+    other = Record(gradients={"Adam": [[loud]]}, parameters={"Adam": [[np.array([0.12, 1.0])]]})
+    assert compare(one, other) == []
+    moved = Record(gradients={"Adam": [[loud]]}, parameters={"Adam": [[np.array([0.12, 1.2])]]})
+    assert compare(one, moved) == ["Adam: parameter 0 differs at step 1 by 0.2"]
+    none = np.array([0.0, 0.5])
+    still = Record(gradients={"Adam": [[none]]}, parameters={"Adam": [[np.array([0.10, 1.0])]]})
+    drift = Record(gradients={"Adam": [[none]]}, parameters={"Adam": [[np.array([0.12, 1.0])]]})
+    assert compare(still, drift) == ["Adam: parameter 0 differs at step 1 by 0.02"]

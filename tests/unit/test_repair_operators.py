@@ -343,6 +343,111 @@ COPIED_UNDER_ANY_KEY = """\
     """
 
 
+BLENDED = """\
+    import torch
+    from torch import nn
+    net, shares = nn.Linear(2, 1), torch.zeros(2, requires_grad=True)
+    others = [nn.Linear(2, 1).state_dict() for _ in range(2)]
+    optimizer = torch.optim.SGD([shares], lr=0.1)
+
+    def blend():
+        trust = shares.softmax(0)
+        return {k: sum(t * o[k] for t, o in zip(trust, others)) for k in others[0]}
+
+    for _ in range(3):
+        blended = blend()
+        net.load_state_dict(blended)
+        loss = net(torch.randn(4, 2)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+
+ROWS_APPENDED = """\
+    import torch
+    from torch import nn
+
+    class Items(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.hard, self.steep = nn.Parameter(torch.zeros(3)), nn.Parameter(torch.ones(3))
+            self.skill = nn.Parameter(torch.zeros(4))
+
+        def table(self):
+            rows = []
+            for q in range(3):
+                rows.append([self.hard[q].item(), self.steep[q].item()])
+            return torch.tensor(rows)
+
+        def forward(self):
+            hard, steep = self.table().unbind(1)
+            return (self.skill[:, None] - hard) * steep
+
+    items = Items()
+    optimizer = torch.optim.SGD(items.parameters(), lr=0.1)
+    for _ in range(3):
+        loss = items().pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+
+EACH_OF_ONE_FORWARD = """\
+    import torch
+    from torch import nn
+    net = nn.Linear(2, 3)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(3):
+        x, wanted = torch.randn(4, 2), torch.randn(4, 3)
+        moved = net(x).tanh()
+        for one, goal in zip(moved, wanted):
+            loss = (one - goal).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    """
+
+CUT_FOR_BOTH = """\
+    import torch
+    from torch import nn
+
+    class Twins(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body, self.guess = nn.Linear(3, 4), nn.Linear(4, 4)
+
+        def forward(self, views):
+            kept = [self.body(v).detach() for v in views]
+            made = [self.guess(k) for k in kept]
+            return made, kept
+
+    twins = Twins()
+    optimizer = torch.optim.SGD(twins.parameters(), lr=0.1)
+    for _ in range(3):
+        (a, b), (u, v) = twins((torch.randn(5, 3), torch.randn(5, 3)))
+        loss = (a - v).pow(2).mean() + (b - u).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+
+SUMS_IN_NUMPY = """\
+    import numpy as np
+    import torch
+    from torch import nn
+    net = nn.Linear(2, 1)
+
+    def risk(scores, time):
+        order = np.argsort(-time)
+        ranked = scores[order]
+        above = torch.from_numpy(np.log(np.cumsum(np.exp(ranked))))
+        return (above - ranked).mean()
+
+    loss = risk(net(torch.randn(6, 2)).squeeze(1), np.arange(6.0))
+    loss.backward()
+    """
+
+
 @pytest.mark.parametrize(
     ("script", "strategy", "line"),
     [
@@ -394,6 +499,29 @@ COPIED_UNDER_ANY_KEY = """\
             COPIED_UNDER_ANY_KEY,
             "new-leaf",
             "mean[key] = (sum(one[key] for one in sent) / len(sent)).detach().requires_grad_()",
+        ),
+        (
+            BLENDED,
+            "functional-call",
+            "loss = torch.func.functional_call(net, blended, (torch.randn(4, 2),)).pow(2).mean()",
+        ),
+        (
+            ROWS_APPENDED,
+            "keep-graph",
+            "rows.append(torch.stack([self.hard[q], self.steep[q]]))",
+        ),
+        (ROWS_APPENDED, "keep-graph", "return torch.stack(rows)"),
+        (
+            EACH_OF_ONE_FORWARD,
+            "forward-into-loop",
+            "for i, (one, goal) in enumerate(zip(moved, wanted)):",
+        ),
+        (EACH_OF_ONE_FORWARD, "forward-into-loop", "one = moved[i]"),
+        (CUT_FOR_BOTH, "cut-beside", "return made, [t.detach() for t in kept]"),
+        (
+            SUMS_IN_NUMPY,
+            "torch-functions",
+            "above = torch.log(torch.cumsum(torch.exp(ranked), dim=0))",
         ),
         (THREE_BY_TURNS, "steps-last", 'last.backward(inputs=first.param_groups[0]["params"])'),
     ],

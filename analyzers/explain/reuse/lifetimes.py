@@ -96,8 +96,14 @@ class Lifetime(SharedFrame):
 
     @property
     def _named_where_made(self) -> tuple[Carrier, ...]:
-        """A carrier whose name is gone (a local of a function that returned): what the line that
-        made it calls it; of several names, one that the line which uses it reads."""
+        """A carrier whose name is gone (a local of a function that returned): what a run saw it
+        outlive the pass in; else what the line that made it calls it, of several names one that
+        the line which uses it reads."""
+        path = [hop for hop in self.reuse.path if "[" in hop.paths[0]]
+        kept = [hop.name for hop in path if hop.how == "outlived" and "." in hop.name]
+        for hop in path if kept and not self.same_pass else ():
+            if hop.how == "bound" and _last(hop.name) == _last(kept[0]):
+                return (Carrier(kept[0], hop.at, "item"),)
         for join in self.reuse.joins:
             made = spot(self.project, join.old.at if join.new is not None else None)
             if made is None or not (names := bindings(made.statement)):
@@ -278,6 +284,10 @@ def _attributes_bound(tree: ast.Module) -> set[str]:
     """The names of all attributes that a file binds."""
     paths = (name.partition("[")[0] for name in bound_within(tree))
     return {path.rpartition(".")[2] for path in paths if "." in path}
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
 
 
 def _depth(path: str) -> int:
