@@ -45,7 +45,13 @@ from analyzers.explain.inplace import refused
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import changed
 from analyzers.explain.spots import names_held, spot
-from analyzers.repair.copy.viewing import clone_views, record_view, rows_stacked, views_out_of_place
+from analyzers.repair.copy.viewing import (
+    clone_views,
+    record_view,
+    rows_selected,
+    rows_stacked,
+    views_out_of_place,
+)
 from analyzers.repair.leaf.leaves import under_no_grad
 from analyzers.source.project import Project
 
@@ -79,6 +85,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from under_no_grad(where)
         return
     yield from rows_stacked(where, names)
+    yield from rows_selected(where, names)
     yield from views_out_of_place(where, names)
     yield from record_view(where, names, project)
     yield from clone_views(where, names)

@@ -431,6 +431,30 @@ CUT_FOR_BOTH = """\
         optimizer.step()
     """
 
+BOUND_TOO_EARLY = """\
+    import torch
+    from torch import nn
+    net = nn.Linear(3, 2)
+    x = torch.randn(4, 3)
+    d = torch.randn(4, 3)
+    for _ in range(2):
+        d.requires_grad_()
+        gap = (net(x + d) - net(x).detach()).pow(2).mean()
+        d = d / d.norm()
+        (slope,) = torch.autograd.grad(gap, d)
+        d = slope.detach()
+    """
+
+ROWS_WRITTEN = """\
+    import torch
+    from torch import nn
+    net, picture = nn.Conv2d(3, 1, 3), torch.rand(1, 3, 8, 8, requires_grad=True)
+    seen = picture.clamp(0, 1).clone()
+    for channel, shift in zip(seen[0], (1, 2, 3)):
+        channel.sub_(shift)
+    net(seen).mean().backward()
+    """
+
 SUMS_IN_NUMPY = """\
     import numpy as np
     import torch
@@ -518,6 +542,12 @@ SUMS_IN_NUMPY = """\
         ),
         (EACH_OF_ONE_FORWARD, "forward-into-loop", "one = moved[i]"),
         (CUT_FOR_BOTH, "cut-beside", "return made, [t.detach() for t in kept]"),
+        (BOUND_TOO_EARLY, "bind-later", "gap = (net(x + d) - net(x).detach()).pow(2).mean()"),
+        (
+            ROWS_WRITTEN,
+            "select-rows",
+            "for channel, shift in zip([seen[0][i] for i in range(len(seen[0]))], (1, 2, 3)):",
+        ),
         (
             SUMS_IN_NUMPY,
             "torch-functions",

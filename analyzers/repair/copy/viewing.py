@@ -65,6 +65,20 @@ def rows_stacked(where: Spot, names: Sequence[str], rank: int = 0) -> Iterator[P
         yield Proposal("stack-rows", title, joined([*rebuilt, *edits]), "", rank)
 
 
+def rows_selected(where: Spot, names: Sequence[str], rank: int = 1) -> Iterator[Proposal]:
+    """Where a loop goes over the rows that it changes: each taken by its index, as a view that may
+    be written, of what keeps the new values."""
+    wanted = _viewed(where, names)
+    loop = _loop_over(where, wanted)
+    row = next((name for name in _row_names(loop) if name in wanted), "") if loop else ""
+    source = _source(loop, row) if loop is not None else None
+    if isinstance(source, ast.Name | ast.Attribute | ast.Subscript):
+        text, number = where.editor.text_of(source), unused_name(where.module, "i")
+        rows = f"[{text}[{number}] for {number} in range(len({text}))]"
+        title = f"Take each `{row}` by its index, so that it may be written"
+        yield Proposal("select-rows", title, (where.editor.replace(source, rows),), "", rank)
+
+
 def _row_names(loop: Loop) -> list[str]:
     return list(target_names(loop.target)) if isinstance(loop, ast.For) else []
 
