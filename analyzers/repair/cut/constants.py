@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.reuse.targets import (
     helper_targets,
@@ -22,7 +23,7 @@ from analyzers.repair.leaf.leaves import no_grad_header
 from analyzers.repair.sites.uses import uses
 from analyzers.source.calls import steps
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, mentions, statements_of, value_of, walk_scope
+from analyzers.source.flow import bindings, statements_of, value_of, walk_scope
 from analyzers.source.project import spelled
 from analyzers.source.reads import attributes_loaded, names_loaded
 from analyzers.source.targets import assigned_pairs
@@ -78,7 +79,8 @@ def _steps_between(story: Story) -> bool:
 
 
 def _weighs_log_probability(story: Story) -> bool:
-    """Whether the carrier multiplies a log-probability (the weight of a policy gradient)."""
+    """Whether what is made of the carrier multiplies a log-probability: the weight of a policy
+    gradient."""
     scope = story.frame.scope
     logs = {
         name
@@ -86,13 +88,13 @@ def _weighs_log_probability(story: Story) -> bool:
         if (value := value_of(statement)) is not None and attributes_loaded(walk(value), "log_prob")
         for name in bindings(statement)
     }
-    return any(
-        isinstance(node, ast.BinOp)
-        and isinstance(node.op, ast.Mult)
-        and mentions(node, story.name)
-        and any(mentions(node, name) for name in logs)
-        for node in walk_scope(scope)
-    )
+    for node in walk_scope(scope) if logs else ():
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            one, other = made_of(scope, node.left), made_of(scope, node.right)
+            for weight, rest in ((one, other), (other, one)):
+                if story.name in weight and story.name not in rest and rest & logs:
+                    return True
+    return False
 
 
 def detach_at_use(story: Story, rank: int = 0) -> Iterator[Proposal]:
