@@ -39,12 +39,14 @@ Mended::
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from analyzers.evidence import Evidence, InplaceChange
 from analyzers.explain.inplace import refused
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import changed
 from analyzers.explain.spots import names_held, spot
+from analyzers.repair.copy.stacking import any_stacked
 from analyzers.repair.copy.viewing import (
     clone_views,
     record_view,
@@ -54,11 +56,13 @@ from analyzers.repair.copy.viewing import (
 )
 from analyzers.repair.leaf.leaves import under_no_grad
 from analyzers.source.project import Project
+from analyzers.source.writes import writes
 
 NAME = "inplace-view"
 FAMILY = "inplace"
 TITLE = "A view is written in place where its siblings forbid it"
 KIND = "view"
+MAX_LOOPS = 3
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -81,6 +85,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if where is None:
         return
     names = names_held(evidence.holders, match.location.function)
+    if not (names or any(writes(where.statement))):  # it was written elsewhere
+        yield from islice(any_stacked(project), MAX_LOOPS)
     if evidence.is_parameter:
         yield from under_no_grad(where)
         return

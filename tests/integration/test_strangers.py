@@ -82,6 +82,8 @@ MENDED = [
     "batch64/undetached_target/parcel_tours",
     "batch66/aliased_grad/tracin_reweight",
     "batch66/stored_graph/card_stream",
+    "batch68/inplace_state/sir_fit",
+    "batch68/undetached_target/chess_selfplay",
 ]
 
 
