@@ -81,6 +81,7 @@ MENDED = [
     "batch64/starved_parameter/item_response",
     "batch64/undetached_target/parcel_tours",
     "batch66/aliased_grad/tracin_reweight",
+    "batch66/per_sample_loop/smiles_policy",
     "batch66/stored_graph/card_stream",
     "batch68/inplace_state/sir_fit",
     "batch68/undetached_target/chess_selfplay",

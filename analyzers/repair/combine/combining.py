@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.explain.pattern import Proposal
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.reuse.taking import taken_from
 from analyzers.explain.spots import Spot
@@ -44,6 +44,20 @@ def sum_behind_loop(story: Story) -> Iterator[Proposal]:
             title = "Add the losses up, then one backward, then the steps"
             told = "Weights that several optimizers step get the gradients of all the losses."
             yield Proposal("sum-then-step", title, joined([*summed, *moved]), told, 1)
+        elif summed is not None and len(own) == len(stepped) == 1 and statement in loop.body:
+            cleared = [
+                s for s in loop.body if isinstance(s, ast.Expr) and calls_named(s, "zero_grad")
+            ]
+            moved = [
+                *editor.delete_all([*cleared, *own]),
+                *(editor.insert_before(loop, *editor.lines_of(s)) for s in cleared),
+                editor.insert_after(loop, *editor.lines_of(own[0])),
+            ]
+            title = "Add the losses up, then one backward and one step"
+            told = "One step for all of them, in place of one for each."
+            yield Proposal(
+                "sum-then-step", title, joined([*summed, *moved]), told, SECOND_CHOICE + 1
+            )
         return
     loss = walked(call)
     if loop.body == [statement] and isinstance(loop, ast.For) and loss is not None:

@@ -46,6 +46,8 @@ def forward_into_loop(story: Story, rank: int = 0) -> Iterator[Proposal]:
         head, where = head_of(loop), "inside the loop"
         editor, at = Editor(module), rank + place
         anew = list(_taken_anew(editor, loop, chain)) if isinstance(loop, ast.For) else []
+        if anew and draws(chain):
+            continue  # the item of now would be no part of what is drawn then
         alone = not _read_between(scope, chain, loop) and not anew
         moved = computed("forward-into-loop", editor, chain, head, where, cost, at, moved=alone)
         yield replace(moved, edits=joined([*moved.edits, *anew]))
