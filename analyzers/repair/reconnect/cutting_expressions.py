@@ -161,3 +161,14 @@ def _as_tensor(editor: Editor, value: float, like: str | None) -> str:
         return f"{torch}.tensor({float(value)})"
     named = "zeros_like" if value == 0 else "ones_like" if value == 1 else ""
     return f"{torch}.{named}({like})" if named else f"{torch}.full_like({like}, {value})"
+
+
+def opposed(total: ast.AST | None) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The parts of a sum, each with the other one, where that holds its negative: `z`, `q - z`."""
+    match total:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            for kept, other in ((left, right), (right, left)):
+                taken = [n for n in walk(other) if isinstance(n, ast.BinOp)]
+                negative = [spelled(n.right) for n in taken if isinstance(n.op, ast.Sub)]
+                if spelled(kept) in negative:
+                    yield kept, other

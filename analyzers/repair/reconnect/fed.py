@@ -12,6 +12,12 @@ from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, samples
 from analyzers.repair.reconnect.functional import called_with
+from analyzers.repair.reconnect.moved_cuts import (
+    cut_beside,
+    later_cut,
+    narrower_cut,
+    other_cut,
+)
 from analyzers.repair.reconnect.recording import recording, switched_off_at
 from analyzers.repair.reconnect.softening import (
     differentiable,
@@ -19,13 +25,7 @@ from analyzers.repair.reconnect.softening import (
     straight_through,
 )
 from analyzers.repair.reconnect.starving import Cut
-from analyzers.repair.reconnect.uncutting import (
-    cut_beside,
-    later_cut,
-    narrower_cut,
-    other_cut,
-    without_cut,
-)
+from analyzers.repair.reconnect.uncutting import without_cut
 from analyzers.repair.reconnect.withheld import handed_on
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit

@@ -1,0 +1,126 @@
+"""Fixes that leave a cut in place, at another site: of one part of a sum, of the other side, beside
+what is made of a value, behind what learns from it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.targets import is_loss
+from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import joined
+from analyzers.repair.cut.detaching import Idiom
+from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_at, cuts_in, opposed
+from analyzers.repair.reconnect.uncutting import stands_alone, uncut
+from analyzers.repair.rewrite import move_into
+from analyzers.source.edits import needs_parentheses
+from analyzers.source.flow import bindings, names_read, value_of, walk_scope
+from analyzers.source.project import Module, spelled
+from analyzers.source.reads import read_behind
+from analyzers.source.runs import behind, bound_by
+
+
+def narrower_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """Of a sum that was cut as a whole, one part keeps its graph where the other holds its
+    negative: `z + (q - z).detach()` for `(z + (q - z)).detach()`. Without any cut the two would
+    cancel."""
+    editor = where.editor
+    for cut in cuts_in(where.statement):
+        total = cut_from(cut)
+        for kept, other in () if getattr(cut, "args", ()) else opposed(total):
+            text = editor.text_of(other)
+            bare = f"({text})" if needs_parentheses(other) else text
+            end = editor.module.text[editor.span(total)[1] : editor.span(cut)[1]]
+            parts = (editor.text_of(kept), f"{bare}{end.lstrip(') ')}")
+            first = editor.span(kept) < editor.span(other)
+            whole = " + ".join(parts if first else parts[::-1])
+            alone = stands_alone(editor.module, cut)
+            edit = editor.replace(cut, whole if alone else f"({whole})")
+            title = f"Let the gradient of `{spelled(kept)}` through"
+            yield Proposal("narrower-cut", title, (edit,), "", rank)
+
+
+def other_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """Of two terms that compare the same values with the same side cut, this one cuts the other
+    side: `mse(q, z.detach()) + mse(z, q.detach())` for two of `mse(z, q.detach())`."""
+    editor, parents = where.editor, where.module.parents
+    for cut in cuts_in(where.statement):
+        sides = _compared(parents.get(cut))
+        if cut not in sides or isinstance(cut, ast.Attribute) or cut.args:
+            continue
+        other, pair = sides[1 - sides.index(cut)], {*map(spelled, sides)}
+        nodes = (n for n in walk_scope(where.scope) if n is not parents[cut])
+        twins = any({*map(spelled, _compared(node))} == pair for node in nodes)
+        if twins and spelled(cut_from(cut)) != spelled(other):
+            edits = [*uncut(editor, cut), Idiom().at(editor, other)]
+            title = f"Detach `{spelled(other)}` instead of `{spelled(cut_from(cut))}`"
+            yield Proposal("other-cut", title, joined(edits), "", rank)
+
+
+def _compared(node: ast.AST | None) -> list[ast.expr]:
+    """The two values that an expression compares: of `a - b`, and of a call with two arguments."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            return [left, right]
+        case ast.Call(args=[one, other]):
+            return [one, other]
+    return []
+
+
+def cut_beside(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """What is read once to make something of it, and elsewhere only beside that, keeps its graph
+    for the first: `made, [t.detach() for t in kept]` behind `made = [f(t) for t in kept]`."""
+    editor, module = where.editor, where.module
+    for name in bindings(where.statement):
+        reads = read_behind(where.scope, where.statement, name)
+        at = [module.statement_at(node.lineno, node.col_offset) for node in reads]
+        made = {*bindings(at[0])} if at and at[0] is not None else set()
+        others = reads[1:]
+        beside = bool(others) and all(_stands_beside(module, node, made) for node in others)
+        if not beside or _is_compared(module, reads[0]):
+            continue
+        edits = [edit for node in cuts_in(where.statement) for edit in uncut(editor, node)]
+        each = isinstance(value_of(where.statement), ast.ListComp)
+        for node in others:
+            form = f"[t.detach() for t in {name}]" if each else f"{name}.detach()"
+            edits.append(editor.replace(node, form))
+        title = f"Detach `{name}` only beside what is made of it"
+        yield Proposal("cut-beside", title, joined(edits), "", rank)
+
+
+def _stands_beside(module: Module, node: ast.expr, names: set[str]) -> bool:
+    """Whether an expression is returned with one of these names, or compared by a loss."""
+    around = module.parents.get(node)
+    returned = isinstance(around, ast.Tuple) and isinstance(module.parents[around], ast.Return)
+    parts = around.elts if isinstance(around, ast.Tuple) else getattr(around, "args", [])
+    beside = any(isinstance(part, ast.Name) and part.id in names for part in parts)
+    return beside and (returned or _is_compared(module, node))
+
+
+def _is_compared(module: Module, node: ast.expr) -> bool:
+    around = module.parents.get(node)
+    return isinstance(around, ast.Call) and is_loss(around)
+
+
+def later_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """`q = x + (q - x).detach()` behind the losses that read `q`: without its cut the statement
+    says nothing, and with it they see `x` alone."""
+    statement, names = where.statement, bindings(where.statement)
+    if not isinstance(statement, ast.Assign) or not _passes_through(statement.value):
+        return
+    following = behind(where.module, statement)
+    readers = [s for s in following if names_read(s) & {*names}]
+    given = bound_by(following[: following.index(readers[-1])] if readers else [])
+    if len(readers) < 2 or given & names_read(statement) or not {*names} <= names_read(statement):
+        return
+    edits = joined(move_into(where.editor, [statement], readers[-1]))
+    yield Proposal("later-cut", f"Cut `{names[0]}` behind what learns from it", edits, "", rank)
+
+
+def _passes_through(value: ast.expr) -> bool:
+    """Whether a value is `x + (q - x).detach()`: the numbers of `q` with the gradient of `x`."""
+    return any(
+        isinstance(other, ast.Call | ast.Attribute) and cuts_at(other)
+        for _, other in opposed(value)
+    )
