@@ -171,6 +171,10 @@ class SilentWatch(Observer):
             self._tell("growing-graph", detail=UNUSED, doubtful=True, **growing)
         if not self._told:
             self._tell_gathering()
+        if not self._told and (unread := self._starving.doubted()):
+            names = [known.name for known in unread if known.name]
+            told = {"at": None, "params": names[:64], "figures": [float(len(unread))]}
+            self._tell("unfed-parameters", doubtful=True, **told)
 
     def _tell_gathering(self) -> None:
         """Tell leaves that every walk has added to, where no optimizer trains any. Only reading can

@@ -16,6 +16,7 @@ from .parameters import Known, Parameters, values_of
 from .stamps import Clock
 
 STEPS = 2  # an optimizer's parameters are judged at this step
+LATER = (3, 4, 6)  # at these it is looked whether they have moved
 LIBRARY = "torch.nn.modules."
 ZEROS = 3  # so many steps on zeros alone, and no other, are no accident
 
@@ -40,6 +41,7 @@ class Starving:
         self._idle: dict[int, Known] = {}
         self._zeros: dict[int, dict[int, Known]] = {}
         self._owned: dict[int, int] = {}
+        self._unread: dict[int, tuple[Known, tuple[float, float]]] = {}
         self._walks: list[bool] = []  # since the last step: whether each reached what is trained
         self._astray: dict[int, list[Known]] = {}
 
@@ -57,6 +59,10 @@ class Starving:
         flat = self._zeros.get(optimizer, {known.id: known for known in owned})
         if flat:
             self._zeros[optimizer] = {i: known for i, known in flat.items() if _is_zero(known)}
+        if self._steps[optimizer] in LATER:  # what somebody writes to is no weight that starves
+            for known in owned:
+                if known.id in self._unread and _values(known) != self._unread[known.id][1]:
+                    del self._unread[known.id]
         if self._steps[optimizer] > STEPS or Clock.visits == 0:
             return
         without = [known for known in owned if _is_empty(known)]
@@ -73,6 +79,8 @@ class Starving:
             building = self._parameters_of(self._building)
             cut = [known for known in without if id(known.tensor()) in building]
             self._cut |= {known.id: values for known in cut if (values := _values(known))}
+            unread = [known for known in without if known.id not in self._suspects]
+            self._unread |= {k.id: (k, values) for k in unread if (values := _values(k))}
 
     def found(self) -> list[Known]:
         """Those that never got a gradient, where a node handed them None, or their module's others
@@ -89,6 +97,11 @@ class Starving:
                 for known in flat.values()
             ]
         )
+
+    def doubted(self) -> list[Known]:
+        """Those that never got a gradient although others did, of modules that are not called: the
+        script has no use for them, or reads them without their graph."""
+        return [known for known, _ in self._unread.values() if not known.receipts]
 
     def _never_fed(self) -> list[Known]:
         """What optimizers have that met no gradient at all, whoever uses it: where nothing that is

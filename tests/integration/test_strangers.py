@@ -85,6 +85,7 @@ MENDED = [
     "batch66/stored_graph/card_stream",
     "batch68/inplace_state/sir_fit",
     "batch68/undetached_target/chess_selfplay",
+    "batch70/starved_parameter/claims_frequency",
 ]
 
 

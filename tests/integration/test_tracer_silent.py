@@ -767,3 +767,36 @@ def test_an_optimizer_behind_walks_that_reach_nobody_trains_nothing(
     )
     script = BESIDE.replace("GIVEN", given).replace("for _", f"{trains}own.step()\nfor _", 1)
     assert kinds(traced, script) == expected
+
+
+LOOKED_UP = """\
+class Tariff(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.out = nn.Embedding(4, 2), nn.Linear(2, 1)
+    def forward(self, codes):
+        return self.out(USED)
+net = Tariff()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(7):
+    optimizer.zero_grad()
+    net(torch.tensor([0, 3])).square().mean().backward()
+    optimizer.step()
+    MOVED
+"""
+
+
+@pytest.mark.parametrize(
+    ("used", "moved", "expected"),
+    [
+        ("self.table.weight.data[codes]", "pass", [("unfed-parameters", True)]),
+        ("self.table.weight.data[codes]", "net.table.weight.data.mul_(0.9)", []),
+        ("self.table(codes)", "pass", []),
+    ],
+)
+def test_what_is_only_read_past_its_graph_leaves_a_doubt(
+    traced: Tracing, used: str, moved: str, expected: list[tuple[str, bool]]
+) -> None:
+    script = LOOKED_UP.replace("USED", used).replace("MOVED", moved)
+    found = traced(HEAD + script).trace.silent
+    assert [(fault.kind, fault.doubtful) for fault in found] == expected

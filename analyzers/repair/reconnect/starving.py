@@ -39,12 +39,14 @@ MAX_CUTS = 3
 
 @dataclass(frozen=True)
 class Cut:
-    """A statement that cuts values of a starved parameter off, and the line to look at."""
+    """A statement that cuts values of a starved parameter off, and the line to look at. `own`:
+    what it cuts is the parameter, or made of it."""
 
     where: Spot
     place: Place
     carrier: Carrier
     withheld: Withheld | None = None
+    own: bool = True
 
 
 def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
@@ -52,7 +54,9 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
     of whole models, which may be an evaluation's, and of targets last; before all of them what a
     Function of the script's own hands None. Where nothing is cut, steps on the way (`round`, a
     comparison) whose gradient is zero; else the cut that the run came by."""
-    parts = {part for path in fault.params for part in path.split(".")[1:] if not part.isdigit()}
+    last = -1 if fault.doubtful else None  # many a module has a `weight`
+    paths = [path.split(".")[1:last] for path in fault.params]
+    parts = {part for path in paths for part in path if not part.isdigit()}
     models = {path.partition(".")[0] for path in (*fault.params, *names_held(fault.holders))}
     for look in (_withheld_at, _cut_at, _step_at):
         found: dict[int, Cut] = {}
@@ -134,7 +138,9 @@ def _cut_at(where: Spot, name: str, source: _Source, project: Project) -> Cut | 
         return None
     bound = [] if walks_over or _is_number(where) else bindings(where.statement)
     carrier = Carrier([*bound, *_cut_names(where), name][0], where.place)
-    return Cut(where, Place(where.place.file, line or where.place.line), carrier)
+    cut = [cut_from(node) for node in cuts_in(where.statement)]
+    own = any(source(ast.Return(value)) is not None for value in cut)
+    return Cut(where, Place(where.place.file, line or where.place.line), carrier, own=own)
 
 
 def _cut_names(where: Spot) -> Iterator[str]:
