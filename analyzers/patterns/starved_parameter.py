@@ -62,12 +62,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if fault is None:
         return None
     cuts = list(cuts_behind(fault, project))
-    if (
-        fault.doubtful
-    ):  # no call uses them: only their own values, without a graph, tell that they are
+    if fault.doubtful:  # no call uses them: that their values are read tells
         cuts = [cut for cut in cuts if cut.own]
-        if not cuts:
-            return None
+    if fault.doubtful and not cuts:
+        return None
     if not cuts:
         walked = fault.visit.root if fault.visit is not None else ()
         at = fault.seen_at

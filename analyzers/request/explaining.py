@@ -153,8 +153,7 @@ def _proposals(match: Match, pattern: Pattern, project: Project) -> Iterator[Pro
     with suppress(EditConflict):
         yield from pattern.fixes(match, project)
     story = story_of(match.evidence, project)
-    whole = story is not None and story.summed and story.walks_all
-    if story is not None and not (story.reuse.same_root or story.sums_walked or whole):
+    if story is not None and not (story.reuse.same_root or story.sums_walked or story.walks_all):
         yield from cuts(story.reuse, project, SECOND_CHOICE + 1)
 
 

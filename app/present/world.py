@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analyzers.paste.pasted import UNCHANGED
 from app.request.case import Case
 from app.run.reproduce import Observation
 from app.schemas import Assumption, Basis
@@ -33,16 +34,15 @@ def is_completed(seen: Observation) -> bool:
 
 def assumptions(case: Case, seen: Observation) -> list[Assumption]:
     """Everything that was put in the place of what was not sent, each named once."""
-    if seen.trace is None:
-        return []
-    named = [(a.kind, a.name, a.text) for a in seen.trace.assumed]
-    for line in case.pasted[case.project.entry].quoted if case.pasted else ():
+    assumed = seen.trace.assumed if seen.trace is not None else []
+    stand_ins = seen.trace.stand_ins if seen.trace is not None else []
+    told = [Assumption(kind=a.kind, name=a.name, text=a.text) for a in assumed]
+    for line in case.pasted.get(case.project.entry, UNCHANGED).quoted:
         text = f"`{line}` was taken from the words around the code."
-        named.append(("name", line.partition("=")[0].strip(), text))
-    known = {name for _, name, _ in named}
-    for stand_in in seen.trace.stand_ins:
+        told.append(Assumption(kind="name", name=line.partition("=")[0].strip(), text=text))
+    known = {assumption.name for assumption in told}
+    for stand_in in stand_ins:
         if stand_in.name not in known:
             text = f"A substitute stood in for `{stand_in.name}`: {stand_in.detail}."
-            named.append(("package", stand_in.name, text))
-    told = dict.fromkeys(named)
-    return [Assumption(kind=k, name=n, text=t) for k, n, t in told][:MAX_ASSUMPTIONS]
+            told.append(Assumption(kind="package", name=stand_in.name, text=text))
+    return list({(a.kind, a.name, a.text): a for a in told}.values())[:MAX_ASSUMPTIONS]

@@ -42,18 +42,19 @@ class Starving:
         self._zeros: dict[int, dict[int, Known]] = {}
         self._owned: dict[int, int] = {}
         self._unread: dict[int, tuple[Known, tuple[float, float]]] = {}
-        self._walks: list[bool] = []  # since the last step: whether each reached what is trained
+        self._reached: bool | None = None  # what is trained, by any walk since the last step
         self._astray: dict[int, list[Known]] = {}
 
     def walked(self, received: list[Known]) -> None:
         """A walk has given these a gradient."""
-        self._walks.append(any(known.optimizer is not None for known in received))
+        trained = any(known.optimizer is not None for known in received)
+        self._reached = trained or bool(self._reached)
 
     def stepped(self, optimizer: int, owned: list[Known]) -> None:
         """Look at what an optimizer found at its step."""
         self._steps[optimizer] += 1
-        walks, self._walks = self._walks, []
-        if walks and not any(walks) and self._steps[optimizer] > 1 and all(map(_is_empty, owned)):
+        reached, self._reached = self._reached, None
+        if reached is False and self._steps[optimizer] > 1 and all(map(_is_empty, owned)):
             self._astray[optimizer] = owned
         self._owned[optimizer] = len(owned)
         flat = self._zeros.get(optimizer, {known.id: known for known in owned})

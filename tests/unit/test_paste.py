@@ -164,3 +164,15 @@ def test_what_the_words_quote_stands_on_an_empty_line_ahead_of_its_use() -> None
     assert "other" not in pasted.text
     assert pasted.first_changed is None
     assert pasted.back(pasted.text) == QUOTED
+
+
+def test_words_are_read_up_to_a_bound_and_never_as_more_than_one_statement() -> None:
+    many = "so `net = f(1)` it is, or `net = f(2); other = 3`\n" * 200
+    pasted = legible(f"{many}\nfor x in loader:\n    net(x).backward()\n")
+    assert pasted is not None
+    assert pasted.quoted == ["net = f(1)"]
+
+
+def test_a_helper_that_was_pasted_beside_a_whole_script_breaks_no_answer() -> None:
+    examined = examine("import part\n", "train.py", {"part.py": ">>> x = 1\n"}, "")
+    assert "train.py" not in examined.pasted

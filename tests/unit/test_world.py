@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analyzers.evidence import Reading
+from analyzers.paste.pasted import Pasted
 from analyzers.source.project import Project
 from app.present.verdict import decide
 from app.present.world import assumptions, basis_of
@@ -56,3 +59,15 @@ def test_a_run_that_outlasts_the_limit_is_healthy_after_many_calls() -> None:
 
     assert after(40) == "healthy"
     assert after(4) == "inconclusive"
+
+
+def test_what_only_another_file_needed_is_no_assumption_of_the_entry() -> None:
+    case = replace(CASE, pasted={"part.py": Pasted("x = 1\n", ">>> x = 1\n")})
+    assert [a.name for a in assumptions(case, seen_with())] == ["wandb"]
+
+
+def test_a_quoted_statement_is_told_whether_it_was_run_or_only_read() -> None:
+    sent = "`net = f()` is mine\n\nnet()\n"
+    case = replace(CASE, pasted={"train.py": Pasted("\nnet = f()\nnet()\n", sent)})
+    for seen in (seen_with(), Observation(None, None, ())):
+        assert "net" in [a.name for a in assumptions(case, seen)]

@@ -204,7 +204,7 @@ class Lifetime(SharedFrame):
     def _seen_stored(self, path: str) -> Hop | None:
         """The hop where such an attribute was seen to be stored, under the name it has there."""
         for hop, _, _ in self.first_named:
-            if "." in hop.name and base(hop.name).rpartition(".")[2] == path.rpartition(".")[2]:
+            if "." in hop.name and _last(base(hop.name)) == _last(path):
                 return hop
         return None
 

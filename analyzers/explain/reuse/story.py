@@ -217,7 +217,9 @@ class Story(Walks):
 
     @cached_property
     def walks_all(self) -> bool:
-        """Whether what is walked is made of all that the carrier has gathered: the last losses."""
+        """Whether what is walked is made of all the losses that the carrier has gathered."""
+        if not self._is_scalar or not self.bound_inside:
+            return False
         root = walked(self.root_call) if self.root_call is not None else None
         container = self.holder.container if self.holder is not None else ""
         names = names_loaded(walk(root), self.name) if root is not None else []
@@ -232,13 +234,13 @@ class Story(Walks):
             return False
         if not self._is_scalar or not self.bound_inside:
             return False
-        if self.walks_all:
-            return True
         new = join.new.op if join.new is not None else ""
         is_root = self.name in self.root_names or any(
             sums(value, self.name) for value in self._root_values
         )
-        return (new.startswith(SUMMING) and is_root) or any(
+        if self.walks_all or (new.startswith(SUMMING) and is_root):
+            return True
+        return any(
             adds_up(statement, self._is_carrier, scope, self.project)
             and (is_root or not (self.averaged or self._averages))
             for _, scope, statement in self.binders

@@ -12,7 +12,7 @@ from analyzers.explain.reuse.taking import taken_from
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import joined
 from analyzers.repair.reschedule.stepping import in_second_loop
-from analyzers.repair.rewrite import sum_in_loop, unused_name
+from analyzers.repair.rewrite import move_behind, move_into, sum_in_loop, unused_name
 from analyzers.source.calls import call_in, calls_named, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import WALKS, bound_within, called_name, definitions, names_read, walked
@@ -48,11 +48,8 @@ def sum_behind_loop(story: Story) -> Iterator[Proposal]:
             cleared = [
                 s for s in loop.body if isinstance(s, ast.Expr) and calls_named(s, "zero_grad")
             ]
-            moved = [
-                *editor.delete_all([*cleared, *own]),
-                *(editor.insert_before(loop, *editor.lines_of(s)) for s in cleared),
-                editor.insert_after(loop, *editor.lines_of(own[0])),
-            ]
+            ahead = move_into(editor, cleared, loop) if cleared else ()
+            moved = [*ahead, *move_behind(editor, own, loop)]
             title = "Add the losses up, then one backward and one step"
             told = "One step for all of them, in place of one for each."
             yield Proposal(

@@ -15,7 +15,7 @@ from analyzers.repair.blocks import alias, joined
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit
 from analyzers.source.flow import definitions, is_dotted, value_of
-from analyzers.source.project import Loop, Project, spelled
+from analyzers.source.project import Loop, Module, Project, spelled
 from analyzers.source.reads import read_behind
 from analyzers.source.trees import walk
 
@@ -34,19 +34,17 @@ def list_and_stack(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
     """The buffers of the loop as lists, joined behind it."""
     for where in stale.statements[:1]:
         for loop in where.module.loops_around(where.statement)[:1]:
-            yield from _stacked(where, loop, rank)
+            yield from _stacked(where.module, loop, rank)
 
 
 def any_stacked(project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The same for every loop that fills buffers: where an error tells of no write."""
     for module, loop in project.each(ast.For):
-        for buffer in [*_buffers(loop).values()][:1]:
-            statement = buffer.writes[0][0]
-            where = Spot(module, statement, Place(module.path, statement.lineno))
-            yield from _stacked(where, loop, rank)
+        yield from _stacked(module, loop, rank)
 
 
-def _stacked(where: Spot, loop: Loop, rank: int) -> Iterator[Proposal]:
+def _stacked(module: Module, loop: Loop, rank: int) -> Iterator[Proposal]:
+    where = Spot(module, loop, Place(module.path, loop.lineno))
     buffers = list(_buffers(loop).values())
     if buffers and all(_is_regular(where, loop, buffer) for buffer in buffers):
         edits = [edit for buffer in buffers for edit in _converted(where, loop, buffer)]

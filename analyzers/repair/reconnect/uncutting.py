@@ -41,7 +41,7 @@ MAX_SUSPECTS = 3
 
 def without_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     """The statement without `.item()`, `.data`, `.detach()` and the like, or a tensor made anew."""
-    edits = list(_alluncut(where))
+    edits = list(_all_uncut(where))
     if edits:
         told = " and ".join(dict.fromkeys(f"`{_told(n)}`" for n in cuts_in(where.statement)))
         title = f"Keep the graph: without {told}"
@@ -49,7 +49,7 @@ def without_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("keep-graph", title, kept, "", rank)
 
 
-def _alluncut(where: Spot) -> Iterator[Edit]:
+def _all_uncut(where: Spot) -> Iterator[Edit]:
     """Each cut taken away; a row of values that a list gets, `rows.append([a.item(), b.item()])`,
     is one tensor with their graphs."""
     editor, rows = where.editor, [row for _, row in _rows_added(where)]

@@ -10,8 +10,9 @@ from functools import cache
 
 from .sources import texts
 
+MAX_PARSED = 1 << 20  # characters of the project, the first files first
 _SETTINGS = re.compile(
-    r"^_?(c|cfg|conf|config|configs|configuration|hp|hparams|opts?|settings|spec)$"
+    r"_?(?:c|cfg|conf|config|configs|configuration|hp|hparams|opts?|settings|spec)"
 )
 _OF_MAPPINGS = frozenset({"get", "items", "keys", "values", "pop", "setdefault", "copy"})
 _READERS = frozenset(
@@ -64,7 +65,11 @@ def _nodes() -> tuple[ast.AST, ...]:
 
 
 def _parsed() -> Iterator[ast.Module]:
+    left = MAX_PARSED
     for text in texts():
+        left -= len(text)
+        if left < 0:
+            return
         try:
             yield ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
