@@ -25,7 +25,7 @@ class Pasted:
         read = self.text.splitlines()
         for number, (line, sent) in enumerate(zip(read, self.sent.splitlines(), strict=False), 1):
             around = [*read[max(number - 2, 0) : number - 1], *read[number : number + 1]]
-            if not sent.strip() or sent.lstrip().startswith("#"):
+            if not sent.strip() or sent.lstrip().startswith("#") or _quotes(sent, line):
                 continue
             if line.strip() != sent.strip() and (line.strip() or all(map(str.strip, around))):
                 return number, sent.strip()
@@ -43,12 +43,12 @@ class Pasted:
 
     @property
     def quoted(self) -> list[str]:
-        """The statements that stand on empty lines of the paste: its words quote them."""
+        """The statements that the paste's words quote, and that stand where it has no code."""
         lines = zip(self.text.splitlines(), self.sent.splitlines(), strict=False)
         return [
             read.strip()
             for read, sent in lines
-            if read.strip() and f"`{read.strip()}`" in self.sent and not sent.strip()
+            if _quotes(sent, read) or (not sent.strip() and _quotes(self.sent, read))
         ]
 
     def back(self, patched: str) -> str:
@@ -69,6 +69,10 @@ class Pasted:
                 margin = _margin(read, sent, [*range(a, a_end), a - 1, a_end])
                 out += [f"{margin}{line}" if line.strip() else line for line in new[b:b_end]]
         return "".join(out)
+
+
+def _quotes(words: str, line: str) -> bool:
+    return bool(line.strip()) and f"`{line.strip()}`" in words
 
 
 UNCHANGED = Pasted("", "")

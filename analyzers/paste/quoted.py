@@ -18,15 +18,16 @@ _DEFINED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 def with_quoted(python: str, text: str) -> str:
     """The code with what the words of its text say of names that it uses and does not bind: each
-    on an empty line ahead of where that is used, behind what it is made of itself."""
+    ahead of where that is used and behind what it is made of itself: in the place of the words that
+    quote it, else on an empty line."""
     rows = python.splitlines(keepends=True)
-    words = zip(rows, text.splitlines(), strict=False)
-    said = (q for row, line in words if not row.strip() for q in _QUOTED.findall(line))
-    made = [found for quoted in islice(said, LOOKED_AT) if (found := _making(quoted))]
-    for name, quoted in made[:MOST]:
+    lines = enumerate(zip(rows, text.splitlines(), strict=False))
+    said = ((at, q) for at, (row, line) in lines if not row.strip() for q in _QUOTED.findall(line))
+    made = [(at, *found) for at, q in islice(said, LOOKED_AT) if (found := _making(q))]
+    for at, name, quoted in made[:MOST]:
         python = "".join(rows)
-        row = _place(ast.parse(python), name, quoted, rows) if name in _free(python) else None
-        if row is not None:
+        empty = _places(ast.parse(python), name, quoted, rows) if name in _free(python) else []
+        for row in [at] if at in empty else empty[-1:]:
             rows[row] = quoted + rows[row]
     return "".join(rows)
 
@@ -56,13 +57,12 @@ def _free(python: str) -> set[str]:
     return read - bound
 
 
-def _place(tree: ast.Module, name: str, quoted: str, rows: list[str]) -> int | None:
-    """The index of the last empty line at the top level ahead of what uses the name."""
+def _places(tree: ast.Module, name: str, quoted: str, rows: list[str]) -> list[int]:
+    """The indexes of the empty lines at the top level where the statement may stand."""
     uses = [s.lineno for s in tree.body if mentions(s, name) and not isinstance(s, _DEFINED)]
     needs = names_read(ast.parse(quoted))
     behind = [s for s in tree.body if needs & {*bound_within(s), getattr(s, "name", "")}]
     last = max((s.end_lineno or 0 for s in behind), default=0)
     taken = {n for s in tree.body for n in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
     ahead = range(last + 1, min(uses, default=len(rows) + 1))
-    empty = [n - 1 for n in ahead if n not in taken and not rows[n - 1].strip()]
-    return empty[-1] if empty else None
+    return [n - 1 for n in ahead if n not in taken and not rows[n - 1].strip()]

@@ -159,7 +159,7 @@ def test_what_the_words_quote_stands_on_an_empty_line_ahead_of_its_use() -> None
     pasted = legible(QUOTED)
     assert pasted is not None
     made = "net = nn.Sequential(Neuron(), Neuron())"
-    assert pasted.text.splitlines()[7] == made
+    assert pasted.text.splitlines()[7] == made  # the words themselves come too late
     assert pasted.quoted == [made]
     assert "other" not in pasted.text
     assert pasted.first_changed is None
@@ -176,3 +176,12 @@ def test_words_are_read_up_to_a_bound_and_never_as_more_than_one_statement() -> 
 def test_a_helper_that_was_pasted_beside_a_whole_script_breaks_no_answer() -> None:
     examined = examine("import part\n", "train.py", {"part.py": ">>> x = 1\n"}, "")
     assert "train.py" not in examined.pasted
+
+
+def test_a_quotation_ahead_of_its_use_stands_in_the_place_of_its_words() -> None:
+    sent = "I have `net = build()` here\n\nfor x in loader:\n    net(x).backward()\n"
+    pasted = legible(sent)
+    assert pasted is not None
+    assert pasted.text.splitlines()[0] == "net = build()"
+    assert pasted.first_changed is None
+    assert pasted.back(pasted.text) == sent
