@@ -78,7 +78,8 @@ def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
         if ended and taken < 2 < wanted:
             problem = f"{taken} steps in all, where the original takes {wanted}"
             return Schedule("fewer", problem.replace("1 steps", "1 step"), failed=True)
-        if found := _departure(original, steps, candidate, other):
+        as_many = ended and taken >= wanted
+        if found := _departure(original, steps, candidate, other, as_many=as_many):
             return found
         if ended and taken != wanted:
             word: Word = "fewer" if taken < wanted else "more"
@@ -139,9 +140,15 @@ def _count(steps: Sequence[Step]) -> int:
 
 
 def _departure(
-    original: Trace, ours: Sequence[Step], candidate: Trace, theirs: Sequence[Step]
+    original: Trace,
+    ours: Sequence[Step],
+    candidate: Trace,
+    theirs: Sequence[Step],
+    *,
+    as_many: bool,
 ) -> Schedule | None:
-    """The first step that is fed something else."""
+    """The first step that is fed something else. Where there are as many steps in all, none is fed
+    the mean of several: means of losses lie close together, and one is soon met by chance."""
     whole = [_meal(original, step) for step in ours[:LOOKED_AT]]
     for n, (step, wanted) in enumerate(zip(theirs, whole, strict=False)):
         given = _meal(candidate, step)
@@ -151,7 +158,7 @@ def _departure(
             n and near(given.loss, _meal(original, ours[n], _used(original, ours[n])).loss)
         ):
             continue
-        if _spans(given.loss, whole[n:]):
+        if _spans(given.loss, whole[n:], means=not as_many):
             return Schedule("fewer", "one step is fed what feeds several steps of the original")
         if given.calls > len(ours[n].fed):
             return Schedule(
@@ -217,14 +224,16 @@ def _meal(trace: Trace, step: Step, without: Collection[int] = ()) -> _Meal:
     return _Meal(len(records), sum(known) if known and len(known) == len(records) else None)
 
 
-def _spans(loss: float | None, meals: Sequence[_Meal]) -> bool:
-    """Whether the loss is the sum, or the mean, of those of several steps in a row."""
+def _spans(loss: float | None, meals: Sequence[_Meal], *, means: bool = True) -> bool:
+    """Whether the loss is the sum of those of several steps in a row, or their mean."""
     known = [meal.loss for meal in meals]
     if loss is None or None in known:
         return False
     sums = list(accumulate(value for value in known if value is not None))
     return any(
-        near(loss, total) or near(loss, total / n) for n, total in enumerate(sums, 1) if n > 1
+        near(loss, total) or (means and near(loss, total / n))
+        for n, total in enumerate(sums, 1)
+        if n > 1
     )
 
 

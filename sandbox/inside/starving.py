@@ -36,7 +36,7 @@ class Starving:
         self._steps: dict[int, int] = defaultdict(int)
         self._called: set[int] | None = None
         self._building: set[int] = set()
-        self._cut: dict[int, tuple[float, float]] = {}
+        self._cut: dict[int, tuple[Known, tuple[float, float]]] = {}
         self._suspects: dict[int, Known] = {}
         self._idle: dict[int, Known] = {}
         self._zeros: dict[int, dict[int, Known]] = {}
@@ -62,8 +62,9 @@ class Starving:
             self._zeros[optimizer] = {i: known for i, known in flat.items() if _is_zero(known)}
         if self._steps[optimizer] in LATER:  # what somebody writes to is no weight that starves
             for known in owned:
-                if known.id in self._unread and _values(known) != self._unread[known.id][1]:
-                    del self._unread[known.id]
+                for still in (self._unread, self._cut):
+                    if known.id in still and _values(known) != still[known.id][1]:
+                        del still[known.id]
         if self._steps[optimizer] > STEPS or Clock.visits == 0:
             return
         without = [known for known in owned if _is_empty(known)]
@@ -79,7 +80,7 @@ class Starving:
                 self._idle |= {known.id: known for known in owned}
             building = self._parameters_of(self._building)
             cut = [known for known in without if id(known.tensor()) in building]
-            self._cut |= {known.id: values for known in cut if (values := _values(known))}
+            self._cut |= {k.id: (k, values) for k in cut if (values := _values(k))}
             unread = [known for known in without if known.id not in self._suspects]
             self._unread |= {k.id: (k, values) for k in unread if (values := _values(k))}
 
@@ -123,7 +124,8 @@ class Starving:
         ]
 
     def _is_cut_off(self, known: Known) -> bool:
-        return known.id in self._cut and _values(known) == self._cut[known.id]
+        """Whether its values never moved, as far as it lived."""
+        return known.id in self._cut and _values(known) in (None, self._cut[known.id][1])
 
     def _note(self, module: Module, inputs: Any) -> None:
         if self._called is not None:

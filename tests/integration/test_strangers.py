@@ -86,6 +86,9 @@ MENDED = [
     "batch68/inplace_state/sir_fit",
     "batch68/undetached_target/chess_selfplay",
     "batch70/starved_parameter/claims_frequency",
+    "batch71/accumulated_loss/keyword_meter",
+    "batch71/per_sample_loop/listwise_rank",
+    "batch71/starved_parameter/expert_merge",
 ]
 
 

@@ -800,3 +800,32 @@ def test_what_is_only_read_past_its_graph_leaves_a_doubt(
     script = LOOKED_UP.replace("USED", used).replace("MOVED", moved)
     found = traced(HEAD + script).trace.silent
     assert [(fault.kind, fault.doubtful) for fault in found] == expected
+
+
+IN_A_FUNCTION = """\
+class Mix(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.raw = nn.Parameter(torch.ones(3))
+    def forward(self):
+        return self.raw * 2
+def tune():
+    mix, head = Mix(), nn.Linear(3, 1)
+    optimizer = torch.optim.SGD([*mix.parameters(), *head.parameters()], lr=0.1)
+    for turn in range(6):
+        optimizer.zero_grad()
+        head(mix().detach()).square().sum().backward()
+        optimizer.step()
+        MOVED
+tune()
+"""
+
+
+@pytest.mark.parametrize(
+    ("moved", "expected"),
+    [("pass", ["unfed-parameters"]), ("mix.raw.data.mul_(0.9)", [])],
+)
+def test_a_module_that_is_gone_at_the_end_still_tells(
+    traced: Tracing, moved: str, expected: list[str]
+) -> None:
+    assert kinds(traced, IN_A_FUNCTION.replace("MOVED", moved)) == expected

@@ -83,6 +83,15 @@ def test_steps_are_counted_where_both_ended() -> None:
     assert (more.word, more.check.status) == ("more", "not_run")
 
 
+def test_a_mean_met_by_chance_is_no_step_for_several() -> None:
+    """Each step of the patch trains another loss, as many as there were."""
+    original, patched = trace(*each(1.0, 2.0, 3.0)), trace(*each((1.0 + 2.0) / 2, 2.2, 2.9))
+    assert schedule.beside(original, patched, ended=True).word == "same"
+    assert schedule.beside(original, patched, ended=False).word == "fewer"
+    shorter = trace(*each((1.0 + 2.0) / 2, 2.9))
+    assert schedule.beside(original, shorter, ended=True).word == "fewer"
+
+
 def test_an_end_at_which_no_gradient_is_left_is_no_step() -> None:
     original, patched = (trace(*each(1.0, 2.0)) for _ in range(2))
     by_hand = [

@@ -222,8 +222,21 @@ class Story(Walks):
             return False
         root = walked(self.root_call) if self.root_call is not None else None
         container = self.holder.container if self.holder is not None else ""
-        names = names_loaded(walk(root), self.name) if root is not None else []
-        return container.startswith(("list", "deque")) and bool(names)
+        gathered = container.startswith(("list", "deque"))
+        if root is None or not gathered:
+            return False
+        return bool(names_loaded(walk(root), self.name)) or self._made_by_owner(root)
+
+    def _made_by_owner(self, root: ast.expr) -> bool:
+        """Whether a method of what holds the carrier makes one number of it (`meter.mean()`)."""
+        owner = self.name.rpartition(".")[0]
+        new = self.join.new if self.join is not None else None
+        return bool(owner and new and new.op.capitalize().startswith(SUMMING)) and any(
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and spelled(node.func.value) == owner
+            for node in walk(root)
+        )
 
     @cached_property
     def summed(self) -> bool:

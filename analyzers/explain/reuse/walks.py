@@ -27,6 +27,7 @@ from analyzers.source.project import Loop, Scope, spelled
 from analyzers.source.trees import position, walk
 
 SUMMING = ("Add", "Stack", "Cat", "Sum", "Mean")
+_PARTING = ("Split", "Unbind", "Chunk", "Unsafesplit", "Unsafechunk")
 _SCALING = ("Mul", "Div", "Neg", *SUMMING)
 
 
@@ -88,7 +89,10 @@ class Walks(Lifetime):
 
     @cached_property
     def _is_collection(self) -> bool:
-        """Whether the carrier is several tensors under one name, not one with several rows."""
+        """Whether the carrier is several tensors under one name, not one with several rows, nor the
+        parts that one was taken apart into."""
+        if self._is_parted:
+            return False
         kinds = ("dict", "OrderedDict", "list", "tuple")
         through = self._through
         if through is not None and any(
@@ -98,6 +102,12 @@ class Walks(Lifetime):
             return True
         holders = [h for join in self.reuse.joins for h in join.holders]
         return any(base(h.path) == self.name and h.container.startswith(kinds) for h in holders)
+
+    @cached_property
+    def _is_parted(self) -> bool:
+        """Whether all that is carried came out of one step that takes a tensor apart."""
+        joins = self.reuse.joins
+        return bool(joins) and all(j.old.op.capitalize().startswith(_PARTING) for j in joins)
 
     def _made_per_sample(self, name: str) -> bool:
         """Whether a name is a list (or vector) of losses, one for each part of the carrier."""
