@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from analyzers.paste.quoted import BETWEEN
 from analyzers.source.linediff import opcodes
 
 _NUMBER = re.compile(r"(?:-{1,12}>[ \t]?)?(?<![\[\w])\d{1,6}(?![\]\w])[:|)]?")
@@ -46,15 +47,16 @@ class Pasted:
         """The statements that the paste's words quote, and that stand where it has no code."""
         lines = zip(self.text.splitlines(), self.sent.splitlines(), strict=False)
         return [
-            read.strip()
+            quoted
             for read, sent in lines
             if _quotes(sent, read) or (not sent.strip() and _quotes(self.sent, read))
+            for quoted in _statements(read)
         ]
 
     def back(self, patched: str) -> str:
         """A patched form of `text`, told in what was sent: lines that the patch leaves alone are
         as they were pasted, and new ones stand as far right, behind the same prompt, as those
-        around them."""
+        around them. Words that quote a statement stay, and quote it as it is in the patch."""
         if self.text == self.sent:
             return patched
         read, sent = self.text.splitlines(keepends=True), self.sent.splitlines(keepends=True)
@@ -65,14 +67,38 @@ class Pasted:
         for tag, a, a_end, b, b_end in opcodes(read, new):
             if tag == "equal":
                 out += sent[a:a_end]
-            else:
-                margin = _margin(read, sent, [*range(a, a_end), a - 1, a_end])
-                out += [f"{margin}{line}" if line.strip() else line for line in new[b:b_end]]
+                continue
+            words = [row for row in range(a, a_end) if _quotes(sent[row], read[row])]
+            margin = _margin(read, sent, [*range(a, a_end), a - 1, a_end])
+            if a_end - a == 1 == b_end - b and words:
+                out.append(_requoted(sent[a], read[a], new[b]))
+                continue
+            out += [sent[row] for row in words]
+            out += [f"{margin}{line}" if line.strip() else line for line in new[b:b_end]]
         return "".join(out)
 
 
+def _statements(line: str) -> list[str]:
+    return [one for one in line.strip().split(BETWEEN) if one]
+
+
 def _quotes(words: str, line: str) -> bool:
-    return bool(line.strip()) and f"`{line.strip()}`" in words
+    """Whether the words quote all statements of the line."""
+    found = _statements(line)
+    return bool(found) and all(f"`{one}`" in words for one in found)
+
+
+def _requoted(words: str, read: str, patched: str) -> str:
+    """The words with the statements that they quote as the patch has them: those that it moves
+    away stay in the words, and what it adds has a line of its own behind them."""
+    before, after = _statements(read), _statements(patched)
+    added = [one for one in after if one not in before]
+    if len(before) != len(after):
+        end = patched[len(patched.rstrip("\r\n")) :]
+        return words + BETWEEN.join(added) + end * bool(added)
+    for old, new in zip(before, after, strict=True):
+        words = words.replace(f"`{old}`", f"`{new}`")
+    return words
 
 
 UNCHANGED = Pasted("", "")
@@ -82,7 +108,7 @@ def _margin(read: list[str], sent: list[str], places: list[int]) -> str:
     """What stands left of the code in the pasted text, at the first of these places that tells."""
     for place in places:
         line = read[place].rstrip() if 0 <= place < len(read) else ""
-        if line:
+        if line and not _quotes(sent[place], line):
             at = sent[place].find(line)
             return _plain(sent[place][:at]) if at >= 0 else ""
     return ""

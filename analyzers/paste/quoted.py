@@ -6,30 +6,75 @@ import ast
 import builtins
 import re
 import symtable
+from dataclasses import dataclass
 from itertools import islice
 
 from analyzers.paste.parsing import statement
 from analyzers.source.flow import bound_within, mentions, names_read
 
+BETWEEN = "; "
 LOOKED_AT, MOST = 64, 8  # quotations, and those of them that are taken
 _QUOTED = re.compile(r"(?<!`)`([^`\n;]{3,300})`(?!`)")
 _DEFINED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A statement in the words of line `at`, from 0, and the name that it makes."""
+
+    at: int
+    name: str
+    statement: str
+
+    @property
+    def needs(self) -> set[str]:
+        return names_read(ast.parse(self.statement))
+
+
 def with_quoted(python: str, text: str) -> str:
     """The code with what the words of its text say of names that it uses and does not bind: each
     ahead of where that is used and behind what it is made of itself: in the place of the words that
-    quote it, else on an empty line."""
+    quote it, one behind the other, else on an empty line."""
     rows = python.splitlines(keepends=True)
     lines = enumerate(zip(rows, text.splitlines(), strict=False))
     said = ((at, q) for at, (row, line) in lines if not row.strip() for q in _QUOTED.findall(line))
-    made = [(at, *found) for at, q in islice(said, LOOKED_AT) if (found := _making(q))]
-    for at, name, quoted in made[:MOST]:
-        python = "".join(rows)
-        empty = _places(ast.parse(python), name, quoted, rows) if name in _free(python) else []
-        for row in [at] if at in empty else empty[-1:]:
-            rows[row] = quoted + rows[row]
+    made = [Quoted(at, *found) for at, q in islice(said, LOOKED_AT) if (found := _making(q))]
+    left = made[:MOST]
+    placed = dict[int, list[Quoted]]()
+    while one := _wanted(left, "".join(rows)):
+        left.remove(one)
+        here = [row for row in made if row in [*placed.get(one.at, []), one]]  # in their order
+        joined = BETWEEN.join(quoted.statement for quoted in here)
+        told = [*rows[: one.at], joined + _end(rows[one.at]), *rows[one.at + 1 :]]
+        if _fits(told, one):
+            rows, placed[one.at] = told, here
+        elif empty := _places(rows, one):
+            rows[empty[-1]] = one.statement + rows[empty[-1]]
     return "".join(rows)
+
+
+def _wanted(left: list[Quoted], python: str) -> Quoted | None:
+    """The first of the quotations that makes a name which the code reads and does not bind."""
+    free = _free(python) if left else set()
+    return next((one for one in left if one.name in free), None)
+
+
+def _end(row: str) -> str:
+    return row[len(row.rstrip("\r\n")) :]
+
+
+def _fits(rows: list[str], one: Quoted) -> bool:
+    """Whether a statement in its own place stands ahead of all uses and behind what it is of."""
+    try:
+        body = ast.parse("".join(rows)).body
+    except SyntaxError:  # the words stand within a statement
+        return False
+    here = [n for n, s in enumerate(body) if s.lineno == one.at + 1 and one.name in bound_within(s)]
+    if not here:
+        return False
+    uses = [n for n, s in enumerate(body) if n not in here and _uses(s, one.name)]
+    behind = [n for n, s in enumerate(body) if one.needs & _binds(s)]
+    return max(behind, default=-1) < here[0] < min(uses, default=len(body))
 
 
 def _making(quoted: str) -> tuple[str, str] | None:
@@ -57,12 +102,19 @@ def _free(python: str) -> set[str]:
     return read - bound
 
 
-def _places(tree: ast.Module, name: str, quoted: str, rows: list[str]) -> list[int]:
+def _places(rows: list[str], one: Quoted) -> list[int]:
     """The indexes of the empty lines at the top level where the statement may stand."""
-    uses = [s.lineno for s in tree.body if mentions(s, name) and not isinstance(s, _DEFINED)]
-    needs = names_read(ast.parse(quoted))
-    behind = [s for s in tree.body if needs & {*bound_within(s), getattr(s, "name", "")}]
-    last = max((s.end_lineno or 0 for s in behind), default=0)
-    taken = {n for s in tree.body for n in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
+    body = ast.parse("".join(rows)).body
+    uses = [s.lineno for s in body if _uses(s, one.name)]
+    last = max((s.end_lineno or 0 for s in body if one.needs & _binds(s)), default=0)
+    taken = {n for s in body for n in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
     ahead = range(last + 1, min(uses, default=len(rows) + 1))
     return [n - 1 for n in ahead if n not in taken and not rows[n - 1].strip()]
+
+
+def _uses(statement: ast.stmt, name: str) -> bool:
+    return mentions(statement, name) and not isinstance(statement, _DEFINED)
+
+
+def _binds(statement: ast.stmt) -> set[str]:
+    return {*bound_within(statement), getattr(statement, "name", "")}

@@ -17,6 +17,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from . import frames
+from .allotting import Allotment, Allotting
 from .deepening import Deepening
 from .emitter import Emitter
 from .frames import Json
@@ -107,8 +108,8 @@ class EngineWatch:
         owner: Any = kind
         if "__init__" in vars(kind):
             owner.__init__ = self._making(owner.__init__)
-        else:  # a base's, or one that a decorator is about to write
-            owner.__new__ = self._allotting(kind.__new__)
+        elif not isinstance(owner.__new__, Allotment):  # a decorator's, yet to come, or a base's
+            owner.__new__ = Allotting(owner.__new__, self._note)
         for name, walker in walkers.items():
             setattr(owner, name, self._walking(walker))
             walker.undo.append(partial(setattr, owner, name, walker.function))
@@ -120,17 +121,6 @@ class EngineWatch:
             init(instance, *args, **kwargs)
 
         return wrapper
-
-    def _allotting(self, new: Any) -> Any:
-        @wraps(new)
-        def wrapper(kind: type, *args: Any, **kwargs: Any) -> Any:
-            plain = new is object.__new__
-            instance = new(kind) if plain else new(kind, *args, **kwargs)
-            if isinstance(instance, kind):
-                self._note(instance, sys._getframe(1))
-            return instance
-
-        return staticmethod(wrapper)
 
     def _adopt(self, frame: FrameType | None) -> None:
         """Wrap the functions beside an engine's class that may walk its instances."""

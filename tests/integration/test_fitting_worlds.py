@@ -8,6 +8,10 @@ from app.schemas import DiagnosisRequest, Findings
 from benchmarks.asking import RUNNING, ask
 
 AGAIN = "RuntimeError: Trying to backward through the graph a second time"
+CHANGED = (
+    "RuntimeError: one of the variables needed for gradient computation has been modified by an "
+    "inplace operation"
+)
 AN_AXIS_OF_ONE = """\
 each = nn.BCEWithLogitsLoss(reduction="none")
 for soil, wet in loader:
@@ -113,6 +117,52 @@ for x, y in chunks:
     loss.backward()
     opt.step()
 """
+SUMMED_OVER_NAMED_AXES = """\
+The weights are `spot = nn.Parameter(torch.randn(30, 5))`, and `mix = (spot @ spot.t()).softmax(1)`.
+
+cell = nn.GRUCell(3, 7)
+for past, future in loader:
+    h = torch.zeros(past.size(0) * 30, 7)
+    for t in range(past.size(1)):
+        heard = torch.einsum("ij,bjc->bic", mix, past[:, t])
+        h = cell(heard.reshape(past.size(0) * 30, 3), h)
+    loss = F.l1_loss(readout(h).view(past.size(0), 30), future)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+A_PART_OF_CHANNELS = """\
+class Gated(nn.Module):
+    def __init__(self, leads=5, width=6, more=2):
+        super().__init__()
+        self.down, self.gate = nn.Conv1d(leads, width, 3, padding=1), nn.Conv1d(width, width, 1)
+        self.head = nn.Conv1d(width + more, 4, 1)
+
+    def forward(self, x, who):
+        skip = self.down(x)
+        x = F.avg_pool1d(skip, 2)
+        skip *= torch.sigmoid(self.gate(F.interpolate(x, scale_factor=2.0)))
+        who = who.unsqueeze(-1).expand(-1, -1, skip.size(-1))
+        return self.head(torch.cat([skip, who], dim=1))
+"""
+A_QUEUE = """\
+@torch.no_grad()
+def push(queue, keys, at):
+    queue[:, at : at + len(keys)] = keys.t()
+    return (at + len(keys)) % queue.size(1)
+
+queue, at = F.normalize(torch.randn(dim, n_queue), dim=0), 0
+for left, right in loader:
+    q = F.normalize(student(left), dim=1)
+    with torch.no_grad():
+        k = F.normalize(teacher(right), dim=1)
+    scores = torch.cat([(q * k).sum(1, keepdim=True), q @ queue], dim=1)
+    loss = F.cross_entropy(scores, torch.zeros(len(q), dtype=torch.long))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    at = push(queue, k, at)
+"""
 HANDED_TO_WHAT_IS_NOT_SENT = """\
 net = CropNet(bands=90)
 opt = torch.optim.Adam([*net.parameters(), *head.parameters()])
@@ -167,6 +217,8 @@ async def asked(script: str, error: str = "") -> Findings:
         pytest.param(A_SIZE_RECKONED, AGAIN, "derived-outside-loop", 6, id="reckoned"),
         pytest.param(A_SIZE_OF_ITS_OWN, AGAIN, "recurrent-state", 11, id="own"),
         pytest.param(A_CAUSAL_LAYER, AGAIN, "recurrent-state", 14, id="padded"),
+        pytest.param(SUMMED_OVER_NAMED_AXES, AGAIN, "derived-outside-loop", 1, id="named axes"),
+        pytest.param(A_PART_OF_CHANNELS, CHANGED, "inplace-activation", 10, id="channels"),
         pytest.param(LOSSES_COPIED, "", "starved-parameter", 6, id="copied"),
     ],
 )
@@ -177,7 +229,7 @@ async def test_a_part_comes_to_its_fault(script: str, error: str, pattern: str, 
 
 
 @pytest.mark.parametrize(
-    "script", [HANDED_TO_WHAT_IS_NOT_SENT, STEP_OF_A_FUNCTION, NAMED_BY_OTHERS]
+    "script", [HANDED_TO_WHAT_IS_NOT_SENT, STEP_OF_A_FUNCTION, NAMED_BY_OTHERS, A_QUEUE]
 )
 async def test_what_is_made_up_is_not_blamed(script: str) -> None:
     found = await asked(script)

@@ -201,6 +201,47 @@ for _ in range(config["epochs"]):
     state.sum().backward()
     optimizer.step()
 """
+SETTINGS_OF_A_MODULE = """\
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+@dataclass
+class Shape:
+    hidden: int
+    depth: int
+    scale: float = 1.0
+
+def load(name):
+    with open(name) as file:
+        settings = yaml.safe_load(file)
+    settings["shape"] = Shape(**settings["shape"])
+    settings["root"] = Path(settings["root"])
+    return settings
+"""
+CONFIGURED_BY_IT = """\
+import sys
+import numpy as np
+import torch
+from torch import nn
+import settings
+
+chosen = settings.load(sys.argv[1])
+device = torch.device(chosen["run"]["device"])
+with np.load(chosen["root"] / chosen["tides"]) as held:
+    tides = torch.from_numpy(held["tides"]).float().to(device)
+cell = nn.GRUCell(tides.shape[1], chosen["shape"].hidden).to(device)
+optimizer = torch.optim.SGD(cell.parameters(), lr=chosen["run"]["lr"])
+state = torch.zeros(len(tides), chosen["shape"].hidden)
+for turn in range(6):
+    state = cell(tides, state)
+    optimizer.zero_grad()
+    state.sum().backward()
+    optimizer.step()
+    if turn % chosen["run"]["log_every"] == 0:
+        print(turn)
+"""
 
 
 async def asked(script: str, **more: object) -> Findings:
@@ -307,3 +348,13 @@ async def test_settings_that_were_not_sent_are_what_the_script_takes_apart() -> 
     assert found.run.status == "reproduced"
     assert found.causes[0].pattern == "recurrent-state"
     assert "config.yaml" in {a.name for a in found.world if a.kind == "file"}
+
+
+async def test_settings_that_another_module_reads_are_of_the_kinds_that_their_uses_say() -> None:
+    files = [{"path": "settings.py", "content": SETTINGS_OF_A_MODULE}]
+    again = "RuntimeError: Trying to backward through the graph a second time"
+    found = await asked(CONFIGURED_BY_IT, files=files, traceback=again)
+    assert found.run is not None
+    assert found.run.status == "reproduced"
+    assert found.causes[0].pattern == "recurrent-state"
+    assert found.patches[0].verification.status == "passed"

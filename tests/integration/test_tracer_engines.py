@@ -51,6 +51,37 @@ def test_a_class_that_a_decorator_finishes_is_observed(traced: Tracing) -> None:
     assert [place.function for place in reuse.reached.stack] == ["<module>"]
 
 
+def test_an_observed_class_keeps_its_signature(traced: Tracing) -> None:
+    """As the script sees it: who filters arguments by it would lose them else."""
+    result = traced("""\
+        import inspect
+        from dataclasses import dataclass
+        @dataclass
+        class Node:
+            value: float
+            parents: tuple = ()
+        class Leaf(Node):
+            def __init__(self, start):
+                super().__init__(start)
+        class Bare:
+            pass
+        class Kept(Bare):
+            def __new__(cls, one):
+                return super().__new__(cls)
+        for kind in (Node, Leaf, Bare, Kept):
+            print(inspect.signature(kind))
+        print(Node(1.0), Leaf(2.0).value, type(Bare()).__name__, type(Kept(1)).__name__)
+        """)
+    assert result.code == 0, result.stderr
+    assert result.stdout.splitlines() == [
+        "(value: float, parents: tuple = ()) -> None",
+        "(start)",
+        "()",
+        "(one)",
+        "Node(value=1.0, parents=()) 2.0 Bare Kept",
+    ]
+
+
 @pytest.mark.parametrize("inside", [True, False])
 def test_nodes_are_made_again_only_behind_the_walk_that_freed_them(
     traced: Tracing, inside: bool

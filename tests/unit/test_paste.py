@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from analyzers.paste import legible
 from analyzers.paste.margins import without_numbers, without_quotes
+from analyzers.paste.quoted import with_quoted
 from analyzers.request.causes import Explained, classify
 from analyzers.request.examine import Examined, examine
 from analyzers.source.project import Project
@@ -185,3 +186,43 @@ def test_a_quotation_ahead_of_its_use_stands_in_the_place_of_its_words() -> None
     assert pasted.text.splitlines()[0] == "net = build()"
     assert pasted.first_changed is None
     assert pasted.back(pasted.text) == sent
+
+
+TWO_QUOTED = """\
+On top of it all stand `w = nn.Parameter(torch.ones(3))` and 2 lines on `mix = w.softmax(0)`.
+
+for x in loader:
+    (mix * x).sum().backward()
+"""
+MIX = "mix = w.softmax(0)"
+
+
+def test_statements_of_one_row_of_words_stand_behind_each_other() -> None:
+    pasted = legible(TWO_QUOTED)
+    assert pasted is not None
+    made = ["w = nn.Parameter(torch.ones(3))", MIX]
+    assert pasted.text.splitlines()[0] == "; ".join(made)
+    assert pasted.quoted == made
+    assert pasted.first_changed is None
+    assert pasted.back(pasted.text) == TWO_QUOTED
+
+
+def test_a_patch_of_quoted_statements_leaves_the_words_around_them() -> None:
+    pasted = legible(TWO_QUOTED)
+    assert pasted is not None
+    detached = pasted.text.replace(MIX, f"{MIX}.detach()")
+    assert pasted.back(detached) == TWO_QUOTED.replace(MIX, f"{MIX}.detach()")
+    moved = pasted.text.replace(f"; {MIX}", "").replace("    (mix", f"    {MIX}\n    (mix")
+    assert pasted.back(moved) == TWO_QUOTED.replace("    (mix", f"    {MIX}\n    (mix")
+    alone = "I have `net = build()` here, 3 times\n\nfor x in loader:\n    net(x).backward()\n"
+    pasted = legible(alone)
+    assert pasted is not None
+    first, *rest = pasted.text.splitlines(keepends=True)
+    assert pasted.back("".join([first, first, *rest])) == alone.replace(
+        "times\n", f"times\n{first}"
+    )
+
+
+def test_words_within_a_statement_take_no_other() -> None:
+    python, text = "a = [\n\n1]\nf(net)\n", "a = [\n`net = g()`\n1]\nf(net)\n"
+    assert with_quoted(python, text) == python

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .arguments import value_for
-from .asked_settings import parted_keys, read_keys
+from .asked_settings import parted_keys, read_keys, reckoned_keys
 from .asking import taken_apart_for
 from .configs import Config
 
@@ -67,9 +67,10 @@ def _needed_by(called: Any) -> list[str]:
 def _kind_of(name: str) -> Any:
     """Whether a setting of this name is a whole number, another number, or a word. Where the name
     does not say, it is a whole number, which stands for others, too."""
-    if value_for(name, str) != name or name in read_keys():
+    is_number = name in reckoned_keys()
+    if not is_number and (value_for(name, str) != name or name in read_keys()):
         return str
     number = value_for(name, float)
     if number == 0.5:  # nothing in the name says
-        return str if _NAMING.search(name.lower()) else int
+        return str if _NAMING.search(name.lower()) and not is_number else int
     return int if float(number).is_integer() else float

@@ -24,7 +24,8 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("dim size hidden width channels nz ngf ndf features units", "16"),
     ("classes classnum vocab", "10"),
 )
-_FILES: tuple[tuple[str, str], ...] = (
+_TEXTS: tuple[tuple[str, str], ...] = (
+    ("device", "cpu"),
     ("out output outdir save log logs logdir run runs results snapshot", "out"),
     ("config cfg yaml yml", "config.yaml"),
     ("json", "data.json"),
@@ -138,11 +139,11 @@ def value_for(name: str, kind: Any = None) -> Any:
         return float(number) if number else 0.5
     if kind is bool:
         return False
-    file = _first(_FILES, words)
-    file = (settings() if file == "config.yaml" else None) or file
+    said = _first(_TEXTS, words)
+    said = (settings() if said == "config.yaml" else None) or said
     if kind in (None, str):
-        return file or name
-    for text in (number, file, *_TRIED, name):
+        return said or name
+    for text in (number, said, *_TRIED, name):
         try:
             if text is not None:
                 return kind(text)
@@ -154,7 +155,7 @@ def value_for(name: str, kind: Any = None) -> Any:
 def setting_for(name: str) -> str:
     """A text for a variable of the environment of this name."""
     words = _words_of(name)
-    return _first(_WORDS, words) or _first(_FILES, words) or name.lower()
+    return _first(_WORDS, words) or _first(_TEXTS, words) or name.lower()
 
 
 def _words_of(name: str) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .asking import bound_to, handed_to
+from .asking import bound_to, handed_to, is_archive
 from .finding import Report, when_imported
 from .made_up import MadeUpBytes, asked_by_user, is_missing, made_up, name_of
 from .noise import COLUMNS, ROWS, noise, one_number
@@ -50,7 +50,9 @@ def _reading(original: Any, name: str) -> Any:
 
 
 def _holds_many(file: str, frame: FrameType) -> bool:
-    """Whether a file holds arrays by their names, as its own name or the script says."""
+    """Whether a file holds arrays by their names, as the script or its own name says."""
+    if is_archive(frame):
+        return True
     if Path(file).suffix:
         return file.endswith(".npz")
     name = bound_to(frame)

@@ -1,5 +1,6 @@
 """What the project does with settings: it takes them apart (`cfg["model"]["width"]`,
-`cfg.model.width`), or reads the file that they name (`np.load(cfg.data.file)`)."""
+`cfg.model.width`), reads the file that they name (`np.load(cfg.data.file)`, `root / cfg.file`), or
+reckons with them (`step % cfg.every`)."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ MAX_PARSED = 1 << 20  # characters of the project, the first files first
 _SETTINGS = re.compile(
     r"_?(?:c|cfg|conf|config|configs|configuration|hp|hparams|opts?|settings|spec)"
 )
+_PATHS = re.compile(r"(?:.*_)?(?:root|dir|path|folder|directory|home|parent|Path|cwd)")
 _OF_MAPPINGS = frozenset({"get", "items", "keys", "values", "pop", "setdefault", "copy"})
 _READERS = frozenset(
     {"open", "Path", "load", "read", "read_csv", "loadtxt", "genfromtxt", "fromfile", "imread"}
@@ -44,13 +46,17 @@ def parted_keys() -> frozenset[str]:
 
 @cache
 def read_keys() -> frozenset[str]:
-    """Keys whose values are the names of files that something reads."""
+    """Keys whose values are the names of files that something reads, or that a path goes on by."""
     return frozenset(
-        key
-        for node in _nodes()
-        if isinstance(node, ast.Call) and _name_of(node) in _READERS
-        for given in node.args
-        if (key := _key(given)) is not None
+        key for node in _nodes() for given in _read_by(node) if (key := _key(given)) is not None
+    )
+
+
+@cache
+def reckoned_keys() -> frozenset[str]:
+    """Keys whose values are numbers: something is reckoned with them, or counted up to them."""
+    return frozenset(
+        key for node in _nodes() for one in _reckoned_by(node) if (key := _key(one)) is not None
     )
 
 
@@ -88,6 +94,42 @@ def _taken_from(node: ast.AST) -> ast.expr | None:
         case ast.keyword(arg=None, value=inner):
             return inner
     return None
+
+
+def _read_by(node: ast.AST) -> Iterator[ast.expr]:
+    match node:
+        case ast.Call() if _name_of(node) in _READERS:
+            yield from node.args
+        case ast.BinOp(left=before, op=ast.Div(), right=name) if _is_path(before):
+            yield name
+
+
+def _reckoned_by(node: ast.AST) -> Iterator[ast.expr]:
+    match node:
+        case ast.BinOp(op=ast.Add()) | ast.BinOp(left=ast.JoinedStr()):
+            return  # of texts, too
+        case ast.BinOp(left=ast.Constant(value=str())):
+            return
+        case ast.BinOp(left=before, op=ast.Div()) if _is_path(before):
+            return
+        case ast.BinOp(left=before, right=after):
+            yield from (before, after)
+        case ast.Call(func=ast.Name(id="range"), args=given):
+            yield from given
+
+
+def _is_path(node: ast.expr) -> bool:
+    """Whether its name says that it is a path."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return _PATHS.fullmatch(name) is not None
+        case ast.Subscript(slice=ast.Constant(value=str(name))):
+            return _PATHS.fullmatch(name) is not None
+        case ast.Call(func=called):
+            return _is_path(called)
+        case ast.BinOp(left=before, op=ast.Div()):
+            return _is_path(before)
+    return False
 
 
 def _parted_by(node: ast.AST) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from itertools import cycle
@@ -54,12 +55,26 @@ def of_products(args: tuple[Any, ...], message: str) -> Wishes:
         yield path, [rows, *shape[1:]]  # each of its rows was taken by itself
 
 
-def of_parts(given: Any, wanted: int) -> Wishes:
-    """Several tensors in one: the first that was made up takes the difference."""
+def of_parts(given: Any, wanted: int, axis: int = -1) -> Wishes:
+    """Several tensors in one, which has so many along this axis: the first that was made up, or was
+    made of what was, takes the difference."""
     for part in getattr(given, "_made_of", ()):
-        size = int(part.shape[-1]) + wanted - int(given.shape[-1]) if part.dim() else 0
-        if (path := made_for(part)) and size > 0 and size != part.shape[-1]:
-            yield path, [*map(int, part.shape[:-1]), size]
+        if not -part.dim() <= axis < part.dim() or part.dim() != given.dim():
+            continue
+        held = int(part.shape[axis])
+        size = held + wanted - int(given.shape[axis])
+        path = made_for(part) or came_of(part)
+        shape = list(map(int, part.shape)) if made_for(part) else shape_of(path) if path else []
+        if path and 0 < size != held and (len(shape) > 1 or made_for(part)):
+            at = axis if made_for(part) else _last(shape, held)
+            if at is not None:
+                shape[at] = size
+                yield path, shape
+
+
+def _last(shape: list[int], size: int) -> int | None:
+    """The last axis of this size that is none of rows."""
+    return next((n for n in range(len(shape) - 1, 0, -1) if shape[n] == size), None)
 
 
 def _embedding(first: Any = None, second: Any = None, *_: Any) -> Wishes:
@@ -102,7 +117,11 @@ def _einsum(equation: Any = None, *args: Any) -> Wishes:
         letters |= dict(zip(term, map(int, tensor.shape), strict=True))
     for term, tensor in zip(terms, given, strict=True):
         wanted = [letters[letter] for letter in term]
-        if (path := made_for(tensor)) and list(tensor.shape) != wanted:
+        if list(tensor.shape) == wanted:
+            continue
+        if data := traced(tensor, wanted):
+            yield data
+        elif path := made_for(tensor):
             yield path, wanted
 
 
@@ -168,6 +187,19 @@ def _view(first: Any = None, *sizes: Any) -> Wishes:
     known = list(ints(sizes))
     if (path := made_for(first)) and any(n > 0 for n in known):
         yield path, [n if n > 0 else BATCH for n in known]
+    elif isinstance(first, torch.Tensor) and all(n > 0 for n in known):
+        yield from _of_many(first, math.prod(known))
+
+
+def _of_many(given: torch.Tensor, wanted: int) -> Wishes:
+    """What was computed has so many items as are wanted, if one axis of what it came of, the last
+    first, is longer or shorter."""
+    for path in sources(given):
+        shape = shape_of(path)
+        for axis in reversed(range(len(shape))):
+            size, rest = divmod(shape[axis] * wanted, given.numel() or 1)
+            if size and not rest:
+                yield path, [*shape[:axis], size, *shape[axis + 1 :]]
 
 
 def _expand(first: Any = None, *sizes: Any) -> Wishes:

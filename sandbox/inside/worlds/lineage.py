@@ -36,7 +36,12 @@ def traced(value: Any, wanted: list[int]) -> tuple[str, list[int]] | None:
     """The path of data that were made up in which a tensor is all, one item, some of the rows, or
     one of several, and the shape that they should have for it to be as wanted."""
     path = made_for(value) or (came_of(value) if isinstance(value, torch.Tensor) else None)
-    if path is None or not path.startswith(sizes.PREFIX):
+    index = getattr(value, "_taken_by", None)
+    if path is None:
+        return None
+    if index is not None and (shape := _before(index, shape_of(path), wanted)):
+        return path, shape
+    if not path.startswith(sizes.PREFIX):
         return None
     whole, part = shape_of(path), list(map(int, value.shape))
     more = len(part) - len(whole)
@@ -45,6 +50,22 @@ def traced(value: Any, wanted: list[int]) -> tuple[str, list[int]] | None:
     if more >= 0 and part[more + 1 :] == whole[1:]:
         return path, [*whole[:1], *wanted[1:]] if more == 0 else wanted[more:]
     return None
+
+
+def _before(index: Any, held: list[int], wanted: list[int]) -> list[int] | None:
+    """The shape of that of which the index takes a part that is shaped as wanted; an axis by whose
+    number or slice it takes some keeps its size."""
+    left, shape = list(wanted), list[int]()
+    for axis, part in enumerate(index if isinstance(index, tuple) else (index,)):
+        size = held[axis] if axis < len(held) else held[-1] if held else 1
+        if isinstance(part, slice) and left:
+            taken = left.pop(0)
+            shape.append(taken if part == slice(None) else size)
+        elif isinstance(part, int) and not isinstance(part, bool):
+            shape.append(size)
+        else:
+            return None
+    return [*shape, *left]
 
 
 def origin(value: torch.Tensor) -> str | None:
@@ -65,8 +86,9 @@ def sources(value: torch.Tensor) -> tuple[str, ...]:
     return found or ((path,) if path else ())
 
 
-def remembered(result: Any, args: Any) -> Any:
-    """The result of a function, known by what it was made from where it has the same shape."""
+def remembered(result: Any, args: Any, *, taken: bool = False) -> Any:
+    """The result of a function, known by what it was made from where it has the same shape; or by
+    the index that has `taken` it."""
     if isinstance(result, torch.Tensor) and made_for(result) is None:
         if len(args) and isinstance(args[0], list | tuple):
             result._made_of = [t for t in args[0] if isinstance(t, torch.Tensor)]  # type: ignore[attr-defined]
@@ -82,6 +104,8 @@ def remembered(result: Any, args: Any) -> Any:
                 result._flat_of = path  # type: ignore[attr-defined]
             if first := path or came_of(tensor):
                 result._came_of = first  # type: ignore[attr-defined]
+        if taken and made_for(args[0]):
+            result._taken_by = args[1]  # type: ignore[attr-defined]
     elif isinstance(result, tuple) or type(result).__name__ == "tuple_iterator":  # its parts
         parts = tuple(result)
         first = next(filter(None, (made_for(t) or came_of(t) for t in flat(args))), None)

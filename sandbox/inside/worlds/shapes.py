@@ -25,6 +25,7 @@ _FEWER = re.compile(  # so many were wanted, so many were there
     r"|[Ee]xpected (?:input )?(?:to be )?(\d)D.*got (?:input of size: )?\(?(\d)"
 )
 _FACTOR = re.compile(r"advantage|reward|return|delta|target|weight|coef|\[\]\[[1-9]\]")
+_EXPANDED = r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
 _ONE_NUMBER = (
     "more than one value|unsupported format string|converted to Scalar|only one element tensors"
 )
@@ -110,6 +111,8 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         yield from of_rows(failure.args)
         yield from of_numbers(failure.args, int(found[1]), int(found[2]))
         yield from of_more(failure.args)
+    if found := re.search(_EXPANDED, message):  # what is written to has too few, or too many
+        yield from of_numbers(failure.args, int(found[1]), int(found[2]))
 
 
 def _of_indices(

@@ -55,7 +55,8 @@ class Watch(TorchFunctionMode):
         if told is not None and told[0] not in Here.world.plan.shapes:
             raise Wish(told[0], shape=told[1])
         try:
-            return lineage.remembered(func(*args, **(kwargs or {})), args)
+            result = func(*args, **(kwargs or {}))
+            return lineage.remembered(result, args, taken=name == "__getitem__")
         except Exception as error:
             given = (*args, *(kwargs or {}).values())
             if self._trial.failure is None or self._trial.failure.error is not error:
