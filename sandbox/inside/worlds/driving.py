@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from inspect import getattr_static
 from itertools import islice
 from types import FunctionType, GeneratorType
 from typing import Any
@@ -252,7 +253,9 @@ def _loaded(node: ast.stmt) -> set[str]:
 def _walked(nodes: Sequence[Definition], thing: Any) -> bool:
     """Whether the functions walk a graph, and nothing walks behind them what they give: a trainer
     does, unless it was told to leave that to its module."""
-    automatic = getattr(thing, "automatic_optimization", False) is True
+    flag = "automatic_optimization"
+    has_flag = getattr_static(thing, flag, None) is not None  # an attribute would be made up
+    automatic = has_flag and getattr(thing, flag) is True
     behind = automatic and nodes[-1].name == "training_step"
     return any(map(walks, nodes)) and not behind
 
