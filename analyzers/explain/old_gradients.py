@@ -8,8 +8,8 @@ from collections.abc import Iterator, Set
 from analyzers.evidence import SilentFault
 from analyzers.explain.entries import entries, keys_of, stores, without_entries
 from analyzers.explain.reuse.passing import arguments
-from analyzers.explain.spots import names_held, returns_of, root_of
-from analyzers.source.calls import calls_to
+from analyzers.explain.spots import names_held, returns_of, root_of, spot
+from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.flow import (
     bindings,
@@ -32,8 +32,11 @@ Computed = ast.BinOp | ast.AugAssign | ast.Call
 
 def taken_as_old(fault: SilentFault, project: Project) -> bool:
     """Whether something is computed of what was kept and of gradients of now, which are the same
-    values; or, of what was kept for long, together with parameters and for a later walk."""
+    values; or, of what was kept for long, together with parameters and for a later walk; or what
+    was taken between two walks is read behind the second only."""
     paths = names_held(fault.holders)
+    if any(_taken_between(fault, project, name) for name in without_entries(paths)):
+        return True
     plain = {root_of(name) for name in without_entries(paths)}
     for module in project.modules.values():
         taken = _taken_before(module, keys_of(paths), project)
@@ -59,6 +62,33 @@ def taken_as_old(fault: SilentFault, project: Project) -> bool:
                 if any(_of_parameters(module, other) for other in others):
                     return True
     return False
+
+
+def _taken_between(fault: SilentFault, project: Project, name: str) -> bool:
+    """Whether a function names gradients behind one walk of a pass, walks again, and only then
+    reads the name: for what the first walk had left. What is written to by that name is a
+    handle."""
+    where = spot(project, fault.visit.at) if fault.visit is not None else None
+    if where is None or "." in name:
+        return False
+    block, walk_at = where.block, where.block.index(where.statement)
+    taken = [n for n, s in enumerate(block[:walk_at]) if name in bindings(s)]
+    if not taken or not _reads_gradient(block[taken[-1]]):
+        return False
+    before, between = block[: taken[-1]], block[taken[-1] + 1 : walk_at]
+    walked = any(calls_named(s, "backward") for s in before)
+    calls = [call for s in between for call in calls_named(s, "step", "zero_grad")]
+    uses = [s for s in block[walk_at + 1 :] if name in names_read(s)]
+    early = any(name in names_read(s) for s in between)
+    return walked and bool(uses) and not (calls or early or any(_writes_to(s, name) for s in uses))
+
+
+def _writes_to(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement that reads the name writes, in place, to that or to something of it."""
+    if isinstance(statement, ast.AugAssign) and root_of(spelled(statement.target)) == name:
+        return True
+    methods = (node.attr for node in ast.walk(statement) if isinstance(node, ast.Attribute))
+    return any(method.endswith("_") and not method.startswith("_") for method in methods)
 
 
 def stored_gradients(

@@ -40,10 +40,13 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
-from analyzers.explain.missing import kind_of, matched
+from analyzers.explain.missing import kind_of, lost_name, matched
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
+from analyzers.explain.spots import spot
+from analyzers.repair.value_only.reparametrised import NAMES, reparametrised
 from analyzers.repair.value_only.storing import computed_anew, dropped_first, stored_detached
+from analyzers.source.calls import calls_named
 from analyzers.source.project import Project
 
 NAME = "deepcopy-nonleaf"
@@ -56,7 +59,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """`deepcopy` refused a tensor that is the result of an operation."""
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "deepcopy":
         return None
-    return matched(NAME, evidence, Certainty.CERTAIN, evidence.at)
+    made = spot(project, evidence.ended_at)
+    computed = made is not None and bool(calls_named(made.statement, *NAMES))
+    carrier = lost_name(evidence, project) if computed else None  # the layer, and not its weight
+    return matched(NAME, evidence, Certainty.CERTAIN, evidence.at, carrier)
 
 
 def explain(match: Match, project: Project) -> str:
@@ -65,8 +71,10 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Stored without its graph; let go of before the copy; not stored at all."""
+    """A layer that keeps no computed weight; stored without its graph; let go of before the copy;
+    not stored at all."""
     evidence = evidence_in(match, MissingGraph)
+    yield from reparametrised(project)
     yield from stored_detached(evidence.holders, evidence.at, project, made=evidence.ended_at)
     yield from dropped_first(evidence.holders, evidence.at, project)
     yield from computed_anew(evidence.holders, project, rank=2)

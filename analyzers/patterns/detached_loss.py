@@ -47,10 +47,11 @@ from analyzers.explain.missing import kind_of, lost_name, matched
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
 from analyzers.explain.spots import spot
+from analyzers.repair.reconnect.freezing import Freezing, frozen_ahead, thawed, thawed_again
 from analyzers.repair.reconnect.recording import (
+    left_off,
     recording,
     switched_off_at,
-    thawed,
     walked_again,
     where_switched_off,
 )
@@ -83,7 +84,17 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     where = where_switched_off(evidence.ended_stack, project)
     off = switched_off_at(where) if where is not None else None
     place = replace(where.place, line=off) if where is not None and off else None
+    if place is None and evidence.lost_by == "no_grad":
+        place = next((one.place for one in left_off(project)), None)
+    if (frozen := _unfrozen_nowhere(evidence, project)) is not None:
+        place = frozen.where.place
     return matched(NAME, evidence, certainty, place, lost_name(evidence, project))
+
+
+def _unfrozen_nowhere(evidence: MissingGraph, project: Project) -> Freezing | None:
+    """What was frozen for an earlier walk or step, and is still: nothing in the walk learns."""
+    found = frozen_ahead(evidence.stack, project)
+    return found if found is not None and any(thawed_again(found)) else None
 
 
 def explain(match: Match, project: Project) -> str:
@@ -102,8 +113,10 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     where = where or spot(project, evidence.ended_at or evidence.at)
     if where is None:
         return
+    if (frozen := _unfrozen_nowhere(evidence, project)) is not None:
+        yield from thawed_again(frozen)
     yield from class_scores(where)
-    yield from without_cut(where)
+    yield from without_cut(where, 0 if frozen is None else 1)
     yield from walked_again(where)
     if evidence.lost_by in ("no_grad", "unknown"):
         yield from recording(where, project)

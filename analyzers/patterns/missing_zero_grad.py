@@ -61,6 +61,7 @@ from analyzers.repair.reschedule.clearing import (
     optimizer_stepped,
     uncalled,
 )
+from analyzers.repair.reschedule.spent import Spent, kept_as_list, spent
 from analyzers.source.calls import reads_gradient
 from analyzers.source.project import Project
 from analyzers.source.trees import remembered
@@ -99,6 +100,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     carrier = Carrier(name, where.place) if name and where is not None else None
     named: list[ast.expr | ast.stmt] = [*uncalled(where)] if where is not None else []
     named = [partly] if partly is not None else named
+    if where is not None and not named and (used := _used_up(fault, where)) is not None:
+        made = Place(where.module.path, used.made.lineno)
+        return matched(NAME, fault, made, Carrier(used.name, made))
     place = Place(where.module.path, named[0].lineno) if where is not None and named else None
     return matched(NAME, fault, place, carrier)
 
@@ -123,6 +127,12 @@ def explain(match: Match, project: Project) -> str:
         return (
             f"The script updates {names} itself, and each backward adds to gradients that an "
             f"update has already used: nothing clears them. {measured(match, project, FIGURES)}"
+        )
+    where = spot(project, fault.seen_at)
+    if where is not None and (used := _used_up(fault, where)) is not None:
+        return (
+            f"Line {used.loop.lineno} clears the gradients of what `{used.name}` gives, and the "
+            f"first pass has used that iterator up. {measured(match, project, FIGURES)}"
         )
     who = f"`{match.carrier.name}`" if match.carrier else "An optimizer"
     told = f"{who} steps on gradients that still hold earlier ones."
@@ -152,7 +162,10 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     elif where is not None and (partly := _left_by(fault, where)) is not None:
         yield from clear_the_rest(where, partly, project)
     elif where is not None:
-        yield from clear_before_walk(where, again=fault.detail == TAKEN)
+        used = _used_up(fault, where)
+        yield from kept_as_list(where, used) if used is not None else ()
+        rank = 0 if used is None else 1
+        yield from clear_before_walk(where, rank, again=fault.detail == TAKEN)
 
 
 def _left_by(fault: SilentFault, where: Spot | None) -> ast.stmt | None:
@@ -161,6 +174,11 @@ def _left_by(fault: SilentFault, where: Spot | None) -> ast.stmt | None:
     if where is None or not (fault.gradient or fault.detail == UNTOUCHED):
         return None
     return clears_others(where, fault.params)
+
+
+def _used_up(fault: SilentFault, where: Spot) -> Spent | None:
+    """The script's own loop for clearing, where it has cleared nothing behind the first pass."""
+    return spent(where) if fault.detail == UNTOUCHED and not fault.gradient else None
 
 
 def _common(params: Sequence[str]) -> str:

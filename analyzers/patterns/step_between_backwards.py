@@ -56,6 +56,7 @@ from analyzers.explain.pattern import Boundary, Carrier, Match, Proposal
 from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import changed
 from analyzers.explain.spots import Spot, spot
+from analyzers.repair.combine.one_walk import with_the_walk_ahead
 from analyzers.repair.cut.carrying import carried_names
 from analyzers.repair.remake.handing_in import anew_where_read, called_again
 from analyzers.repair.reschedule.carried import detach_attributes, detach_carried
@@ -68,7 +69,7 @@ from analyzers.repair.reschedule.stepping import (
     steps_behind_walks,
     steps_last,
 )
-from analyzers.source.flow import bindings, names_read
+from analyzers.source.flow import WALKS, bindings, names_read, walked
 from analyzers.source.project import Loop, Project
 
 NAME = "step-between-backwards"
@@ -109,7 +110,15 @@ def _carrier(stale: Stale, schedule: Schedule | None) -> Carrier | None:
             return Carrier(name, place)
         for name in _made_before(loops[0], spot(stale.project, saved)) if loops else []:
             return Carrier(name, place)
-    return Carrier(visit.root[-1], place) if visit.root else None
+    root = [*visit.root] or _walked_names(spot(stale.project, visit.at))
+    return Carrier(root[-1], place) if root else None
+
+
+def _walked_names(where: Spot | None) -> list[str]:
+    """The plain names in what a statement walks: `(0.3 * loss).backward()`."""
+    call = where.call(*WALKS) if where is not None else None
+    tensor = walked(call) if call is not None else None
+    return sorted(n for n in names_read(tensor) if "." not in n) if tensor is not None else []
 
 
 def _kept(stale: Stale, schedule: Schedule | None) -> Carrier | None:
@@ -152,6 +161,9 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """A fresh forward, or the steps last; across passes: a cut state, or the forward inside."""
     stale, schedule = stale_in(match), match.facts["schedule"]
     if not isinstance(schedule, Schedule):
+        visit = stale.evidence.reached
+        where = spot(project, visit.at) if visit is not None else None
+        yield from with_the_walk_ahead(where) if where is not None else ()
         yield from detach_attributes(stale)
     elif schedule.straight:
         yield from fresh_forward(schedule)

@@ -68,6 +68,12 @@ def stored_into(node: ast.expr) -> str | None:
     return None
 
 
+def put_in(statement: ast.stmt) -> ast.expr | None:
+    """What a statement puts into a container: `y` of `xs.append(y)`."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return call.args[-1] if isinstance(call, ast.Call) and call.args else None
+
+
 def declared_outer(function: ast.AST) -> set[str]:
     """Names that a function says belong to a scope around it (`nonlocal`, `global`)."""
     return {
@@ -229,11 +235,11 @@ def _binding(scope: ast.AST) -> dict[str, list[ast.stmt]]:
 
 @remembered
 def feeding(scope: ast.AST) -> dict[str, list[tuple[ast.stmt, set[str]]]]:
-    """For each name that a scope's own assignments bind: those statements, each with the names
-    that its value reads."""
+    """For each name that a scope's own assignments bind, or that its statements store into: those
+    statements, each with the names that its value reads."""
     found: dict[str, list[tuple[ast.stmt, set[str]]]] = {}
     for statement in statements_of(scope):
-        if (value := value_of(statement)) is not None:
+        if (value := value_of(statement) or put_in(statement)) is not None:
             read = names_read(value)
             for name in dict.fromkeys(bindings(statement)):
                 found.setdefault(name, []).append((statement, read))

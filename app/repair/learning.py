@@ -10,6 +10,8 @@ from app.repair.effects import by_optimizer, paired, unread
 from app.schemas import Check
 from sandbox.records import Step, Trace
 
+ROUNDING = 1e-6  # of a step's largest gradient, in single precision
+
 
 def learns(
     reference: Trace | None,
@@ -39,7 +41,7 @@ def learns(
     inputs = _inputs(reference)
     if any(inputs & params for params in given.values()):
         lost -= inputs  # those of one name count once, those without a name each time
-    lost -= unread(reference)
+    lost -= unread(reference) | _rounding(reference)
     foreign = {p for p, name in names.items() if name in _told(original, "uncleared-gradients")}
     foreign &= _received(candidate)  # what others left there is gone; its own may come to nothing
     lost -= foreign
@@ -122,7 +124,7 @@ def _lost_later(
     """The first step from which on parameters miss a gradient that the reference gives them, for
     longer than ever before. One step alone says little where it follows others: a gradient may
     happen to be zero."""
-    inputs = _inputs(reference) | unread(reference) | foreign
+    inputs = _inputs(reference) | unread(reference) | _rounding(reference) | foreign
     fed: dict[int, list[tuple[int, bool]]] = defaultdict(list)
     for ours, theirs in paired(reference, candidate):
         if ours.gradients and theirs.gradients:
@@ -156,6 +158,17 @@ def _inputs(trace: Trace) -> set[int]:
 
 def _with_gradient(step: Step) -> set[int]:
     return {g.param for g in step.gradients if not g.none and g.norm > 0}
+
+
+def _rounding(trace: Trace) -> set[int]:
+    """Parameters whose gradients were never more than the rounding of zero, beside the largest of
+    their step: the bias ahead of a softmax has none in truth."""
+    met, told = set[int](), set[int]()
+    for step in trace.steps:
+        largest = max((g.norm for g in step.gradients), default=0.0)
+        for g in step.gradients:
+            (met if g.norm <= ROUNDING * largest else told).add(g.param)
+    return met - told
 
 
 def _without_reference(

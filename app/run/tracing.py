@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from app.request.case import Case
 from sandbox.protocol import Job, RunResult, Session
-from sandbox.records import Reuse
+from sandbox.records import Reuse, Silent
 
 SHORT = 0.2  # of the time limit: training that does not end is followed for so long
 LONGER = 0.5  # where an error was given that it did not show
+STARVED = "unfed-parameters"
 LONG = 0.4  # of the time limit: a run that took longer is not made again to follow a value
 
 
@@ -20,6 +21,8 @@ async def looked_closer(case: Case, first: RunResult, session: Session) -> RunRe
     """Behind a run that showed an error of autograd's: with what a slower one tells of it."""
     if first.trace is not None and first.trace.reuse is not None:
         return await _run_for_path(case, first, first.trace.reuse, session)
+    if first.trace is not None and any(map(_is_starved, first.trace.silent)):
+        return await _run_for_cuts(case, first, session)
     return await run_for_changes(case, first, session)
 
 
@@ -59,6 +62,25 @@ async def run_for_changes(case: Case, first: RunResult, session: Session) -> Run
         and getattr(first.trace, name) is not None
     }
     return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
+
+
+async def _run_for_cuts(case: Case, first: RunResult, session: Session) -> RunResult:
+    """A second run that tells the line where what came of a starved parameter lost its graph."""
+    second = await _run(case, session, "inplace")
+    told = second.trace.silent if second.trace is not None else []
+    found = {tuple(fault.params): fault for fault in told if fault.kind == STARVED}
+    if first.trace is None or not found:
+        return first
+    silent = [
+        found.get(tuple(one.params), one) if _is_starved(one) else one for one in first.trace.silent
+    ]
+    return first.model_copy(update={"trace": first.trace.model_copy(update={"silent": silent})})
+
+
+def _is_starved(fault: Silent) -> bool:
+    """Whether a run is sure that parameters get no gradient, and does not say where it is lost."""
+    seen = fault.at is not None or fault.visit is not None
+    return fault.kind == STARVED and not fault.doubtful and not seen
 
 
 async def _run_for_path(case: Case, first: RunResult, reuse: Reuse, session: Session) -> RunResult:

@@ -44,6 +44,7 @@ class Instruments:
         self.notes: list[str] = []
         self.engine: Engine | None = None
         self.silent: SilentWatch | None = None
+        self.losses: LossLog | None = None
         self.hand: HandSteps | None = None
         self.path: PathWatch | None = None
         self.aims: Aims | None = None
@@ -94,9 +95,9 @@ class Instruments:
         self.leaves = LeafSteps(self.steps, parameters) if self.steps.gradients else None
         judges = not self._unlike()
         EngineWatch(emitter, parameters, self.leaves, self._reference, judges=judges).install()
-        changes, losses = self._logs()
+        changes, self.losses = self._logs()
         self.inplace = InplaceWatch(emitter, stamps, parameters, changes)
-        self.missing = MissingWatch(emitter, stamps, losses)
+        self.missing = MissingWatch(emitter, stamps, self.losses)
         self.missing.install()
 
     def _unlike(self) -> bool:
@@ -125,7 +126,7 @@ class Instruments:
         yield VisitWatch(emitter, stamps, parameters, values=self.steps.gradients)
         yield self.hidden
         if not self._unlike():
-            self.silent = SilentWatch(emitter, stamps, parameters)
+            self.silent = SilentWatch(emitter, stamps, parameters, self.losses)
             self.steps.on_step.append(self.silent.stepped)
             yield self.silent
         if job.get("follow"):

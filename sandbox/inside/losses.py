@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections import OrderedDict
-from collections.abc import Iterator
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from .frames import Json
 
 _torch: Any = torch
 KEPT = 50_000
+LOOKS, NODES = 4, 2000  # calls of one line whose graphs are looked through, and so far
 _FACTORIES = ("tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor")
 
 
@@ -28,6 +29,7 @@ class Ended:
     how: str
     op: str
     stack: tuple[Json, ...] = ()  # outermost first, where recording was off: somewhere on the way
+    leaves: frozenset[int] = frozenset()  # ids of those that fed the graph, as far as was looked
 
 
 class LossLog(TorchFunctionMode):
@@ -41,6 +43,8 @@ class LossLog(TorchFunctionMode):
         super().__init__()
         self._tensors: OrderedDict[int, tuple[weakref.ref[torch.Tensor], Ended]] = OrderedDict()
         self._values: OrderedDict[object, Ended] = OrderedDict()
+        self._looked: Counter[tuple[str, str]] = Counter()
+        self._passed_on: dict[int, Ended] = {}
 
     def install(self) -> None:
         """Also hear `torch.from_numpy`, which passes by the modes of torch."""
@@ -64,6 +68,11 @@ class LossLog(TorchFunctionMode):
         known = self._tensors.get(id(tensor))
         return known[1] if known is not None and known[0]() is tensor else None
 
+    def of_leaf(self, leaf: torch.Tensor) -> Ended | None:
+        """Where the first graph ended that the leaf had fed and of which something went on into
+        another graph."""
+        return self._passed_on.get(id(leaf))
+
     def of_value(self, value: object) -> Ended | None:
         """Where the graph behind a number or an array ended."""
         known = (self._values[key] for key in _values(value) if key in self._values)
@@ -72,6 +81,8 @@ class LossLog(TorchFunctionMode):
     def _follow(self, func: Any, arguments: tuple[Any, ...], result: Any) -> None:
         outputs = list(_tensors(result))
         if any(tensor.requires_grad for tensor in outputs):
+            if any(tensor.grad_fn is not None for tensor in outputs) and torch.is_grad_enabled():
+                self._pass_on(arguments)
             return
         name = call_name(func)
         if not outputs and name not in ("item", "tolist", "numpy", "__array__", "__float__"):
@@ -96,16 +107,39 @@ class LossLog(TorchFunctionMode):
             plain = name in ("data", "detach", "detach_", "item", "numpy", "tolist", *_FACTORIES)
             how = name if plain or torch.is_grad_enabled() else "no_grad"
             stack = tuple(frames.stack(frame)) if how == "no_grad" else ()
-            return Ended(frames.place(frame) if frame is not None else None, how, name, stack)
-        known = [ended for tensor in inputs if (ended := self.of(tensor)) is not None]
-        if not known:
-            known = [
-                self._values[value]
-                for argument in arguments
-                for value in _values(argument)
-                if value in self._values
-            ]
-        return known[0] if known else None
+            at = frames.place(frame) if frame is not None else None
+            return Ended(at, how, name, stack, self._leaves(f"{at}", name, inputs))
+        return next(self._known(inputs, arguments), None)
+
+    def _known(self, inputs: Sequence[torch.Tensor], arguments: tuple[Any, ...]) -> Iterator[Ended]:
+        """Where the graphs behind arguments ended: of tensors first, then of numbers."""
+        yield from (ended for tensor in inputs if (ended := self.of(tensor)) is not None)
+        for argument in arguments:
+            yield from (self._values[v] for v in _values(argument) if v in self._values)
+
+    def _pass_on(self, arguments: tuple[Any, ...]) -> None:
+        """Values without a graph go into one."""
+        plain = [tensor for tensor in _tensors(arguments) if not tensor.requires_grad]
+        for ended in self._known(plain, arguments):
+            for leaf in ended.leaves:
+                self._passed_on.setdefault(leaf, ended)
+
+    def _leaves(self, at: str, name: str, inputs: Sequence[torch.Tensor]) -> frozenset[int]:
+        """The leaves that feed these; those of graphs are looked for in the first calls of a line
+        only."""
+        self._looked[at, name] += 1
+        first = self._looked[at, name] <= LOOKS
+        found = {id(tensor) for tensor in inputs if tensor.requires_grad and tensor.is_leaf}
+        pending, met = [t.grad_fn for t in inputs if t.grad_fn is not None and first], set[Any]()
+        while pending and len(met) < NODES:
+            node = pending.pop()
+            if node in met:
+                continue
+            met.add(node)
+            if (leaf := getattr(node, "variable", None)) is not None:
+                found.add(id(leaf))
+            pending += [following for following, _ in node.next_functions if following is not None]
+        return frozenset(found)
 
 
 def call_name(func: Any) -> str:

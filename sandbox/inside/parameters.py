@@ -31,6 +31,7 @@ class Known:
     unmoved: int | None = None  # its place, where it stays as it begins
     read: bool = False  # the script has asked for its gradient, as far as that is watched
     withheld: Json | None = None  # the line of a node that was reached and handed it None
+    lost: Json | None = None  # the line where a graph that it had fed ended, in a slower run
 
     @property
     def gradient(self) -> torch.Tensor | None:

@@ -17,6 +17,7 @@ from .foreign import Foreign
 from .frames import Json
 from .growth import UNUSED, Growth
 from .holders import Search
+from .losses import LossLog
 from .parameters import Known, Parameters, values_of
 from .retained import Retained
 from .stamps import Clock, Stamps
@@ -37,7 +38,10 @@ class SilentWatch(Observer):
     """Measures graphs, gradients and steps; each kind of fault is told once. What only reading can
     judge is told at the end, where nothing plainer was."""
 
-    def __init__(self, emitter: Emitter, stamps: Stamps, parameters: Parameters) -> None:
+    def __init__(
+        self, emitter: Emitter, stamps: Stamps, parameters: Parameters, log: LossLog | None = None
+    ) -> None:
+        self._log = log
         self._emitter = emitter
         self._stamps = stamps
         self._parameters = parameters
@@ -107,6 +111,7 @@ class SilentWatch(Observer):
     def stepped(self, optimizer: int, owned: list[Known]) -> None:
         """Tell an optimizer that takes most of its steps on gradients of steps before."""
         self._starving.stepped(optimizer, owned)
+        self._note_lost(owned)
         here = frames.user_frame(sys._getframe())
         if (aliased := self._aliases.stepped(here)) is not None and here is not None:
             self._tell("overwritten-gradient", at=frames.place(here), **aliased)
@@ -163,6 +168,7 @@ class SilentWatch(Observer):
         if starved := self._starving.found():
             names = [known.name for known in starved if known.name]
             at = next((known.withheld for known in starved if known.withheld), None)
+            at = at or next((known.lost for known in starved if known.lost), None)
             told: Json = {"at": at, "params": names[:64], "figures": [float(len(starved))]}
             if self._idle is not None and not self._learns():
                 told |= {"visit": self._idle.record(), "detail": IDLE}
@@ -175,6 +181,16 @@ class SilentWatch(Observer):
             names = [known.name for known in unread if known.name]
             told = {"at": None, "params": names[:64], "figures": [float(len(unread))]}
             self._tell("unfed-parameters", doubtful=True, **told)
+
+    def _note_lost(self, owned: list[Known]) -> None:
+        """Note where what came of parameters without a gradient lost its graph, while they live."""
+        if self._log is None:
+            return
+        for known in owned:
+            tensor = known.tensor()
+            if tensor is not None and not known.receipts and known.lost is None:
+                ended = self._log.of_leaf(tensor)
+                known.lost = ended.at if ended is not None else None
 
     def _tell_gathering(self) -> None:
         """Tell leaves that every walk has added to, where no optimizer trains any. Only reading can

@@ -4,8 +4,11 @@ with zeros."""
 from __future__ import annotations
 
 import gc
+import os
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import torch
@@ -18,6 +21,7 @@ from .stamps import Clock
 STEPS = 2  # an optimizer's parameters are judged at this step
 LATER = (3, 4, 6)  # at these it is looked whether they have moved
 LIBRARY = "torch.nn.modules."
+CHECKPOINT, FRAMES = os.path.join("torch", "utils", "checkpoint.py"), 24
 ZEROS = 3  # so many steps on zeros alone, and no other, are no accident
 
 
@@ -130,7 +134,7 @@ class Starving:
     def _note(self, module: Module, inputs: Any) -> None:
         if self._called is not None:
             self._called.add(id(module))
-            if torch.is_grad_enabled():
+            if torch.is_grad_enabled() or _is_checkpointed(sys._getframe(1)):
                 self._building.add(id(module))
 
     @staticmethod
@@ -161,6 +165,17 @@ def _own_parameters(module: Module) -> Iterator[torch.Tensor]:
             parameters = [one for one in held._parameters.values() if one is not None]
             if all(one.grad is None for one in parameters):
                 yield from parameters
+
+
+def _is_checkpointed(frame: FrameType | None) -> bool:
+    """Whether a call is a checkpoint's, which records nothing at first, to do so later."""
+    for _ in range(FRAMES):
+        if frame is None:
+            break
+        if frame.f_code.co_filename.endswith(CHECKPOINT):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _is_empty(known: Known) -> bool:

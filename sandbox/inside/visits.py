@@ -33,12 +33,14 @@ class VisitWatch(Observer):
         self._loss: float | None = None
         self._again = False
         self._kept: int | None = None
+        self._changed: dict[int, int] = {}  # by which step each parameter was, as the call began
         self._most = 0
         self._looks = 0
 
     def before(self, call: Call) -> None:
         """Read what is walked, with `values`; see whether it was walked before."""
         self._again = bool(call.roots) and all(_was_walked(n) for n, _ in call.roots)
+        self._changed = {known.id: known.changed_by for known in self._parameters.known}
         self._kept = None
         if self._values and call.iteration in PASSES and self._looks < LOOKS:
             self._looks += 1
@@ -93,16 +95,17 @@ class VisitWatch(Observer):
         )
 
     def _stale(self, call: Call) -> list[Json]:
-        """Parameters that a step changed after the graph walked now had used them."""
+        """Parameters that a step changed after the graph walked now had used them; a step of a hook
+        in this walk is none."""
         found: dict[int, Json] = {}
         for consumer, leaf in call.walk.leaves:
             known = self._parameters.find(leaf.variable)
             stamp: Any = self._stamps.of(consumer)
-            if known is None or stamp is None or stamp.steps >= known.changed_by:
+            changed_by = self._changed.get(known.id, 0) if known is not None else 0
+            if known is None or stamp is None or stamp.steps >= changed_by:
                 continue
             found.setdefault(
-                known.id,
-                {"param": known.id, "made_at": stamp.at, "changed_by": known.changed_by},
+                known.id, {"param": known.id, "made_at": stamp.at, "changed_by": changed_by}
             )
         return list(found.values()) if Clock.steps else []
 

@@ -85,10 +85,19 @@ MENDED = [
     "batch66/stored_graph/card_stream",
     "batch68/inplace_state/sir_fit",
     "batch68/undetached_target/chess_selfplay",
+    "batch70/per_sample_loop/neural_ants",
     "batch70/starved_parameter/claims_frequency",
     "batch71/accumulated_loss/keyword_meter",
     "batch71/per_sample_loop/listwise_rank",
     "batch71/starved_parameter/expert_merge",
+    "batch73/aliased_grad/kiln_sherds_si",
+    "batch73/deepcopy_nonleaf/oven_tcn",
+    "batch73/detached_loss/accent_swap",
+    "batch73/missing_zero_grad/postcard_finetune",
+    "batch73/recurrent_state/stitch_memory",
+    "batch73/starved_parameter/carpet_checkpointed",
+    "batch73/starved_parameter/sonar_depth_window",
+    "batch73/step_between_backwards/fused_metre_tagger",
 ]
 
 

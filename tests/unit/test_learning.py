@@ -54,6 +54,15 @@ def test_parameters_that_fall_silent_later_are_told() -> None:
     assert told == "no gradient from step 3 on: w1"
 
 
+def test_the_rounding_of_a_gradient_that_is_zero_need_not_come_again() -> None:
+    """Scores ahead of a softmax: their bias has none."""
+    reference = trace([{0: 1.0, 1: 1e-8}, {0: 2.0, 1: 1e-8}])
+    assert learns(reference, trace([{0: 1.0, 1: 1e-8}, {0: 2.0}])).status == "passed"
+    assert learns(reference, trace([{0: 1.0}, {0: 2.0}])).status == "passed"
+    small = trace([{0: 1.0, 1: 1e-3}, {0: 2.0, 1: 1e-8}])
+    assert learns(small, trace([{0: 1.0}, {0: 2.0}])).status == "failed"
+
+
 def test_who_detaches_a_value_that_is_made_once_starves_what_it_is_made_of() -> None:
     both, one = {0: 1.0, 1: 1.0}, {0: 1.0}
     patched = trace([both, one, one])

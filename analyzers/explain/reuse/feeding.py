@@ -8,7 +8,7 @@ from collections.abc import Callable
 from analyzers.explain.reuse.keeping import fresh_names, is_average, taken_from
 from analyzers.explain.reuse.standing import stands_for
 from analyzers.explain.spots import returns_of
-from analyzers.source.flow import called_name, feeding, names_read, part_for, value_of
+from analyzers.source.flow import called_name, feeding, names_read, part_for, put_in, value_of
 from analyzers.source.project import Project, Scope
 from analyzers.source.trees import walk
 
@@ -29,7 +29,7 @@ def feeds(
 
     made = stands_for(value, scope, project)
     fresh = fresh_names(value, whole, scope) if made is value else read(made)
-    return any(is_carrier(name) for name in sources(scope, statement, fresh, read))
+    return any(whole(name) for name in sources(scope, statement, fresh, read))
 
 
 def feeds_by_call(project: Project, statement: ast.stmt, is_carrier: Callable[[str], bool]) -> bool:
@@ -64,12 +64,6 @@ def with_parts(scope: Scope, is_carrier: Callable[[str], bool]) -> Callable[[str
     return lambda name: name in parts or is_carrier(name)
 
 
-def put_in(statement: ast.stmt) -> ast.expr | None:
-    """What a statement puts into a container: `y` of `xs.append(y)`."""
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    return call.args[-1] if isinstance(call, ast.Call) and call.args else None
-
-
 def made_of(scope: Scope, value: ast.AST) -> set[str]:
     """What flows into a value through the scope's own assignments: the names that it reads, those
     that these are computed from, and so on."""
@@ -89,7 +83,7 @@ def sources(
     for _ in range(8):
         given = [fed for name in new for fed in feeds.get(name, ()) if fed[0] is not statement]
         read = (
-            reads(value) if reads is not None and (value := value_of(node)) is not None else names
+            reads(value) if reads and (value := value_of(node) or put_in(node)) else names
             for node, names in given
         )
         new = set().union(*read) - found

@@ -13,12 +13,14 @@ from analyzers.source.flow import (
     bindings,
     called_name,
     definitions,
+    is_dotted,
     names_read,
     own_expressions,
     value_of,
     walk_scope,
 )
 from analyzers.source.project import Project, Scope, spelled
+from analyzers.source.targets import taken_by, target_names
 from analyzers.source.trees import remembered, walk
 
 _KEEPING_CALLS = frozenset(
@@ -164,9 +166,14 @@ def _unsliced(node: ast.expr) -> ast.expr:
 
 @remembered
 def taken_from(scope: Scope) -> dict[str, list[tuple[str, list[str]]]]:
-    """What a scope takes entries of, with how each entry is spelled and the names it is given."""
+    """What a scope takes entries of, with how each entry is spelled and the names it is given; a
+    loop gives a name to each."""
     found: dict[str, list[tuple[str, list[str]]]] = {}
     for node in walk_scope(scope):
+        for target, source in taken_by(node) if isinstance(node, ast.For) else ():
+            if is_dotted(source):
+                entry = f"{spelled(source)}[:]"
+                found.setdefault(spelled(source), []).append((entry, [*target_names(target)]))
         if isinstance(node, ast.Assign) and (whole := container(node.value)):
             value = spelled(node.value)
             if value != whole:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.explain.reuse.feeding import made_of, put_in
+from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.reuse.targets import is_loss
 from analyzers.source.calls import argument_for, calls_to
-from analyzers.source.flow import bindings, called_name, definitions, value_of
+from analyzers.source.flow import bindings, called_name, definitions, put_in, value_of
 from analyzers.source.project import Project, Scope
 from analyzers.source.signatures import positional
 from analyzers.source.trees import walk

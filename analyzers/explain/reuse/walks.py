@@ -79,6 +79,8 @@ class Walks(Lifetime):
             return True
         if any(self._made_per_sample(name) for name in names_read(over)):
             return True
+        if self._walks_next_of(names_read(over)):
+            return True
         return any(
             isinstance(node, ast.Subscript)
             and self.name
@@ -86,6 +88,15 @@ class Walks(Lifetime):
             and names_read(node.slice) & through.names
             for node in walk(loop)
         )
+
+    def _walks_next_of(self, names: set[str]) -> bool:
+        """Whether what is walked now lay in one of these collections as the pass before walked
+        another entry of it: all are of one forward."""
+        freed, reached = self.reuse.freed, self.reuse.reached
+        if freed.at != reached.at or reached.iteration != freed.iteration + 1:
+            return False
+        held = [h.path for join in self.reuse.joins for h in join.holders if h.when == "freed"]
+        return any("[" in path and base(path) in names for path in held)
 
     @cached_property
     def _is_collection(self) -> bool:

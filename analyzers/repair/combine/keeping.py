@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
-from analyzers.explain.reuse.feeding import put_in
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
 from analyzers.repair.rewrite import with_keyword
@@ -14,7 +13,15 @@ from analyzers.repair.sites.options import option_site
 from analyzers.repair.sites.uses import carrying
 from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, called_name, statements_of, value_of, walk_scope, walked
+from analyzers.source.flow import (
+    bindings,
+    called_name,
+    put_in,
+    statements_of,
+    value_of,
+    walk_scope,
+    walked,
+)
 from analyzers.source.project import FUNCTIONS, Module, Project
 from analyzers.source.trees import position, walk
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from analyzers.evidence import Visit
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import returns_of
+from analyzers.explain.spots import Spot, returns_of
 from analyzers.repair.blocks import joined
 from analyzers.repair.reschedule.stepping import rescheduled
 from analyzers.repair.rewrite import top_level_in, unused_name
@@ -24,7 +24,7 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, names_read, statements_of
 from analyzers.source.project import Project, spelled
 from analyzers.source.reads import read_behind
-from analyzers.source.runs import behind, bound_by
+from analyzers.source.runs import ahead_of, behind, bound_by
 from analyzers.source.trees import walk
 
 
@@ -73,6 +73,23 @@ def one_backward(story: Story) -> Iterator[Proposal]:
     told = "All backwards run before the first step." if moved or cleared else ""
     if edits:
         yield Proposal("sum-losses", title, joined(edits), told)
+
+
+def with_the_walk_ahead(where: Spot) -> Iterator[Proposal]:
+    """The walk at a statement, of the sum of its loss and that of the walk in front of it in its
+    block: where hooks step as gradients arrive, each walk is a step."""
+    ahead = [s for s in ahead_of(where.module, where.statement) if walk_alone(s)]
+    first, second = walk_alone(ahead[-1]) if ahead else None, walk_alone(where.statement)
+    if first is None or second is None:
+        return
+    editor, block = where.editor, where.block
+    one, other = (
+        Walked(at, editor.text_of(loss_of(call)), walk=call)
+        for at, call in ((ahead[-1], first), (where.statement, second))
+    )
+    between = block[block.index(one.at) + 1 : block.index(other.at)]
+    title, told = "One backward of the sum", "Each parameter steps once, on the sum of gradients."
+    yield Proposal("sum-losses", title, joined(_summed(editor, one, other, between)), told)
 
 
 def _walked(story: Story, visit: Visit, statement: ast.stmt) -> Walked | None:

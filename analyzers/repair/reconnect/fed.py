@@ -11,6 +11,7 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, samples
+from analyzers.repair.reconnect.filled import filled
 from analyzers.repair.reconnect.functional import called_with
 from analyzers.repair.reconnect.moved_cuts import (
     cut_beside,
@@ -18,7 +19,7 @@ from analyzers.repair.reconnect.moved_cuts import (
     narrower_cut,
     other_cut,
 )
-from analyzers.repair.reconnect.recording import recording, switched_off_at
+from analyzers.repair.reconnect.recording import recording, switched_off_at, walked_again
 from analyzers.repair.reconnect.softening import (
     differentiable,
     is_probability,
@@ -45,6 +46,8 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         rank += 1
     if switched_off_at(where) is not None:
         yield from recording(where, project, rank)
+    yield from walked_again(where, rank)
+    yield from filled(where, rank)
     if in_torch := joined(torch_edits(where)):
         title = "Say it with torch, which keeps the graph"
         yield Proposal("torch-functions", title, in_torch, "", rank)

@@ -12,11 +12,9 @@ from analyzers.repair.blocks import joined, unwrapped, wrapped
 from analyzers.repair.leaf.leaves import no_grad_header
 from analyzers.repair.rewrite import move_behind
 from analyzers.source.calls import calls_named
-from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, called_name, names_read_by
 from analyzers.source.project import FUNCTIONS, Project, spelled
-from analyzers.source.runs import ahead_of, behind, bound_by
-from analyzers.source.trees import walk
+from analyzers.source.runs import behind, bound_by
 
 _Around = ast.With | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -40,14 +38,22 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
             title = f"Record `{around.name}`: without `no_grad`"
             edits = (editor.delete_lines(header),)
             yield Proposal("leave-no-grad", title, edits, "", rank)
+    for off in left_off(project):
+        rest = behind(off.module, off.statement)
+        edit = wrapped(off.editor, rest, no_grad_header(off.module)) if rest else None
+        if edit is not None:
+            title = "Switch recording off for this block only"
+            edits = (off.editor.delete(off.statement), edit)
+            yield Proposal("scoped-no-grad", title, edits, "", rank)
+
+
+def left_off(project: Project) -> Iterator[Spot]:
+    """Statements that switch recording off for all that follows: `set_grad_enabled(False)`."""
     for module, node in project.each(ast.Expr):
-        call, rest = node.value, behind(module, node)
-        if isinstance(call, ast.Call) and called_name(call) == "set_grad_enabled" and rest:
-            edit = wrapped(Editor(module), rest, no_grad_header(module))
-            if [spelled(a) for a in call.args] == ["False"] and edit is not None:
-                title = "Switch recording off for this block only"
-                edits = (Editor(module).delete(node), edit)
-                yield Proposal("scoped-no-grad", title, edits, "", rank)
+        call = node.value
+        if isinstance(call, ast.Call) and called_name(call) == "set_grad_enabled":
+            if [spelled(a) for a in call.args] == ["False"]:
+                yield Spot(module, node, Place(module.path, node.lineno))
 
 
 def _unrecorded(where: Spot) -> Iterator[tuple[_Around, ast.expr]]:
@@ -98,35 +104,3 @@ def walked_again(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     if edits:
         title = "Checkpoint with `use_reentrant=False`"
         yield Proposal("checkpoint-records", title, edits, "", rank)
-
-
-def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """New modules behind the loop that freezes parameters; else without that loop."""
-    for module, loop in project.each(ast.For):
-        if not _freezes(loop):
-            continue
-        editor, owner = Editor(module), spelled(loop.iter).partition(".parameters")[0]
-        new = [
-            s
-            for s in ahead_of(module, loop)
-            if isinstance(s, ast.Assign) and spelled(s.targets[0]).startswith(f"{owner}.")
-        ]
-        if new:
-            told = " and ".join(f"`{spelled(s.targets[0])}`" for s in new)
-            title, edits = f"Make {told} behind the freezing", tuple(move_behind(editor, new, loop))
-            yield Proposal("new-part-unfrozen", title, edits, "", rank)
-        tradeoff = "All of the model learns, where it was frozen on purpose or by mistake."
-        yield Proposal("unfreeze", "Do not freeze", (editor.delete(loop),), tradeoff, rank + 2)
-
-
-def _freezes(loop: ast.For) -> bool:
-    return "parameters" in spelled(loop.iter) and any(
-        (
-            isinstance(node, ast.Assign)
-            and spelled(node.targets[0]).endswith(".requires_grad")
-            and spelled(node.value) == "False"
-        )
-        or (isinstance(node, ast.Call) and spelled(node).endswith("requires_grad_(False)"))
-        for statement in loop.body
-        for node in walk(statement)
-    )

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 
 from analyzers.evidence import Place, SilentFault
 from analyzers.explain.pattern import Carrier
@@ -67,9 +68,21 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
         yield from sorted(found.values(), key=_cuts_a_target)[:MAX_CUTS]
         if found:
             return
-    if (where := spot(project, fault.seen_at)) is not None and cuts_in(where.statement):
-        bound = [*bindings(where.statement), *_cut_names(where)]
+    where = spot(project, fault.seen_at)
+    if where is not None and (fault.at is not None or cuts_in(where.statement)):
+        bound = [*bindings(where.statement), *_cut_names(where), *_owner_of(fault.params)]
         yield from [Cut(where, where.place, Carrier(bound[0], where.place))] if bound else []
+
+
+def _owner_of(params: Sequence[str]) -> list[str]:
+    """The module that has all of these parameters, by its last name; of one parameter, that."""
+    parts = [path.split(".") for path in params]
+    common = [level[0] for level in takewhile(_is_one, zip(*parts, strict=False))]
+    return [part for part in common[::-1] if not part.isdigit()][:1]
+
+
+def _is_one(names: Sequence[str]) -> bool:
+    return len(set(names)) == 1
 
 
 def _refills(statement: ast.stmt, params: Sequence[str]) -> bool:

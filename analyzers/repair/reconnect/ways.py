@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from analyzers.explain.reuse.feeding import put_in
 from analyzers.repair.reconnect.cutting_expressions import cuts_in
 from analyzers.repair.reconnect.functional import loads, written
 from analyzers.source.calls import calls_to
@@ -16,6 +15,7 @@ from analyzers.source.flow import (
     called_name,
     names_read,
     names_read_by,
+    put_in,
     statements_of,
     stored_into,
     value_of,

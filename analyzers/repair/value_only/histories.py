@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence, Set
 
 from analyzers.evidence import Holder, Kind, Place, SilentFault
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.reuse.feeding import put_in
 from analyzers.explain.reuse.handing import arguments_kept
 from analyzers.explain.reuse.occasions import binds_nothing
 from analyzers.explain.spots import Spot, names_held
@@ -22,6 +21,7 @@ from analyzers.source.flow import (
     bindings,
     is_plainly_number,
     mentions,
+    put_in,
     statements_of,
     stored_into,
     value_of,

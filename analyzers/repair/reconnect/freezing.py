@@ -1,0 +1,134 @@
+"""Fixes where parameters were frozen: what freezes them, and where they are wanted again."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from analyzers.evidence import Place
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot, spot
+from analyzers.repair.blocks import lines_with
+from analyzers.repair.rewrite import move_behind
+from analyzers.source.calls import calls_named
+from analyzers.source.edits import Editor
+from analyzers.source.flow import called_name, mentions
+from analyzers.source.project import Project, spelled
+from analyzers.source.runs import ahead_of
+from analyzers.source.trees import walk
+
+
+@dataclass(frozen=True)
+class Freezing:
+    """A statement that freezes parameters ahead of a call (or walk) that failed, with the
+    statements between the two."""
+
+    where: Spot
+    between: tuple[ast.stmt, ...]
+
+
+def frozen_ahead(stack: Sequence[Place], project: Project) -> Freezing | None:
+    """The last statement that froze something in front of what failed, the innermost call first,
+    and that something walked or stepped behind: what it froze is wanted again."""
+    for place in reversed(stack):
+        where = spot(project, place)
+        ahead = ahead_of(where.module, where.statement) if where is not None else []
+        for at in reversed(range(len(ahead))):
+            flags = _flags(ahead[at], project)
+            if where is None or True in flags:
+                break
+            if False in flags:
+                lines = Place(where.module.path, ahead[at].lineno)
+                return Freezing(Spot(where.module, ahead[at], lines), (*ahead[at + 1 :],))
+    return None
+
+
+def thawed_again(found: Freezing, rank: int = 0) -> Iterator[Proposal]:
+    """The same with `True`, behind the last step (or walk) for which it was frozen."""
+    used = [s for s in found.between if calls_named(s, "step", "backward", "minimize")]
+    if used:
+        editor, statement = found.where.editor, found.where.statement
+        flips = [editor.replace(node, "True") for node in walk(statement) if _is_false(node)]
+        lines = lines_with(editor, statement, flips)
+        title = (
+            f"Unfreeze again behind line {used[-1].lineno}, what line {statement.lineno} freezes"
+        )
+        yield Proposal("unfreeze", title, (editor.insert_after(used[-1], *lines),), "", rank)
+
+
+def _flags(statement: ast.stmt, project: Project) -> set[bool]:
+    """What a statement sets `requires_grad` to: by itself, or by a function of the script's that
+    it gives that."""
+    if not isinstance(statement, ast.Expr | ast.For | ast.Assign):
+        return set()
+    found = set[bool]()
+    for node in walk(statement):
+        match node:
+            case ast.Assign(targets=[ast.Attribute(attr="requires_grad")], value=value):
+                found |= _constants([value])
+            case ast.Call(func=ast.Attribute(attr="requires_grad_"), args=given):
+                found |= _constants(given)
+            case ast.Call(args=given, keywords=words):
+                flags = _constants([*given, *(word.value for word in words)])
+                found |= flags if flags and _passes_on(called_name(node), project) else set()
+    return found
+
+
+def _constants(values: Sequence[ast.expr]) -> set[bool]:
+    return {v.value for v in values if isinstance(v, ast.Constant) and isinstance(v.value, bool)}
+
+
+def _is_false(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
+
+
+def _passes_on(name: str, project: Project) -> bool:
+    """Whether a function of this name sets `requires_grad` to what it is given."""
+    return any(
+        _sets(node, argument.arg)
+        for _, function in project.functions_named(name)
+        for argument in (*function.args.args, *function.args.kwonlyargs)
+        for node in walk(function)
+    )
+
+
+def _sets(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Assign(targets=[ast.Attribute(attr="requires_grad")], value=value):
+            return mentions(value, name)
+        case ast.Call(func=ast.Attribute(attr="requires_grad_"), args=[value]):
+            return mentions(value, name)
+    return False
+
+
+def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """New modules behind the loop that freezes parameters; else without that loop."""
+    for module, loop in project.each(ast.For):
+        if not _freezes(loop):
+            continue
+        editor, owner = Editor(module), spelled(loop.iter).partition(".parameters")[0]
+        new = [
+            s
+            for s in ahead_of(module, loop)
+            if isinstance(s, ast.Assign) and spelled(s.targets[0]).startswith(f"{owner}.")
+        ]
+        if new:
+            told = " and ".join(f"`{spelled(s.targets[0])}`" for s in new)
+            title, edits = f"Make {told} behind the freezing", tuple(move_behind(editor, new, loop))
+            yield Proposal("new-part-unfrozen", title, edits, "", rank)
+        tradeoff = "All of the model learns, where it was frozen on purpose or by mistake."
+        yield Proposal("unfreeze", "Do not freeze", (editor.delete(loop),), tradeoff, rank + 2)
+
+
+def _freezes(loop: ast.For) -> bool:
+    return "parameters" in spelled(loop.iter) and any(
+        (
+            isinstance(node, ast.Assign)
+            and spelled(node.targets[0]).endswith(".requires_grad")
+            and spelled(node.value) == "False"
+        )
+        or (isinstance(node, ast.Call) and spelled(node).endswith("requires_grad_(False)"))
+        for statement in loop.body
+        for node in walk(statement)
+    )
