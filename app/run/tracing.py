@@ -79,8 +79,7 @@ async def _run_for_cuts(case: Case, first: RunResult, session: Session) -> RunRe
 
 def _is_starved(fault: Silent) -> bool:
     """Whether a run is sure that parameters get no gradient, and does not say where it is lost."""
-    seen = fault.at is not None or fault.visit is not None
-    return fault.kind == STARVED and not fault.doubtful and not seen
+    return fault.kind == STARVED and not fault.doubtful and fault.at is None
 
 
 async def _run_for_path(case: Case, first: RunResult, reuse: Reuse, session: Session) -> RunResult:

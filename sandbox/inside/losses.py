@@ -7,6 +7,7 @@ import weakref
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from .frames import Json
 
 _torch: Any = torch
 KEPT = 50_000
+DEPTH, MANY = 4, 256  # of lists in each other, and tensors in them
 LOOKS, NODES = 4, 2000  # calls of one line whose graphs are looked through, and so far
 _FACTORIES = ("tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor")
 
@@ -81,9 +83,13 @@ class LossLog(TorchFunctionMode):
     def _follow(self, func: Any, arguments: tuple[Any, ...], result: Any) -> None:
         outputs = list(_tensors(result))
         if any(tensor.requires_grad for tensor in outputs):
-            if any(tensor.grad_fn is not None for tensor in outputs) and torch.is_grad_enabled():
+            if not torch.is_grad_enabled():
+                self._put_into_leaf(call_name(func), arguments, outputs)
+            elif any(tensor.grad_fn is not None for tensor in outputs):
                 self._pass_on(arguments)
             return
+        if call_name(func) == "data" and len(arguments) > 1:  # what it is set to
+            self._pass_on(arguments[1:])
         name = call_name(func)
         if not outputs and name not in ("item", "tolist", "numpy", "__array__", "__float__"):
             return
@@ -124,6 +130,17 @@ class LossLog(TorchFunctionMode):
             for leaf in ended.leaves:
                 self._passed_on.setdefault(leaf, ended)
 
+    def _put_into_leaf(
+        self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
+    ) -> None:
+        """A leaf is given other numbers, without the graph that made them."""
+        written = {id(tensor) for tensor in outputs}
+        given = [tensor for tensor in _tensors(arguments) if id(tensor) not in written]
+        ended = self._ended(name, tuple(given)) if name.endswith("_") and given else None
+        if ended is not None:
+            for leaf in ended.leaves:
+                self._passed_on.setdefault(leaf, ended)
+
     def _leaves(self, at: str, name: str, inputs: Sequence[torch.Tensor]) -> frozenset[int]:
         """The leaves that feed these; those of graphs are looked for in the first calls of a line
         only."""
@@ -150,12 +167,17 @@ def call_name(func: Any) -> str:
     return str(name)
 
 
-def _tensors(value: Any, depth: int = 2) -> Iterator[torch.Tensor]:
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    """The tensors in a value, in lists of lists too; the first of very many."""
+    return islice(_all_tensors(value, DEPTH), MANY)
+
+
+def _all_tensors(value: Any, depth: int) -> Iterator[torch.Tensor]:
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, list | tuple) and depth:
         for item in value[:64]:
-            yield from _tensors(item, depth - 1)
+            yield from _all_tensors(item, depth - 1)
 
 
 def _values(value: Any, depth: int = 2) -> Iterator[object]:

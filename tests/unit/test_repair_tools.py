@@ -86,6 +86,30 @@ STEPS_IN_HOOKS = """\
         first.backward(retain_graph=True)
         (0.5 * second).backward()
     """
+PUT_IN = """\
+    import torch
+    from torch import nn
+    target, maker = nn.Linear(2, 1), nn.Linear(1, 3)
+    optimizer = torch.optim.SGD(maker.parameters(), lr=0.1)
+    HELPER
+    for turn in range(4):
+        flat = maker(torch.randn(1))
+        weights = {"weight": flat[:2].view(1, 2), "bias": flat[2:]}
+        PUT
+        loss = target(torch.randn(4, 2)).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+BY_HELPER = """\
+def fill(module, made):
+        with torch.no_grad():
+            for name, weight in module.named_parameters():
+                weight.copy_(made[name])"""
+IN_PLACE = """\
+for name, weight in target.named_parameters():
+            weight.data = weights[name].detach()"""
+CALLED = "loss = torch.func.functional_call(target, weights, (torch.randn(4, 2),)).square().mean()"
 COMPUTED = """\
     import copy
     import torch
@@ -132,6 +156,12 @@ COMPUTED = """\
             "zero-grad",
             ["weights = list(w for w in net.parameters() if w.requires_grad)"],
         ),
+        (
+            PUT_IN.replace("HELPER", BY_HELPER).replace("PUT", "fill(target, made=weights)"),
+            "functional-call",
+            [CALLED],
+        ),
+        (PUT_IN.replace("HELPER", "").replace("PUT", IN_PLACE), "functional-call", [CALLED]),
         (STEPS_IN_HOOKS, "sum-losses", ["(first + 0.5 * second).backward()"]),
         (
             COMPUTED.replace(

@@ -41,7 +41,7 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         yield from handed_on(cut.withheld, rank)
         return
     where = cut.where
-    for instead in called_with(where, rank):
+    for instead in called_with(where, project, rank):
         yield instead
         rank += 1
     if switched_off_at(where) is not None:

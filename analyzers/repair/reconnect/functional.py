@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined
-from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in
+from analyzers.repair.reconnect.cutting_expressions import base_of, cut_from, cuts_in
+from analyzers.source.calls import calls_to
 from analyzers.source.edits import Editor
 from analyzers.source.flow import statements_of, walk_scope
-from analyzers.source.project import spelled
+from analyzers.source.project import Module, Project, spelled
 
 _WRITING = ("copy_", "set_")
 
@@ -31,16 +34,22 @@ class Write:
     value: ast.expr
 
 
-def called_with(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def called_with(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The module that the statement writes to, called with what it and its like write: the first
-    call, behind the statement, of the module that has the parameter, or of one that has it."""
-    own, editor = written(where.statement), where.editor
+    call, behind the statement, of the module that has the parameter, or of one that has it. A loop
+    that writes to all parameters stands for a statement; a helper of it, where that is called."""
+    for there, own in _put(where, project):
+        yield from _called(there, own, rank)
+
+
+def _called(where: Spot, own: Write, rank: int) -> Iterator[Proposal]:
+    editor = where.editor
     writes = [w for s in statements_of(where.scope) if (w := written(s)) is not None]
-    for call in walk_scope(where.scope) if own is not None else ():
+    for call in walk_scope(where.scope):
         if not isinstance(call, ast.Call) or call.lineno <= where.statement.lineno:
             continue
         owner, starred = spelled(call.func), any(isinstance(a, ast.Starred) for a in call.args)
-        if own is None or starred or not own.path.startswith(f"{owner}."):
+        if starred or not own.path.startswith(f"{owner}."):
             continue
         put = [write for write in writes if write.path.startswith(f"{owner}.")]
         if own.path == f"{owner}.":
@@ -71,6 +80,61 @@ def written(statement: ast.stmt) -> Write | None:
                 return Write(statement, f"{path}.", value)
             if name in _WRITING and "." in path:
                 return Write(statement, path, value)
+    return None
+
+
+def _put(where: Spot, project: Project) -> Iterator[tuple[Spot, Write]]:
+    """What a statement, or the loop that it stands in, writes; and where a helper is called that
+    does, what it is given."""
+    if (own := written(where.statement)) is not None:
+        yield where, own
+    loops = (loop for loop in where.module.ancestors(where.statement) if isinstance(loop, ast.For))
+    for loop in loops:
+        if (all_of := _written_by(loop)) is None:
+            continue
+        whole = next(_sole_blocks(where.module, loop))
+        yield Spot(where.module, whole, where.place), replace(all_of, statement=whole)
+        function = where.scope
+        for module, call in calls_to(project, getattr(function, "name", "")):
+            given = dict(arguments(call, where.module, function))
+            target, value = given.get(all_of.path[:-1]), given.get(spelled(all_of.value))
+            at = module.statement_at(call.lineno, call.col_offset)
+            if target is not None and value is not None and isinstance(at, ast.Expr):
+                there = Spot(module, at, Place(module.path, at.lineno))
+                yield there, Write(at, f"{spelled(target)}.", value)
+
+
+def _sole_blocks(module: Module, statement: ast.stmt) -> Iterator[ast.stmt]:
+    """The outermost `with` that holds nothing but the statement; else that itself."""
+    around = module.parents.get(statement)
+    if isinstance(around, ast.With) and len(around.body) == 1:
+        yield from _sole_blocks(module, around)
+    yield statement
+
+
+def _written_by(loop: ast.For) -> Write | None:
+    """What a loop over all parameters of a module gives each of them by its name."""
+    match loop:
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(id=name), ast.Name(id=parameter)]),
+            iter=ast.Call(func=ast.Attribute(value=module, attr="named_parameters"), args=[]),
+            body=[statement],
+        ):
+            inner = statement.body[0] if isinstance(statement, ast.With) else statement
+        case _:
+            return None
+    match inner:
+        case ast.Assign(targets=[ast.Attribute(value=target, attr="data")], value=value):
+            pass
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=target, attr="copy_"), args=[value])):
+            pass
+        case _:
+            return None
+    if spelled(target).removesuffix(".data") != parameter:
+        return None
+    match base_of(value):
+        case ast.Subscript(value=mapping, slice=ast.Name(id=key)) if key == name:
+            return Write(loop, f"{spelled(module)}.", mapping)
     return None
 
 

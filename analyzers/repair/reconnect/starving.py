@@ -54,18 +54,23 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
     """The cuts on the ways of the starved parameters through the functions that use them; those
     of whole models, which may be an evaluation's, and of targets last; before all of them what a
     Function of the script's own hands None. Where nothing is cut, steps on the way (`round`, a
-    comparison) whose gradient is zero; else the cut that the run came by."""
+    comparison) whose gradient is zero. Of all these the one first that a run has told; that one
+    alone where reading finds none."""
     last = -1 if fault.doubtful else None  # many a module has a `weight`
     paths = [path.split(".")[1:last] for path in fault.params]
     parts = {part for path in paths for part in path if not part.isdigit()}
     models = {path.partition(".")[0] for path in (*fault.params, *names_held(fault.holders))}
+    lost = spot(project, fault.at)
     for look in (_withheld_at, _cut_at, _step_at):
         found: dict[int, Cut] = {}
         for wanted, locals_too in ((parts, False), (models, True)):
             for cut in _cuts_of(wanted, locals_too, project, look):
                 if not _refills(cut.where.statement, fault.params):
                     found.setdefault(id(cut.where.statement), cut)
-        yield from sorted(found.values(), key=_cuts_a_target)[:MAX_CUTS]
+        likely = sorted(
+            found.values(), key=lambda cut: (not _is_at(cut, lost), _cuts_a_target(cut))
+        )
+        yield from likely[:MAX_CUTS]
         if found:
             return
     where = spot(project, fault.seen_at)
@@ -83,6 +88,10 @@ def _owner_of(params: Sequence[str]) -> list[str]:
 
 def _is_one(names: Sequence[str]) -> bool:
     return len(set(names)) == 1
+
+
+def _is_at(cut: Cut, where: Spot | None) -> bool:
+    return where is not None and cut.where.statement is where.statement
 
 
 def _refills(statement: ast.stmt, params: Sequence[str]) -> bool:
