@@ -20,9 +20,11 @@ _MADE_WITHOUT = (FACTORIES | NO_GRAPH | WITHOUT_GRAPH) - {"as_tensor", "Variable
 
 
 def is_made_without(value: ast.expr) -> bool:
-    """Whether an expression has no graph by the way it is written: a number, a new tensor, or
-    what holds only these."""
+    """Whether an expression has no graph by the way it is written: a number, a new tensor, what is
+    read without its own (`w.data.clone()`), or what holds only these."""
     match value:
+        case ast.Attribute() | ast.Call() if not names_attached(value):
+            return True
         case ast.Call():
             return called_name(value) in _MADE_WITHOUT
         case ast.Tuple(elts=parts) | ast.List(elts=parts):

@@ -64,6 +64,7 @@ def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
     if _updates(original) and idle(candidate):
         return Schedule("fewer", idle(candidate), failed=True)
     ours, theirs = by_optimizer(original), by_optimizer(candidate)
+    ours = {o: [s for s in steps if not _is_end(s)] for o, steps in ours.items()}
     ours = {optimizer: steps for optimizer, steps in ours.items() if any(s.fed for s in steps)}
     if not ours:
         return Schedule("unknown")
@@ -72,9 +73,11 @@ def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
         if any(g.norm for step in given for g in step.gradients):  # handed over, not walked into
             return Schedule("unknown")
         return Schedule("fewer", "no step is fed by any backward call", failed=True)
+    both_ended, told = ended, _all_told(original) and _all_told(candidate)
     for optimizer, steps in ours.items():
         other = theirs.get(optimizer, [])
         taken, wanted = _count(other), _count(steps)
+        ended = both_ended and (optimizer >= 0 or told)  # steps by hand are told with their calls
         if ended and taken < 2 < wanted:
             problem = f"{taken} steps in all, where the original takes {wanted}"
             return Schedule("fewer", problem.replace("1 steps", "1 step"), failed=True)
@@ -134,9 +137,18 @@ def _updates(trace: Trace) -> bool:
     return any(step.changed for step in trace.steps)
 
 
+def _all_told(trace: Trace) -> bool:
+    """Whether there is a record of every call, not of a sample of them."""
+    return trace.ended is None or len(trace.backwards) >= trace.ended.backwards
+
+
 def _count(steps: Sequence[Step]) -> int:
-    """How many there are, without a script's end at which no gradient is left."""
-    return sum(step.optimizer >= 0 or step.at is not None or bool(step.fed) for step in steps)
+    return sum(not _is_end(step) for step in steps)
+
+
+def _is_end(step: Step) -> bool:
+    """Whether it is no step, but a script's end at which no gradient is left."""
+    return step.optimizer < 0 and step.at is None and not step.fed
 
 
 def _departure(

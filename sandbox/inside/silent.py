@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from types import CodeType
 from typing import Any
 
 import torch
@@ -31,7 +32,7 @@ UNTOUCHED = "nothing has cleared them between a step and the backward behind it"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
 TAKEN = "a backward for the gradient of an input has added to these gradients"
 HOLDERS = 32  # that are told
-UPDATES = 64  # calls within which updates by hand are looked at
+UPDATES = 64  # calls since a line's first, within which updates are looked at
 
 
 class SilentWatch(Observer):
@@ -63,10 +64,16 @@ class SilentWatch(Observer):
         self._steps: dict[int, int] = defaultdict(int)
         self._last: Visit | None = None  # that may have added to what nothing clears
         self._idle: Visit | None = None  # the latest that gave no optimizer's parameter anything
+        self._lines: set[tuple[CodeType, int]] = set()  # that called the engine
+        self._until = UPDATES  # up to which call updates are looked at
 
     def before(self, call: Call) -> None:
         """Note which parameters still hold, untouched, a gradient that a step has used."""
-        if call.kind == "backward" and call.n <= UPDATES:
+        line = (call.frame.f_code, call.frame.f_lineno) if call.frame is not None else None
+        if line is not None and line not in self._lines:  # what it begins is new
+            self._lines.add(line)
+            self._until = call.n + UPDATES
+        if call.kind == "backward" and call.n <= self._until:
             self._uncleared.before()
             self._foreign.before()
         if call.kind == "backward" and Clock.steps:
@@ -96,7 +103,7 @@ class SilentWatch(Observer):
                     self._stood[known.id] = values_of(tensor)
                 if known.id in self._leftover:
                     self._chain[known.id] = known.mark
-            if call.n <= UPDATES:
+            if call.n <= self._until:
                 self._foreign.after(call)
                 self._tell_uncleared(call)
                 if not any(known.optimizer is not None for known in call.received):
@@ -128,7 +135,7 @@ class SilentWatch(Observer):
             untouched = self._cleared.isdisjoint(known.id for known in stale)
             figures, detail = self._unzeroed[optimizer], UNTOUCHED if untouched else ""
             self._tell_stale(stale, figures, self._steps[optimizer], detail)
-        if Clock.visits <= UPDATES and (stale := self._foreign.stepped(optimizer, owned)):
+        if Clock.visits <= self._until and (stale := self._foreign.stepped(optimizer, owned)):
             used, cleared = self._foreign.norms[optimizer], self._foreign.cleared[optimizer]
             detail = TAKEN if self._foreign.taken else FOREIGN
             self._tell_stale(stale, used, len(used) + cleared, detail=detail)
@@ -137,7 +144,11 @@ class SilentWatch(Observer):
         """Whether the step has used its gradient. A group may wait for a later one, or stay as it
         is; and what is written by way of `.data` has no version that tells."""
         tensor, written = known.tensor(), known.changed_by == Clock.steps
-        if tensor is None or Clock.visits > UPDATES or (written and known.id not in self._leftover):
+        if (
+            tensor is None
+            or Clock.visits > self._until
+            or (written and known.id not in self._leftover)
+        ):
             return written
         now = values_of(tensor)
         before, self._stood[known.id] = self._stood.get(known.id, now), now

@@ -101,6 +101,10 @@ MENDED = [
     "batch73/starved_parameter/carpet_checkpointed",
     "batch73/starved_parameter/sonar_depth_window",
     "batch73/step_between_backwards/fused_metre_tagger",
+    "batch74/aliased_grad/median_of_hospitals",
+    "batch74/engine/two_heads_of_a_numpy_perceptron",
+    "batch74/growing_history/lichen_shadow_weights",
+    "batch74/missing_zero_grad/kilim_one_step_student",
 ]
 
 

@@ -829,3 +829,75 @@ def test_a_module_that_is_gone_at_the_end_still_tells(
     traced: Tracing, moved: str, expected: list[str]
 ) -> None:
     assert kinds(traced, IN_A_FUNCTION.replace("MOVED", moved)) == expected
+
+
+TWO_THAT_TRAIN = """\
+teacher, maker, critic = nn.Linear(3, 3), nn.Linear(3, 3), nn.Linear(3, 1)
+teaches = torch.optim.SGD(teacher.parameters(), lr=0.1)
+for turn in range(70):
+    teaches.zero_grad()
+    teacher(torch.ones(2, 3)).square().mean().backward()
+    teaches.step()
+makes, judges = (torch.optim.SGD(part.parameters(), lr=0.1) for part in (maker, critic))
+for turn in range(6):
+    made = maker(torch.ones(2, 3))
+    FIRST
+    critic(made.detach()).square().mean().backward()
+    judges.step()
+    LAST
+    critic(made).mean().backward()
+    makes.step()
+    makes.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [
+        ("pass", "judges.zero_grad()", ["uncleared-gradients"]),
+        ("judges.zero_grad()", "pass", []),
+    ],
+)
+def test_what_begins_late_is_looked_at_like_what_begins_the_script(
+    traced: Tracing, first: str, last: str, expected: list[str]
+) -> None:
+    script = TWO_THAT_TRAIN.replace("FIRST", first).replace("LAST", last)
+    assert kinds(traced, script) == expected
+
+
+LOST = """\
+class Turned(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.angle, self.net = nn.Parameter(torch.zeros(())), nn.Linear(2, 1)
+    def forward(self, x):
+        c, s = self.angle.cos(), self.angle.sin()
+        turn = MADE
+        return self.net(x @ turn)
+net = Turned()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    optimizer.zero_grad()
+    net(torch.ones(3, 2)).square().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "line"),
+    [
+        ("torch.tensor([[c, -s], [s, c]])", 8),
+        ("torch.stack([c, -s, s, c]).view(2, 2).detach()", 8),
+        ("torch.full((2, 2), float(c))", 8),
+    ],
+)
+def test_a_slower_run_tells_where_a_starved_parameter_lost_its_graph(
+    traced: Tracing, made: str, line: int
+) -> None:
+    script = LOST.replace("MADE", made)
+    (told,) = traced(HEAD + script).trace.silent
+    assert told.at is None
+    (told,) = traced(HEAD + script, mode="inplace").trace.silent
+    assert told.params == ["net.angle"]
+    assert told.at is not None
+    assert told.at.line - HEAD.count("\n") == line - 1

@@ -110,6 +110,46 @@ IN_PLACE = """\
 for name, weight in target.named_parameters():
             weight.data = weights[name].detach()"""
 CALLED = "loss = torch.func.functional_call(target, weights, (torch.randn(4, 2),)).square().mean()"
+CALIBRATED = """\
+    import torch
+    from torch import nn
+    class Scaled(nn.Module):
+        def __init__(self, model):
+            super().__init__()
+            self.model, self.heat = model, nn.Parameter(torch.ones(1))
+        def fit(self, batches):
+            found = []
+            for x in batches:
+                found.append(self.model(x))
+            scores = torch.cat(found)
+            optimizer = torch.optim.LBFGS([OWNED], max_iter=4)
+            def closure():
+                optimizer.zero_grad()
+                loss = (scores / self.heat - 1).square().mean()
+                loss.backward()
+                return loss
+            optimizer.step(closure)
+    Scaled(nn.Linear(3, 1)).fit(torch.randn(2, 4, 3))
+    """
+AVERAGED = """\
+    import torch
+    from torch import nn
+    class Slow:
+        def __init__(self, net):
+            self.net, self.kept = net, {}
+            for name, weight in net.named_parameters():
+                self.kept[name] = weight.data.clone()
+        def update(self):
+            for name, weight in self.net.named_parameters():
+                self.kept[name] = 0.9 * self.kept[name] + 0.1 * weight
+    net = nn.Linear(3, 1)
+    slow, optimizer = Slow(net), torch.optim.SGD(net.parameters(), lr=0.1)
+    for turn in range(9):
+        optimizer.zero_grad()
+        net(torch.randn(8, 3)).square().mean().backward()
+        optimizer.step()
+        slow.update()
+    """
 COMPUTED = """\
     import copy
     import torch
@@ -162,6 +202,19 @@ COMPUTED = """\
             [CALLED],
         ),
         (PUT_IN.replace("HELPER", "").replace("PUT", IN_PLACE), "functional-call", [CALLED]),
+        (
+            CALIBRATED.replace("OWNED", "self.heat"),
+            "detach-at-definition",
+            ["scores = torch.cat(found).detach()"],
+        ),
+        (
+            AVERAGED,
+            "detach-when-stored",
+            [
+                "self.kept[name] = weight.data.clone()",
+                "self.kept[name] = (0.9 * self.kept[name] + 0.1 * weight).detach()",
+            ],
+        ),
         (STEPS_IN_HOOKS, "sum-losses", ["(first + 0.5 * second).backward()"]),
         (
             COMPUTED.replace(
@@ -238,3 +291,9 @@ def test_a_step_within_a_walk_makes_that_walk_no_stale_one(traced: Tracing) -> N
     assert len(trace.backwards) == 3
     assert not any(record.stale for record in trace.backwards)
     assert trace.inplace is None
+
+
+def test_what_a_closure_trains_is_made_in_it(traced: Tracing) -> None:
+    found = recognise(traced, CALIBRATED.replace("OWNED", "self.heat, *self.model.parameters()"))
+    assert found is not None
+    assert found.match.pattern == "lbfgs-closure"

@@ -8,7 +8,7 @@ import pytest
 
 from app.repair import covering, schedule
 from app.repair.effects import compare
-from sandbox.records import Backward, Gradient, Place, Step, Trace, Visit
+from sandbox.records import Backward, Ended, Gradient, Place, Step, Trace, Visit
 
 Event = tuple[int, float] | str  # a backward from a line with its loss; a step of an optimizer
 
@@ -102,6 +102,19 @@ def test_an_end_at_which_no_gradient_is_left_is_no_step() -> None:
     ]
     by_hand[1].steps.append(Step(t="step", n=3))
     assert schedule.beside(*by_hand, ended=True).word == "same"
+
+
+def test_steps_by_hand_are_counted_where_every_call_is_told() -> None:
+    """Calls are told by samples in the end, and steps by hand with them."""
+
+    def by_hand(losses: int, calls: int) -> Trace:
+        found = trace(*each(*(1.0 + n for n in range(losses))))
+        steps = [s.model_copy(update={"optimizer": -1}) for s in found.steps]
+        ended = Ended(t="end", reason="finished", backwards=calls)
+        return found.model_copy(update={"steps": [*steps, Step(t="step", n=99)], "ended": ended})
+
+    assert schedule.beside(by_hand(3, 3), by_hand(5, 5), ended=True).word == "more"
+    assert schedule.beside(by_hand(3, 9), by_hand(5, 5), ended=True).word == "same"
 
 
 def test_a_training_of_a_single_step_has_failed() -> None:

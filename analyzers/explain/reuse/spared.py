@@ -27,8 +27,22 @@ def spared_by_closure(story: Story) -> bool:
     if story.bound_inside:
         return False
     owned = [_given_to(story.project, scope, name) for scope, name in _stepped(story)]
-    made = set(_made_of(story))
-    return bool(made) and bool(owned) and all(own and not own & made for own in owned)
+    made = _whole(set(_made_of(story)))
+    return bool(made) and bool(owned) and all(own and not _shared(own, made) for own in owned)
+
+
+def _whole(names: set[str]) -> set[str]:
+    """Without what is only read for the sake of an attribute: `self` of `self.model`."""
+    return {n for n in names if not any(other.startswith(f"{n}.") for other in names)}
+
+
+def _shared(some: set[str], others: set[str]) -> bool:
+    """Whether one of these is one of those, a part of it, or holds it."""
+    return any(
+        one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
+        for one in some
+        for other in others
+    )
 
 
 def _scopes(story: Story) -> list[Scope]:
@@ -51,7 +65,8 @@ def _given_to(project: Project, scope: Scope, optimizer: str) -> set[str]:
         found |= new
         values = [v for n in new for s in definitions(scope, n) if (v := value_of(s)) is not None]
         new = {n for v in values if not _is_leaf(v) for n in names_read(v)} - found
-    return {name.removesuffix(".parameters") for name in found if not _is_given(project, name)}
+    found = {name.removesuffix(".parameters") for name in found if not _is_given(project, name)}
+    return _whole(found)
 
 
 def _is_given(project: Project, name: str) -> bool:

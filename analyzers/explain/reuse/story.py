@@ -73,7 +73,9 @@ class Story(Walks):
     def binds_inside(self, module: Module, scope: Scope, statement: ast.stmt) -> bool:
         """Whether a binder of the carrier runs in the passes between the two calls."""
         if self.shared is not None and scope is self.shared.scope:
-            return self.loop is None or module.holds(self.loop, statement)
+            if self.loop is None:  # one statement may lead to both, as a closure's step does
+                return self.shared.freed is not self.shared.reached
+            return module.holds(self.loop, statement)
         if ran_before(self, scope, again=bool(module.loops_around(statement))):
             return False
         name = self.attribute

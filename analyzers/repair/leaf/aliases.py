@@ -18,6 +18,7 @@ from analyzers.source.project import Module, Project, spelled
 from analyzers.source.reads import attributes_loaded
 from analyzers.source.targets import assigned_pairs, keyed
 
+NAMES = 3  # one after the other, by which a gradient comes to where it is kept
 _SHARING = ("detach", "view", "view_as", "reshape", "flatten", "ravel")
 
 
@@ -29,11 +30,15 @@ def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
     wanted = {root_of(name) for name in without_entries(paths)}
     wanted |= _in_records(project, {name.rpartition(".")[2] for name in wanted if "." in name})
     returned: set[ast.stmt] = set()
-    for _, node in project.each(ast.stmt):
-        if _binds(node, wanted):
-            handed = list(handed_back(node, project))
-            returned |= set(handed)
-            wanted |= {n for s in (node, *handed) for n in names_read(s) if "." not in n}
+    for _ in range(NAMES):
+        known = len(wanted)
+        for _, node in project.each(ast.stmt):
+            if _binds(node, wanted):
+                handed = list(handed_back(node, project))
+                returned |= set(handed)
+                wanted |= {n for s in (node, *handed) for n in names_read(s) if "." not in n}
+        if len(wanted) == known:
+            break
     put = {
         statement
         for module in project.modules.values()
