@@ -54,9 +54,12 @@ def _between(
     if around:
         yield Site("detach-before-loop", "in front of the loop", around[-1], rank)
     rarely = shared.module.block_of(shared.freed) is not loop.body
-    if not any(unbound_at(loop, shared.scope, hop.name) for hop in chosen):
+    fresh = any(unbound_at(loop, shared.scope, hop.name) for hop in chosen)
+    if not fresh:
         where = "at the head of the loop"
         yield Site("detach-at-head", where, head_of(loop), rank + rarely, guarded=True)
+    if rarely and fresh:  # what each pass makes would be cut in some of them only
+        return
     if not cutting.made_once and not around:  # else the first pass learns through it, no later one
         after = walked_behind(shared.module, shared.freed)
         last = _bound_behind(cutting, chosen, after, shared.module, shared.frame)
