@@ -354,8 +354,11 @@ def _without_noise(reference: Record, candidate: Record) -> tuple[Steps, Steps]:
         most: list[Array] = []  # by parameter: the largest gradient of each entry, so far
         pairs = zip(reference.gradients[label], candidate.gradients[label], strict=False)
         for number, pair in enumerate(pairs):
+            if len(pair[0]) != len(pair[1]):  # a difference, and told as one
+                break
             here = [np.maximum(np.abs(a), np.abs(b)) for a, b in zip(*pair, strict=True)]
-            most = [np.maximum(a, b) for a, b in zip(most or here, here, strict=True)]
+            most += here[len(most) :]  # a group may join later
+            most = [np.maximum(a, b) for a, b in zip(most, here, strict=True)]
             for kept in (ours[label], theirs[label]):
                 kept[number] = [
                     np.where((largest > 0) & (largest <= ABSOLUTE), 0.0, values)
@@ -367,6 +370,9 @@ def _without_noise(reference: Record, candidate: Record) -> tuple[Steps, Steps]:
 def _differences(
     step: int, reference: Sequence[Array], candidate: Sequence[Array]
 ) -> Iterator[str]:
+    if len(reference) != len(candidate):
+        yield f"of {len(candidate)} parameters at step {step}, not of {len(reference)}"
+        return
     for index, (ours, theirs) in enumerate(zip(reference, candidate, strict=True)):
         if not _close(ours, theirs):
             gap = float(np.abs(ours - theirs).max())

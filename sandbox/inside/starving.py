@@ -18,7 +18,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 from .parameters import Known, Parameters, values_of
 from .stamps import Clock
 
-STEPS = 2  # an optimizer's parameters are judged at this step
+STEPS = 2  # a parameter is judged at this step, of those at which it asks for a gradient
 LATER = (3, 4, 6)  # at these it is looked whether they have moved
 LIBRARY = "torch.nn.modules."
 CHECKPOINT, FRAMES = os.path.join("torch", "utils", "checkpoint.py"), 24
@@ -26,7 +26,7 @@ ZEROS = 3  # so many steps on zeros alone, and no other, are no accident
 
 
 class Starving:
-    """Looks at each optimizer's second step; a gradient that comes later clears a parameter.
+    """Looks at each parameter's second step; a gradient that comes later clears it.
 
     Which modules are called is watched only where a first step met a parameter without gradient:
     what no forward pass uses (a head switched off by a flag) is not starved. A module of its own
@@ -38,6 +38,7 @@ class Starving:
     def __init__(self, parameters: Parameters) -> None:
         self._parameters = parameters
         self._steps: dict[int, int] = defaultdict(int)
+        self._ages: dict[int, int] = {}  # steps at which parameters asked for a gradient
         self._called: set[int] | None = None
         self._building: set[int] = set()
         self._cut: dict[int, tuple[Known, tuple[float, float]]] = {}
@@ -64,28 +65,40 @@ class Starving:
         flat = self._zeros.get(optimizer, {known.id: known for known in owned})
         if flat:
             self._zeros[optimizer] = {i: known for i, known in flat.items() if _is_zero(known)}
-        if self._steps[optimizer] in LATER:  # what somebody writes to is no weight that starves
-            for known in owned:
+        self._look(owned)
+
+    def _look(self, owned: list[Known]) -> None:
+        """Judge those that have asked for a gradient at so many steps, whenever they began to."""
+        young = list[Known]()
+        for known in owned:
+            tensor = known.tensor()
+            if tensor is None or not tensor.requires_grad:
+                continue
+            self._ages[known.id] = age = self._ages.get(known.id, 0) + 1
+            if age <= STEPS:
+                young.append(known)
+            if age in LATER:  # what somebody writes to is no weight that starves
                 for still in (self._unread, self._cut):
                     if known.id in still and _values(known) != still[known.id][1]:
                         del still[known.id]
-        if self._steps[optimizer] > STEPS or Clock.visits == 0:
+        if not young or Clock.visits == 0:
             return
-        without = [known for known in owned if _is_empty(known)]
+        without = [known for known in young if _is_empty(known)]
         if without and self._called is None:
             self._called = set()
             register_module_forward_pre_hook(self._note)
-        if without and self._steps[optimizer] == STEPS and Clock.visits >= STEPS:
+        judged = [known for known in without if self._ages[known.id] == STEPS]
+        if judged and Clock.visits >= STEPS:
             used = self._parameters_of(self._called or set())
             self._suspects |= {
-                known.id: known for known in without if known.withheld or id(known.tensor()) in used
+                known.id: known for known in judged if known.withheld or id(known.tensor()) in used
             }
-            if len(without) == len(owned):
+            if len(judged) == len(owned):
                 self._idle |= {known.id: known for known in owned}
             building = self._parameters_of(self._building)
-            cut = [known for known in without if id(known.tensor()) in building]
+            cut = [known for known in judged if id(known.tensor()) in building]
             self._cut |= {k.id: (k, values) for k in cut if (values := _values(k))}
-            unread = [known for known in without if known.id not in self._suspects]
+            unread = [known for known in judged if known.id not in self._suspects]
             self._unread |= {k.id: (k, values) for k in unread if (values := _values(k))}
 
     def found(self) -> list[Known]:

@@ -901,3 +901,31 @@ def test_a_slower_run_tells_where_a_starved_parameter_lost_its_graph(
     assert told.params == ["net.angle"]
     assert told.at is not None
     assert told.at.line - HEAD.count("\n") == line - 1
+
+
+UNFROZEN = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.base, self.head = nn.Linear(3, 3), nn.Linear(3, 1)
+    def forward(self, x):
+        with torch.set_grad_enabled(RECORDED):
+            x = self.base(x)
+        return self.head(x)
+net = Net()
+net.base.requires_grad_(False)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for turn in range(8):
+    if turn == 4:
+        net.base.requires_grad_(True)
+    optimizer.zero_grad()
+    net(torch.ones(2, 3)).square().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("recorded", "expected"), [("False", ["unfed-parameters"]), ("True", [])])
+def test_what_is_unfrozen_later_is_judged_from_then_on(
+    traced: Tracing, recorded: str, expected: list[str]
+) -> None:
+    assert kinds(traced, UNFROZEN.replace("RECORDED", recorded)) == expected

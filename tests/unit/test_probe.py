@@ -195,3 +195,23 @@ def test_what_adam_makes_of_rounding_is_no_difference() -> None:
     still = Record(gradients={"Adam": [[none]]}, parameters={"Adam": [[np.array([0.10, 1.0])]]})
     drift = Record(gradients={"Adam": [[none]]}, parameters={"Adam": [[np.array([0.12, 1.0])]]})
     assert compare(still, drift) == ["Adam: parameter 0 differs at step 1 by 0.02"]
+
+
+def test_groups_that_join_later_are_compared(objections: Judge) -> None:
+    joining = """
+    import torch
+    torch.manual_seed(0)
+    encoder, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+    for turn in range(6):
+        if turn == 3:
+            optimizer.add_param_group({"params": encoder.parameters()})
+        x = torch.randn(5, 3)
+        loss = head(encoder(x).tanh()).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+    assert objections(joining, joining) == []
+    assert objections(joining.replace("turn == 3", "turn == 4"), joining) != []
+    assert objections(joining.replace("turn == 3", "turn == 9"), joining) != []

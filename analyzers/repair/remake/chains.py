@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 from analyzers.repair.remake.makers import DATA
 from analyzers.source.calls import asks_for_gradient, calls_a_class, owners, steps
-from analyzers.source.detached import names_attached
+from analyzers.source.detached import is_made_without, names_attached
 from analyzers.source.flow import (
     backward_calls,
     bindings,
@@ -24,6 +24,7 @@ from analyzers.source.project import FUNCTIONS, Module, Scope, spelled
 from analyzers.source.reads import names_loaded
 from analyzers.source.runs import bound_by, read_by
 from analyzers.source.signatures import named
+from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
 
 
@@ -150,10 +151,13 @@ def _makes_graph(module: Module, scope: Scope, statement: ast.stmt) -> bool:
             return False
     if not any(isinstance(node, ast.Call | ast.BinOp | ast.Tuple) for node in walk(value)):
         return False
+    loops = [node for node in walk(value) if isinstance(node, ast.For)]
+    items = {name for loop in loops for name in target_names(loop.target)}  # of what is read, too
     return any(
         _is_learned(module, scope, name)
-        for name in names_attached(value)
+        for name in names_attached(value) - items
         if not module.in_library(name) and ("." not in name or name.startswith("self."))
+        if not hasattr(builtins, name)
     )
 
 
@@ -165,7 +169,8 @@ def _is_learned(module: Module, scope: Scope, name: str, depth: int = 6) -> bool
     values = [value for node in definitions(scope, name) if (value := value_of(node)) is not None]
     if values:
         return any(
-            _makes_leaves(value) or _reads_learned(module, scope, value, {name}, depth)
+            _makes_leaves(value)
+            or (not is_made_without(value) and _reads_learned(module, scope, value, {name}, depth))
             for value in values
         )
     function = next((f for f in module.scopes if getattr(f, "name", "") == name), None)
