@@ -150,6 +150,19 @@ AVERAGED = """\
         optimizer.step()
         slow.update()
     """
+LEFT_OFF = """\
+    import torch as th
+    net = th.nn.Linear(3, 1)
+    optimizer = th.optim.SGD(net.parameters(), lr=0.1)
+    def look(x):
+        net.eval(); th.set_grad_enabled(False); seen = net(x).mean(); return seen
+    for turn in range(3):
+        loss = net(th.randn(4, 3)).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        look(th.randn(4, 3))
+    """
 COMPUTED = """\
     import copy
     import torch
@@ -214,6 +227,11 @@ COMPUTED = """\
                 "self.kept[name] = weight.data.clone()",
                 "self.kept[name] = (0.9 * self.kept[name] + 0.1 * weight).detach()",
             ],
+        ),
+        (
+            LEFT_OFF,
+            "scoped-no-grad",
+            ["@th.no_grad()", "net.eval(); seen = net(x).mean(); return seen"],
         ),
         (STEPS_IN_HOOKS, "sum-losses", ["(first + 0.5 * second).backward()"]),
         (

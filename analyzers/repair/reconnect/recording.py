@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, spot
-from analyzers.repair.blocks import joined, unwrapped, wrapped
+from analyzers.repair.blocks import alias, joined, unwrapped, wrapped
 from analyzers.repair.leaf.leaves import no_grad_header
 from analyzers.repair.rewrite import move_behind
 from analyzers.source.calls import calls_named
@@ -41,10 +41,15 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
     for off in left_off(project):
         rest = behind(off.module, off.statement)
         edit = wrapped(off.editor, rest, no_grad_header(off.module)) if rest else None
+        gone, what, function = off.editor.delete(off.statement), "block", off.scope
+        if edit is None or edit.start < gone.end:  # among others on its line
+            edit = None
+            if isinstance(function, FUNCTIONS[:2]) and off.statement in function.body:
+                no_grad, what = alias(off.module, "torch.no_grad"), "function"
+                edit = off.editor.insert_before(function, f"@{no_grad}()")
         if edit is not None:
-            title = "Switch recording off for this block only"
-            edits = (off.editor.delete(off.statement), edit)
-            yield Proposal("scoped-no-grad", title, edits, "", rank)
+            title = f"Switch recording off for this {what} only"
+            yield Proposal("scoped-no-grad", title, (gone, edit), "", rank)
 
 
 def left_off(project: Project) -> Iterator[Spot]:
