@@ -20,6 +20,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import Module, Project, Scope, spelled
+from analyzers.source.runs import behind
 from analyzers.source.targets import assigned_pairs, each_taken, target_names
 
 MAX_CALLS = 3  # that hand a gradient on
@@ -46,14 +47,14 @@ def taken_as_old(fault: SilentFault, project: Project) -> bool:
                 continue
             operands = _operands(node)
             own_names = plain | _named(module, node, taken)
-            names = own_names | _made_behind(fault, module, node, own_names)
+            names = own_names | _made_behind(fault, module, node, own_names, project)
             read = [_read_by(module, operand) for operand in operands]
             whole = [not taken.isdisjoint(ast.walk(operand)) for operand in operands]
             kept = [_holds(one, names) or own for one, own in zip(read, whole, strict=True)]
             if not any(kept) or _bound_anew(fault, own_names, module, node):
                 continue
             fresh = _fresh_names(module, module.scope_of(node), project) - names
-            fresh |= _made_behind(fault, module, node, fresh) - names
+            fresh |= _made_behind(fault, module, node, fresh, project) - names
             now = [any(n.endswith(".grad") or n in fresh for n in one) for one in read]
             if any(now) and (now != kept or sum(now) > 1):
                 return True
@@ -219,11 +220,15 @@ def _reads_gradient(node: ast.AST) -> bool:
     )
 
 
-def _made_behind(fault: SilentFault, module: Module, node: ast.AST, names: Set[str]) -> set[str]:
+def _made_behind(
+    fault: SilentFault, module: Module, node: ast.AST, names: Set[str], project: Project
+) -> set[str]:
     """What the function around makes of the names behind the call that wrote to what they stand
-    for: `a, b = flat(before), flat(now)`."""
+    for: `a, b = flat(before), flat(now)`; all that it makes, where it is called behind that."""
     scope = module.scope_of(node)
     written = _written_in(fault, module, scope)
+    if not written and _is_called_behind(fault, getattr(scope, "name", ""), project):
+        written = [0]
     return {
         name
         for statement in statements_of(scope)
@@ -232,6 +237,13 @@ def _made_behind(fault: SilentFault, module: Module, node: ast.AST, names: Set[s
         if names & names_read(value)
         for name in target_names(target)
     }
+
+
+def _is_called_behind(fault: SilentFault, name: str, project: Project) -> bool:
+    """Whether the block of the call that wrote to what was kept calls a function later."""
+    where = spot(project, fault.visit.at) if fault.visit is not None else None
+    later = behind(where.module, where.statement) if where is not None and name else []
+    return any(calls_named(statement, name) for statement in later)
 
 
 def _written_in(fault: SilentFault, module: Module, scope: Scope) -> list[int]:

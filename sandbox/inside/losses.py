@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import linecache
+import re
 import sys
 import weakref
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from types import FrameType
 from typing import Any
 
 import torch
@@ -47,6 +50,7 @@ class LossLog(TorchFunctionMode):
         self._values: OrderedDict[object, Ended] = OrderedDict()
         self._looked: Counter[tuple[str, str]] = Counter()
         self._passed_on: dict[int, Ended] = {}
+        self._reckoned: dict[int, Ended] = {}
 
     def install(self) -> None:
         """Also hear `torch.from_numpy`, which passes by the modes of torch."""
@@ -72,8 +76,8 @@ class LossLog(TorchFunctionMode):
 
     def of_leaf(self, leaf: torch.Tensor) -> Ended | None:
         """Where the first graph ended that the leaf had fed and of which something went on into
-        another graph."""
-        return self._passed_on.get(id(leaf))
+        another graph; else where a function of plain numbers has taken it for one."""
+        return self._passed_on.get(id(leaf)) or self._reckoned.get(id(leaf))
 
     def of_value(self, value: object) -> Ended | None:
         """Where the graph behind a number or an array ended."""
@@ -114,7 +118,10 @@ class LossLog(TorchFunctionMode):
             how = name if plain or torch.is_grad_enabled() else "no_grad"
             stack = tuple(frames.stack(frame)) if how == "no_grad" else ()
             at = frames.place(frame) if frame is not None else None
-            return Ended(at, how, name, stack, self._leaves(f"{at}", name, inputs))
+            ended = Ended(at, how, name, stack, self._leaves(f"{at}", name, inputs))
+            if name in ("__float__", "__array__") and frame is not None and _reckons(frame):
+                self._reckoned.update(dict.fromkeys(ended.leaves, ended))
+            return ended
         return next(self._known(inputs, arguments), None)
 
     def _known(self, inputs: Sequence[torch.Tensor], arguments: tuple[Any, ...]) -> Iterator[Ended]:
@@ -157,6 +164,12 @@ class LossLog(TorchFunctionMode):
                 found.add(id(leaf))
             pending += [following for following, _ in node.next_functions if following is not None]
         return frozenset(found)
+
+
+def _reckons(frame: FrameType) -> bool:
+    """Whether the line calls a function of `math` or NumPy."""
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    return re.search(r"\b(?:math|np|numpy)\.\w+\(", line) is not None
 
 
 def call_name(func: Any) -> str:

@@ -108,6 +108,9 @@ MENDED = [
     "batch74/missing_zero_grad/kilim_one_step_student",
     "batch75/notebook_rerun/village_bigrams.ipynb",
     "batch75/starved_parameter/pellet_bones",
+    "batch76/aliased_grad/pottery_agem",
+    "batch76/growing_history/rope_wear_validation",
+    "batch76/starved_parameter/grey_box_greenhouse",
 ]
 
 

@@ -150,6 +150,42 @@ AVERAGED = """\
         optimizer.step()
         slow.update()
     """
+BY_MATH = """\
+    import math
+    import torch
+    from torch import nn
+    class Decay(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.slow, self.net = nn.Parameter(torch.tensor(0.5)), nn.Linear(3, 1)
+        def forward(self, x):
+            kept = math.exp(-0.1 / math.exp(self.slow))
+            return kept * self.net(x)
+    decay = Decay()
+    optimizer = torch.optim.SGD(decay.parameters(), lr=0.1)
+    for turn in range(4):
+        optimizer.zero_grad()
+        decay(torch.randn(8, 3)).square().mean().backward()
+        optimizer.step()
+    """
+TWO_CURVES = """\
+    import torch
+    from torch import nn
+    net = nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    seen, best = {"fitted": [], "held": []}, 9.0
+    def measure(x):
+        return net(x).square().mean()
+    for turn in range(9):
+        loss = measure(torch.randn(8, 3))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        held = measure(torch.randn(8, 3))
+        seen["fitted"].append(loss.item())
+        seen["held"].append(held)
+        KEPT
+    """
 LEFT_OFF = """\
     import torch as th
     net = th.nn.Linear(3, 1)
@@ -232,6 +268,17 @@ COMPUTED = """\
             LEFT_OFF,
             "scoped-no-grad",
             ["@th.no_grad()", "net.eval(); seen = net(x).mean(); return seen"],
+        ),
+        (BY_MATH, "torch-functions", ["kept = torch.exp(-0.1 / torch.exp(self.slow))"]),
+        (
+            TWO_CURVES.replace("KEPT", "pass"),
+            "detach-when-stored",
+            ['seen["fitted"].append(loss.item())', 'seen["held"].append(held.detach())'],
+        ),
+        (
+            TWO_CURVES.replace("KEPT", "best = held"),
+            "detach-when-stored",
+            ["held = measure(torch.randn(8, 3)).detach()", 'seen["held"].append(held)'],
         ),
         (STEPS_IN_HOOKS, "sum-losses", ["(first + 0.5 * second).backward()"]),
         (

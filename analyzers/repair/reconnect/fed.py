@@ -30,8 +30,14 @@ from analyzers.repair.reconnect.uncutting import without_cut
 from analyzers.repair.reconnect.withheld import handed_on
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit
-from analyzers.source.flow import bindings, names_read, walk_scope
+from analyzers.source.flow import bindings, names_read, own_expressions, walk_scope
 from analyzers.source.project import Project, spelled
+
+# by the same name, with the same arguments, in `math` and in torch
+_OF_BOTH = frozenset(
+    {"exp", "expm1", "log", "log10", "log1p", "log2", "sqrt", "sin", "cos", "tan"}
+    | {"asin", "acos", "atan", "sinh", "cosh", "tanh"}
+)
 
 
 def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -48,7 +54,7 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         yield from recording(where, project, rank)
     yield from walked_again(where, rank)
     yield from filled(where, rank)
-    if in_torch := joined(torch_edits(where)):
+    if in_torch := joined([*torch_edits(where), *_math(where)]):
         title = "Say it with torch, which keeps the graph"
         yield Proposal("torch-functions", title, in_torch, "", rank)
     narrower = [*narrower_cut(where, rank), *later_cut(where, rank)]
@@ -70,6 +76,17 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     if ends:
         edits = tuple(Edit(where.module.path, end - len("sample"), end, "rsample") for end in ends)
         yield Proposal("rsample", "Sample with a gradient: `rsample()`", edits, "", rank)
+
+
+def _math(where: Spot) -> Iterator[Edit]:
+    """Functions of `math` in a statement that cuts by nothing else, as those of torch."""
+    math = alias(where.module, "math")
+    if any((cuts_in(where.statement), *samples(where.statement))):
+        return
+    for node in own_expressions(where.statement):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if spelled(node.func.value) == math and node.func.attr in _OF_BOTH:
+                yield where.editor.replace(node.func.value, alias(where.module, "torch"))
 
 
 def _passed_earlier(where: Spot, project: Project, rank: int) -> Iterator[Proposal]:

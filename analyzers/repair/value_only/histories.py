@@ -19,6 +19,7 @@ from analyzers.source.detached import is_made_without
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
+    definitions,
     is_plainly_number,
     mentions,
     put_in,
@@ -29,20 +30,29 @@ from analyzers.source.flow import (
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 
 _WRITTEN_OUT = (ast.Tuple, ast.List, ast.Dict)
+_WORD = re.compile(r"\[['\"]([^'\"\]]+)['\"]\]")
 _ENTRY = re.compile(r"\[[^\]]*\]")
 
 
 def stores_of(fault: SilentFault, project: Project) -> list[Spot]:
     """Statements that add to what the fault's names keep, in the code that has those names."""
-    seen = fault.seen_at
-    return [
+    seen, held = fault.seen_at, names_held(fault.holders)
+    found = [
         store
-        for name in dict.fromkeys(_ENTRY.sub("", name) for name in names_held(fault.holders))
+        for name in dict.fromkeys(_ENTRY.sub("", name) for name in held)
         for module in project.modules.values()
         if seen is None or "." in name or seen.file == module.path
         for scope in module.scopes
         for store in _stores(module, scope, name, _functions(fault, name))
     ]
+    keys = {key for path in held for key in _WORD.findall(path)}
+    under = [store for store in found if keys & {*_keys(store.statement)}]
+    return under or found
+
+
+def _keys(statement: ast.stmt) -> list[str]:
+    """The words under which a statement stores something: `val` of `seen["val"].append(x)`."""
+    return [key for name in bindings(statement) for key in _WORD.findall(name)]
 
 
 def _functions(fault: SilentFault, name: str) -> set[str]:
@@ -150,9 +160,21 @@ def _detached(store: Spot, holders: Sequence[Holder], project: Project) -> Itera
             for part in _parts(value, store):
                 yield store.editor.append_to(part, ".detach()")
         elif kind.kind == "tensor":
-            yield store.editor.append_to(value, ".detach()")
+            yield store.editor.append_to(_kept_elsewhere(store, value) or value, ".detach()")
         elif (text := Writing().expression(store.editor.text_of(value), kind)) is not None:
             yield store.editor.replace(value, text)
+
+
+def _kept_elsewhere(store: Spot, value: ast.expr) -> ast.expr | None:
+    """Where a stored name gets its value from a call, once, and another name keeps that, too."""
+    if not isinstance(value, ast.Name):
+        return None
+    made = definitions(store.scope, value.id)
+    others = (s for s in statements_of(store.scope) if isinstance(s, ast.Assign))
+    if len(made) != 1 or not any(spelled(s.value) == value.id for s in others):
+        return None
+    call = value_of(made[0])
+    return call if isinstance(call, ast.Call) else None
 
 
 def _depth(statement: ast.stmt) -> int:
