@@ -46,8 +46,7 @@ def stores_of(fault: SilentFault, project: Project) -> list[Spot]:
         for store in _stores(module, scope, name, _functions(fault, name))
     ]
     keys = {key for path in held for key in _WORD.findall(path)}
-    under = [store for store in found if keys & {*_keys(store.statement)}]
-    return under or found
+    return [s for s in found if not (own := _keys(s.statement)) or not keys or keys & {*own}]
 
 
 def _keys(statement: ast.stmt) -> list[str]:
