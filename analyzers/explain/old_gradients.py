@@ -88,8 +88,19 @@ def _writes_to(statement: ast.stmt, name: str) -> bool:
     """Whether a statement that reads the name writes, in place, to that or to something of it."""
     if isinstance(statement, ast.AugAssign) and root_of(spelled(statement.target)) == name:
         return True
-    methods = (node.attr for node in ast.walk(statement) if isinstance(node, ast.Attribute))
-    return any(method.endswith("_") and not method.startswith("_") for method in methods)
+    items = {
+        item
+        for loop in ast.walk(statement)
+        if isinstance(loop, ast.For) and name in names_read(loop.iter)
+        for item in target_names(loop.target)
+    }
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr.endswith("_")
+        and not node.attr.startswith("_")
+        and not names_read(node.value).isdisjoint({name, *items})
+        for node in ast.walk(statement)
+    )
 
 
 def stored_gradients(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import takewhile
+
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place, SilentFault
 from analyzers.explain.pattern import Carrier, Match
@@ -19,3 +22,13 @@ def matched(
 ) -> Match | None:
     """A match at the line that the pattern found, else where the fault was seen."""
     return matched_at(pattern, Certainty.LIKELY, fault, place or fault.seen_at, carrier)
+
+
+def owner_of(params: Sequence[str]) -> str:
+    """What the parameters are all of: `net.head` for `net.head.0.weight` and `net.head.0.bias`; of
+    one parameter, that."""
+    parts = zip(*(name.split(".") for name in params), strict=False)
+    shared = [words[0] for words in takewhile(lambda words: len(set(words)) == 1, parts)]
+    while shared and shared[-1].isdigit():
+        shared.pop()
+    return ".".join(shared)

@@ -85,7 +85,8 @@ def _statements(line: str) -> list[str]:
 def _quotes(words: str, line: str) -> bool:
     """Whether the words quote all statements of the line."""
     found = _statements(line)
-    return bool(found) and all(f"`{one}`" in words for one in found)
+    only = words.strip() == f"`{line.strip()}`"  # a line of code, and no words around it
+    return bool(found) and not only and all(f"`{one}`" in words for one in found)
 
 
 def _requoted(words: str, read: str, patched: str) -> str:

@@ -13,6 +13,7 @@ from analyzers.paste.parsing import statement
 from analyzers.source.flow import bound_within, mentions, names_read
 
 BETWEEN = "; "
+ROWS = 4_000  # of more no quotation is looked for
 LOOKED_AT, MOST = 64, 8  # quotations, and those of them that are taken
 _QUOTED = re.compile(r"(?<!`)`([^`\n;]{3,300})`(?!`)")
 _DEFINED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -25,10 +26,7 @@ class Quoted:
     at: int
     name: str
     statement: str
-
-    @property
-    def needs(self) -> set[str]:
-        return names_read(ast.parse(self.statement))
+    needs: frozenset[str]
 
 
 def with_quoted(python: str, text: str) -> str:
@@ -38,10 +36,12 @@ def with_quoted(python: str, text: str) -> str:
     rows = python.splitlines(keepends=True)
     lines = enumerate(zip(rows, text.splitlines(), strict=False))
     said = ((at, q) for at, (row, line) in lines if not row.strip() for q in _QUOTED.findall(line))
-    made = [Quoted(at, *found) for at, q in islice(said, LOOKED_AT) if (found := _making(q))]
-    left = made[:MOST]
-    placed = dict[int, list[Quoted]]()
-    while one := _wanted(left, "".join(rows)):
+    found = (Quoted(at, *f) for at, q in islice(said, LOOKED_AT) if (f := _making(q)))
+    made = [*dict.fromkeys(found)] if len(rows) <= ROWS else []
+    left, placed = list(made), dict[int, list[Quoted]]()
+    for _ in range(MOST):
+        if (one := _wanted(left, "".join(rows))) is None:
+            break
         left.remove(one)
         here = [row for row in made if row in [*placed.get(one.at, []), one]]  # in their order
         joined = BETWEEN.join(quoted.statement for quoted in here)
@@ -73,16 +73,17 @@ def _fits(rows: list[str], one: Quoted) -> bool:
     if not here:
         return False
     uses = [n for n, s in enumerate(body) if n not in here and _uses(s, one.name)]
-    behind = [n for n, s in enumerate(body) if one.needs & _binds(s)]
+    behind = [n for n, s in enumerate(body) if one.needs and one.needs & _binds(s)]
     return max(behind, default=-1) < here[0] < min(uses, default=len(body))
 
 
-def _making(quoted: str) -> tuple[str, str] | None:
-    """The name that a quotation makes, of other things than itself, and the statement."""
+def _making(quoted: str) -> tuple[str, str, frozenset[str]] | None:
+    """The name that a quotation makes, of other things than itself, the statement, and the names
+    that it reads."""
     match statement(quoted.strip()):
         case ast.Assign(targets=[ast.Name(id=name)], value=value) if not mentions(value, name):
             renames = isinstance(value, ast.Name | ast.Attribute)
-            return None if renames else (name, quoted.strip())
+            return None if renames else (name, quoted.strip(), frozenset(names_read(value)))
     return None
 
 
@@ -106,7 +107,7 @@ def _places(rows: list[str], one: Quoted) -> list[int]:
     """The indexes of the empty lines at the top level where the statement may stand."""
     body = ast.parse("".join(rows)).body
     uses = [s.lineno for s in body if _uses(s, one.name)]
-    last = max((s.end_lineno or 0 for s in body if one.needs & _binds(s)), default=0)
+    last = max((s.end_lineno or 0 for s in body if one.needs and one.needs & _binds(s)), default=0)
     taken = {n for s in body for n in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
     ahead = range(last + 1, min(uses, default=len(rows) + 1))
     return [n - 1 for n in ahead if n not in taken and not rows[n - 1].strip()]

@@ -88,7 +88,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         place = next((one.place for one in left_off(project)), None)
     if (frozen := _unfrozen_nowhere(evidence, project)) is not None:
         place = frozen.where.place
-    return matched(NAME, evidence, certainty, place, lost_name(evidence, project))
+    found = matched(NAME, evidence, certainty, place, lost_name(evidence, project))
+    if found is not None:
+        found.facts["frozen"] = frozen
+    return found
 
 
 def _unfrozen_nowhere(evidence: MissingGraph, project: Project) -> Freezing | None:
@@ -113,7 +116,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     where = where or spot(project, evidence.ended_at or evidence.at)
     if where is None:
         return
-    if (frozen := _unfrozen_nowhere(evidence, project)) is not None:
+    frozen = match.facts["frozen"]
+    if isinstance(frozen, Freezing):
         yield from thawed_again(frozen)
     yield from class_scores(where)
     yield from without_cut(where, 0 if frozen is None else 1)

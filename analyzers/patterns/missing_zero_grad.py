@@ -42,14 +42,13 @@ Mended::
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, Place, SilentFault
 from analyzers.explain.handed import handed_on, of_inputs
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
-from analyzers.explain.silent import matched, silent
+from analyzers.explain.silent import matched, owner_of, silent
 from analyzers.explain.spots import Spot, spot
 from analyzers.repair.reschedule.clearing import (
     clear_before_walk,
@@ -95,7 +94,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     name = optimizer_stepped(where) if where is not None else None
     if partly is not None:
-        name = _common(fault.params)
+        name = owner_of(fault.params)
     name = name or next(iter(fault.params), None)
     carrier = Carrier(name, where.place) if name and where is not None else None
     named: list[ast.expr | ast.stmt] = [*uncalled(where)] if where is not None else []
@@ -179,13 +178,6 @@ def _left_by(fault: SilentFault, where: Spot | None) -> ast.stmt | None:
 def _used_up(fault: SilentFault, where: Spot) -> Spent | None:
     """The script's own loop for clearing, where it has cleared nothing behind the first pass."""
     return spent(where) if fault.detail == UNTOUCHED and not fault.gradient else None
-
-
-def _common(params: Sequence[str]) -> str:
-    """What the parameters are all of: `net.head` for `net.head.0.weight` and `net.head.0.bias`."""
-    parts = [name.split(".") for name in params]
-    shared = takewhile(lambda words: len(set(words)) == 1, zip(*parts, strict=False))
-    return ".".join(words[0] for words in shared)
 
 
 def _by_hand(fault: SilentFault) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Set
 from itertools import groupby, pairwise, takewhile
+from math import isfinite
 
 from app.repair.effects import by_optimizer, paired, unread
 from app.schemas import Check
@@ -165,9 +166,10 @@ def _rounding(trace: Trace) -> set[int]:
     their step: the bias ahead of a softmax has none in truth."""
     met, told = set[int](), set[int]()
     for step in trace.steps:
-        largest = max((g.norm for g in step.gradients), default=0.0)
+        finite = [g.norm for g in step.gradients if isfinite(g.norm)]
         for g in step.gradients:
-            (met if g.norm <= ROUNDING * largest else told).add(g.param)
+            is_small = isfinite(g.norm) and g.norm <= ROUNDING * max(finite)
+            (met if is_small else told).add(g.param)
     return met - told
 
 

@@ -73,18 +73,18 @@ def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
         if any(g.norm for step in given for g in step.gradients):  # handed over, not walked into
             return Schedule("unknown")
         return Schedule("fewer", "no step is fed by any backward call", failed=True)
-    both_ended, told = ended, _all_told(original) and _all_told(candidate)
+    told = _all_told(original) and _all_told(candidate)
     for optimizer, steps in ours.items():
         other = theirs.get(optimizer, [])
-        taken, wanted = _count(other), _count(steps)
-        ended = both_ended and (optimizer >= 0 or told)  # steps by hand are told with their calls
-        if ended and taken < 2 < wanted:
+        taken, wanted = sum(not _is_end(s) for s in other), len(steps)
+        whole = ended and (optimizer >= 0 or told)  # steps by hand are told with their calls
+        if whole and taken < 2 < wanted:
             problem = f"{taken} steps in all, where the original takes {wanted}"
             return Schedule("fewer", problem.replace("1 steps", "1 step"), failed=True)
-        as_many = ended and taken >= wanted
+        as_many = whole and taken >= wanted
         if found := _departure(original, steps, candidate, other, as_many=as_many):
             return found
-        if ended and taken != wanted:
+        if whole and taken != wanted:
             word: Word = "fewer" if taken < wanted else "more"
             return Schedule(word, f"{taken} steps, where the original takes {wanted}")
     same = _rhythm(original) == _rhythm(candidate)[: len(_rhythm(original))]
@@ -140,10 +140,6 @@ def _updates(trace: Trace) -> bool:
 def _all_told(trace: Trace) -> bool:
     """Whether there is a record of every call, not of a sample of them."""
     return trace.ended is None or len(trace.backwards) >= trace.ended.backwards
-
-
-def _count(steps: Sequence[Step]) -> int:
-    return sum(not _is_end(step) for step in steps)
 
 
 def _is_end(step: Step) -> bool:

@@ -21,8 +21,6 @@ async def looked_closer(case: Case, first: RunResult, session: Session) -> RunRe
     """Behind a run that showed an error of autograd's: with what a slower one tells of it."""
     if first.trace is not None and first.trace.reuse is not None:
         return await _run_for_path(case, first, first.trace.reuse, session)
-    if first.trace is not None and any(map(_is_starved, first.trace.silent)):
-        return await _run_for_cuts(case, first, session)
     return await run_for_changes(case, first, session)
 
 
@@ -48,33 +46,28 @@ async def _run(case: Case, session: Session, mode: str, **more: object) -> RunRe
 
 
 async def run_for_changes(case: Case, first: RunResult, session: Session) -> RunResult:
-    """Behind a run that met a stale tensor or a lost graph: with what a second, slower one tells of
-    the line that changed it, or lost it."""
-    if first.trace is None or (first.trace.inplace is None and first.trace.missing is None):
+    """Behind a run that met a stale tensor or a lost graph, or starved parameters: with what a
+    second, slower one tells of the line that changed it, or lost it."""
+    if first.trace is None:
+        return first
+    starved = any(map(_is_starved, first.trace.silent))
+    if first.trace.inplace is None and first.trace.missing is None and not starved:
         return first
     second = await _run(case, session, "inplace")
     if second.trace is None:
         return first
-    found = {
+    found: dict[str, object] = {
         name: record
         for name in ("inplace", "missing")
         if (record := getattr(second.trace, name)) is not None
         and getattr(first.trace, name) is not None
     }
-    return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
-
-
-async def _run_for_cuts(case: Case, first: RunResult, session: Session) -> RunResult:
-    """A second run that tells the line where what came of a starved parameter lost its graph."""
-    second = await _run(case, session, "inplace")
-    told = second.trace.silent if second.trace is not None else []
-    found = {tuple(fault.params): fault for fault in told if fault.kind == STARVED}
-    if first.trace is None or not found:
-        return first
-    silent = [
-        found.get(tuple(one.params), one) if _is_starved(one) else one for one in first.trace.silent
+    lost = {tuple(s.params): s.at for s in second.trace.silent if s.kind == STARVED}
+    found["silent"] = [
+        s.model_copy(update={"at": lost.get(tuple(s.params))}) if _is_starved(s) else s
+        for s in first.trace.silent
     ]
-    return first.model_copy(update={"trace": first.trace.model_copy(update={"silent": silent})})
+    return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
 
 
 def _is_starved(fault: Silent) -> bool:

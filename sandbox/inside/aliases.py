@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from types import CodeType, FrameType, MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import Any
 
 import torch
@@ -58,7 +58,6 @@ class Aliases:
         self._ended: dict[Values, int] = {}  # how often each was written as the last call ended
         self._steps = 0
         self._calls = 0
-        self._places: set[tuple[CodeType, int]] = set()  # that called the engine
         self._last_call = self._last_step = CALLS  # at which gradients are looked for
         self._lasting = False  # whether an object keeps gradients
         self._doubts: dict[tuple[str, str], Json] = {}
@@ -67,7 +66,8 @@ class Aliases:
     def look(self, call: Call) -> Json | None:
         """What a `silent` record should say, where two copies turn out to be one gradient."""
         self._meet()
-        self._go_on_from(call)
+        if call.iteration == 1:  # what a line begins is new
+            self._last_call, self._last_step = call.n + CALLS, self._steps + CALLS
         if not self._owners or call.n > (LASTING if self._lasting else self._last_call):
             return None
         lists = self._lists_of(call.frame, call.n)
@@ -86,14 +86,6 @@ class Aliases:
                 if (values := _values(gradient)) != NOWHERE:
                     self._values[values] = owner
                 self._written.setdefault(id(gradient), gradient._version)
-
-    def _go_on_from(self, call: Call) -> None:
-        """Look on where a line calls the engine for the first time: what it begins is new."""
-        place = (call.frame.f_code, call.frame.f_lineno) if call.frame is not None else None
-        if place is not None and place not in self._places:
-            self._places.add(place)
-            self._last_call = call.n + CALLS
-            self._last_step = self._steps + CALLS
 
     def stepped(self, frame: FrameType | None) -> Json | None:
         """The same at a step, where what a comprehension or a call has gathered has a name."""

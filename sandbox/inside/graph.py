@@ -45,12 +45,12 @@ class Walk:
     leaves: list[tuple[Node, Node]] = field(default_factory=list)
 
 
-def walk(roots: Sequence[Root]) -> Walk:
-    """Everything below, each node once."""
+def walk(roots: Sequence[Root], limit: int = LIMIT) -> Walk:
+    """Everything below, each node once, up to so many."""
     found = Walk()
     seen = {node for node, _ in roots}
     pending = list(seen)
-    while pending and len(found.nodes) < LIMIT:
+    while pending and len(found.nodes) < limit:
         node = pending.pop()
         found.nodes.append(node)
         for below, _ in node.next_functions:

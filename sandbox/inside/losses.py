@@ -18,10 +18,11 @@ from torch.overrides import TorchFunctionMode
 
 from . import frames
 from .frames import Json
+from .graph import roots_of, walk
 
 _torch: Any = torch
 KEPT = 50_000
-DEPTH, MANY = 4, 256  # of lists in each other, and tensors in them
+DEPTH, MANY = 4, 512  # of lists in each other, and what is looked at in them
 LOOKS, NODES = 4, 2000  # calls of one line whose graphs are looked through, and so far
 _FACTORIES = ("tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor")
 
@@ -34,7 +35,7 @@ class Ended:
     how: str
     op: str
     stack: tuple[Json, ...] = ()  # outermost first, where recording was off: somewhere on the way
-    leaves: frozenset[int] = frozenset()  # ids of those that fed the graph, as far as was looked
+    leaves: tuple[weakref.ref[torch.Tensor], ...] = ()  # that fed the graph, as far as was looked
 
 
 class LossLog(TorchFunctionMode):
@@ -48,9 +49,10 @@ class LossLog(TorchFunctionMode):
         super().__init__()
         self._tensors: OrderedDict[int, tuple[weakref.ref[torch.Tensor], Ended]] = OrderedDict()
         self._values: OrderedDict[object, Ended] = OrderedDict()
-        self._looked: Counter[tuple[str, str]] = Counter()
-        self._passed_on: dict[int, Ended] = {}
-        self._reckoned: dict[int, Ended] = {}
+        self._looked: Counter[object] = Counter()
+        self._passed_on = _ByLeaf()
+        self._reckoned = _ByLeaf()
+        self._put = _ByLeaf()
 
     def install(self) -> None:
         """Also hear `torch.from_numpy`, which passes by the modes of torch."""
@@ -76,8 +78,9 @@ class LossLog(TorchFunctionMode):
 
     def of_leaf(self, leaf: torch.Tensor) -> Ended | None:
         """Where the first graph ended that the leaf had fed and of which something went on into
-        another graph; else where a function of plain numbers has taken it for one."""
-        return self._passed_on.get(id(leaf)) or self._reckoned.get(id(leaf))
+        another graph; else where a function of plain numbers has taken it for one, or a leaf was
+        given numbers that were made of it."""
+        return self._passed_on.of(leaf) or self._reckoned.of(leaf) or self._put.of(leaf)
 
     def of_value(self, value: object) -> Ended | None:
         """Where the graph behind a number or an array ended."""
@@ -85,7 +88,7 @@ class LossLog(TorchFunctionMode):
         return next(known, None)
 
     def _follow(self, func: Any, arguments: tuple[Any, ...], result: Any) -> None:
-        outputs = list(_tensors(result))
+        outputs = _tensors(result)
         if any(tensor.requires_grad for tensor in outputs):
             if not torch.is_grad_enabled():
                 self._put_into_leaf(call_name(func), arguments, outputs)
@@ -93,7 +96,8 @@ class LossLog(TorchFunctionMode):
                 self._pass_on(arguments)
             return
         if call_name(func) == "data" and len(arguments) > 1:  # what it is set to
-            self._pass_on(arguments[1:])
+            for known in self._known(_tensors(arguments[1:]), ()):
+                self._put.note(known)
         name = call_name(func)
         if not outputs and name not in ("item", "tolist", "numpy", "__array__", "__float__"):
             return
@@ -111,16 +115,16 @@ class LossLog(TorchFunctionMode):
 
     def _ended(self, name: str, arguments: tuple[Any, ...]) -> Ended | None:
         """Where the graph of a graph-less result ended: here, or before its inputs were made."""
-        inputs = list(_tensors(arguments))
+        inputs = _tensors(arguments)
         if any(tensor.requires_grad for tensor in inputs):
             frame = frames.user_frame(sys._getframe(1))
             plain = name in ("data", "detach", "detach_", "item", "numpy", "tolist", *_FACTORIES)
             how = name if plain or torch.is_grad_enabled() else "no_grad"
             stack = tuple(frames.stack(frame)) if how == "no_grad" else ()
             at = frames.place(frame) if frame is not None else None
-            ended = Ended(at, how, name, stack, self._leaves(f"{at}", name, inputs))
+            ended = Ended(at, how, name, stack, self._leaves(at, name, inputs))
             if name in ("__float__", "__array__") and frame is not None and _reckons(frame):
-                self._reckoned.update(dict.fromkeys(ended.leaves, ended))
+                self._reckoned.note(ended)
             return ended
         return next(self._known(inputs, arguments), None)
 
@@ -131,11 +135,11 @@ class LossLog(TorchFunctionMode):
             yield from (self._values[v] for v in _values(argument) if v in self._values)
 
     def _pass_on(self, arguments: tuple[Any, ...]) -> None:
-        """Values without a graph go into one."""
+        """Values without a graph go into one; round numbers are the script's own constants."""
         plain = [tensor for tensor in _tensors(arguments) if not tensor.requires_grad]
-        for ended in self._known(plain, arguments):
-            for leaf in ended.leaves:
-                self._passed_on.setdefault(leaf, ended)
+        given = tuple(a for a in arguments if not isinstance(a, float) or not _is_round(a))
+        for ended in self._known(plain, given):
+            self._passed_on.note(ended)
 
     def _put_into_leaf(
         self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
@@ -145,25 +149,42 @@ class LossLog(TorchFunctionMode):
         given = [tensor for tensor in _tensors(arguments) if id(tensor) not in written]
         ended = self._ended(name, tuple(given)) if name.endswith("_") and given else None
         if ended is not None:
-            for leaf in ended.leaves:
-                self._passed_on.setdefault(leaf, ended)
+            self._put.note(ended)
 
-    def _leaves(self, at: str, name: str, inputs: Sequence[torch.Tensor]) -> frozenset[int]:
+    def _leaves(
+        self, at: Json | None, name: str, inputs: Sequence[torch.Tensor]
+    ) -> tuple[weakref.ref[torch.Tensor], ...]:
         """The leaves that feed these; those of graphs are looked for in the first calls of a line
         only."""
-        self._looked[at, name] += 1
-        first = self._looked[at, name] <= LOOKS
-        found = {id(tensor) for tensor in inputs if tensor.requires_grad and tensor.is_leaf}
-        pending, met = [t.grad_fn for t in inputs if t.grad_fn is not None and first], set[Any]()
-        while pending and len(met) < NODES:
-            node = pending.pop()
-            if node in met:
-                continue
-            met.add(node)
-            if (leaf := getattr(node, "variable", None)) is not None:
-                found.add(id(leaf))
-            pending += [following for following, _ in node.next_functions if following is not None]
-        return frozenset(found)
+        line = (at["file"], at["line"], name) if at is not None else name
+        if line in self._looked or len(self._looked) < KEPT:
+            self._looked[line] += 1
+        found = {id(t): t for t in inputs if t.requires_grad and t.is_leaf}
+        if 0 < self._looked[line] <= LOOKS:
+            below = walk(roots_of(inputs), NODES)
+            found |= {id(leaf.variable): leaf.variable for _, leaf in below.leaves}
+        return tuple(map(weakref.ref, found.values()))
+
+
+class _ByLeaf:
+    """The first end of a graph for each leaf that had fed it."""
+
+    def __init__(self) -> None:
+        self._ended: dict[int, tuple[weakref.ref[torch.Tensor], Ended]] = {}
+
+    def note(self, ended: Ended) -> None:
+        for known in ended.leaves:
+            leaf = known()
+            if leaf is not None and len(self._ended) < KEPT and self.of(leaf) is None:
+                self._ended[id(leaf)] = known, ended
+
+    def of(self, leaf: torch.Tensor) -> Ended | None:
+        known, ended = self._ended.get(id(leaf), (None, None))
+        return ended if known is not None and known() is leaf else None
+
+
+def _is_round(number: float) -> bool:
+    return (2 * number).is_integer()
 
 
 def _reckons(frame: FrameType) -> bool:
@@ -180,17 +201,18 @@ def call_name(func: Any) -> str:
     return str(name)
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    """The tensors in a value, in lists of lists too; the first of very many."""
-    return islice(_all_tensors(value, DEPTH), MANY)
-
-
-def _all_tensors(value: Any, depth: int) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, list | tuple) and depth:
-        for item in value[:64]:
-            yield from _all_tensors(item, depth - 1)
+def _tensors(value: Any) -> list[torch.Tensor]:
+    """The tensors in a value, in lists of lists too; as far as was looked."""
+    found, pending, left = list[torch.Tensor](), [(value, DEPTH)], MANY
+    while pending and left:
+        left -= 1
+        one, depth = pending.pop()
+        if isinstance(one, torch.Tensor):
+            found.append(one)
+        elif isinstance(one, list | tuple) and depth:
+            items = list.__iter__(one) if isinstance(one, list) else tuple.__iter__(one)
+            pending += [(item, depth - 1) for item in islice(items, 64)][::-1]
+    return found
 
 
 def _values(value: Any, depth: int = 2) -> Iterator[object]:

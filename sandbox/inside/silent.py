@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from types import CodeType
 from typing import Any
 
 import torch
@@ -64,14 +63,11 @@ class SilentWatch(Observer):
         self._steps: dict[int, int] = defaultdict(int)
         self._last: Visit | None = None  # that may have added to what nothing clears
         self._idle: Visit | None = None  # the latest that gave no optimizer's parameter anything
-        self._lines: set[tuple[CodeType, int]] = set()  # that called the engine
         self._until = UPDATES  # up to which call updates are looked at
 
     def before(self, call: Call) -> None:
         """Note which parameters still hold, untouched, a gradient that a step has used."""
-        line = (call.frame.f_code, call.frame.f_lineno) if call.frame is not None else None
-        if line is not None and line not in self._lines:  # what it begins is new
-            self._lines.add(line)
+        if call.iteration == 1:  # what a line begins is new
             self._until = call.n + UPDATES
         if call.kind == "backward" and call.n <= self._until:
             self._uncleared.before()

@@ -89,13 +89,14 @@ class Starving:
             register_module_forward_pre_hook(self._note)
         judged = [known for known in without if self._ages[known.id] == STEPS]
         if judged and Clock.visits >= STEPS:
-            used = self._parameters_of(self._called or set())
+            modules = _modules()
+            used = _parameters_of(modules, self._called or set())
             self._suspects |= {
                 known.id: known for known in judged if known.withheld or id(known.tensor()) in used
             }
             if len(judged) == len(owned):
                 self._idle |= {known.id: known for known in owned}
-            building = self._parameters_of(self._building)
+            building = _parameters_of(modules, self._building)
             cut = [known for known in judged if id(known.tensor()) in building]
             self._cut |= {k.id: (k, values) for k in cut if (values := _values(k))}
             unread = [known for known in judged if known.id not in self._suspects]
@@ -150,23 +151,27 @@ class Starving:
             if torch.is_grad_enabled() or _is_checkpointed(sys._getframe(1)):
                 self._building.add(id(module))
 
-    @staticmethod
-    def _parameters_of(called: set[int]) -> set[int]:
-        """Parameters of modules that were called, or of which a part was called; and of the parts
-        of torch's own that were, which use some without a call (the attention its projection)."""
-        modules = [
-            module
-            for module in gc.get_objects()
-            if issubclass(type(module), Module) and "_parameters" in vars(module)
-        ]
-        library = [m for m in modules if id(m) in called and type(m).__module__.startswith(LIBRARY)]
-        within = {id(part) for module in library for part in module.modules()}
-        return {
-            id(parameter)
-            for module in modules
-            for parameter in _own_parameters(module)
-            if id(module) in within or any(id(part) in called for part in module.modules())
-        }
+
+def _modules() -> list[Module]:
+    """All that there are."""
+    return [
+        module
+        for module in gc.get_objects()
+        if issubclass(type(module), Module) and "_parameters" in vars(module)
+    ]
+
+
+def _parameters_of(modules: list[Module], called: set[int]) -> set[int]:
+    """Parameters of modules that were called, or of which a part was called; and of the parts of
+    torch's own that were, which use some without a call (the attention its projection)."""
+    library = [m for m in modules if id(m) in called and type(m).__module__.startswith(LIBRARY)]
+    within = {id(part) for module in library for part in module.modules()}
+    return {
+        id(parameter)
+        for module in modules
+        for parameter in _own_parameters(module)
+        if id(module) in within or any(id(part) in called for part in module.modules())
+    }
 
 
 def _own_parameters(module: Module) -> Iterator[torch.Tensor]:

@@ -929,3 +929,27 @@ def test_what_is_unfrozen_later_is_judged_from_then_on(
     traced: Tracing, recorded: str, expected: list[str]
 ) -> None:
     assert kinds(traced, UNFROZEN.replace("RECORDED", recorded)) == expected
+
+
+def test_what_is_not_the_way_to_the_loss_is_no_place_where_a_graph_ended(traced: Tracing) -> None:
+    """A copy of weights, a constant of the script's own, a node with a `variable`."""
+    script = LOST.replace("MADE", "torch.tensor([[c, -s], [s, c]])").replace(
+        "net = Turned()",
+        """class Marked(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.variable = 3
+        return x * 1.0
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+net = Turned()
+twin = Turned()
+twin.load_state_dict(net.state_dict())
+print(float(Marked.apply(net.angle)), net.net.weight.sum().mul(0.0).item())""",
+    )
+    result = traced(HEAD + script, mode="inplace")
+    assert result.code == 0, result.stderr
+    (told,) = result.trace.silent
+    assert told.at is not None
+    assert told.at.line - HEAD.count("\n") == 7

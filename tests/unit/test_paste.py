@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from analyzers.paste import legible
 from analyzers.paste.margins import without_numbers, without_quotes
+from analyzers.paste.pasted import Pasted
 from analyzers.paste.quoted import with_quoted
 from analyzers.request.causes import Explained, classify
 from analyzers.request.examine import Examined, examine
@@ -226,3 +227,16 @@ def test_a_patch_of_quoted_statements_leaves_the_words_around_them() -> None:
 def test_words_within_a_statement_take_no_other() -> None:
     python, text = "a = [\n\n1]\nf(net)\n", "a = [\n`net = g()`\n1]\nf(net)\n"
     assert with_quoted(python, text) == python
+
+
+def test_of_many_quotations_those_that_are_wanted_are_taken_each_once() -> None:
+    idle = " ".join(f"`unused_{n} = {n}`" for n in range(12))
+    sent = f"Beside {idle} I have `net = build()`, and `net = build()` again.\n\n"
+    pasted = legible(f"{sent}for x in loader:\n    net(x).backward()\n")
+    assert pasted is not None
+    assert pasted.quoted == ["net = build()"]
+
+
+def test_a_line_of_code_between_backquotes_is_no_quotation() -> None:
+    pasted = Pasted("net = build()\n", "`net = build()`\n")
+    assert pasted.quoted == []

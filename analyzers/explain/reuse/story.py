@@ -30,7 +30,7 @@ from analyzers.explain.reuse.occasions import (
     constructs,
     only_when_missing,
 )
-from analyzers.explain.reuse.walks import SUMMING, Walks
+from analyzers.explain.reuse.walks import SUMMING, Walks, is_sum
 from analyzers.explain.spots import assignments_to, spot
 from analyzers.source.flow import bindings, called_name, statements_of, value_of, walk_scope, walked
 from analyzers.source.project import Module, Project, Scope, spelled
@@ -233,7 +233,7 @@ class Story(Walks):
         """Whether a method of what holds the carrier makes one number of it (`meter.mean()`)."""
         owner = self.name.rpartition(".")[0]
         new = self.join.new if self.join is not None else None
-        return bool(owner and new and new.op.capitalize().startswith(SUMMING)) and any(
+        return bool(owner and new and is_sum(new.op)) and any(
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
             and spelled(node.func.value) == owner

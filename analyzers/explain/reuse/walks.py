@@ -28,7 +28,13 @@ from analyzers.source.trees import position, walk
 
 SUMMING = ("Add", "Stack", "Cat", "Sum", "Mean")
 _PARTING = ("Split", "Unbind", "Chunk", "Unsafesplit", "Unsafechunk")
+
 _SCALING = ("Mul", "Div", "Neg", *SUMMING)
+
+
+def is_sum(op: str) -> bool:
+    """Whether an operation, by its node's name or as reading tells it, makes one of several."""
+    return op.capitalize().startswith(SUMMING)
 
 
 class Walks(Lifetime):
@@ -182,7 +188,7 @@ class Walks(Lifetime):
         names = set(self.reuse.freed.root) & self.root_names
         only_summed = all(
             join.new is not None
-            and join.new.op.capitalize().startswith(SUMMING)  # reading says `add`
+            and is_sum(join.new.op)
             and any(holder.path in names for holder in join.holders)
             for join in joins
         )

@@ -85,7 +85,9 @@ def _math(where: Spot) -> Iterator[Edit]:
         return
     for node in own_expressions(where.statement):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if spelled(node.func.value) == math and node.func.attr in _OF_BOTH:
+            given = (name for one in node.args for name in names_read(one))
+            of_names = any(name.partition(".")[0] != math for name in given)
+            if spelled(node.func.value) == math and node.func.attr in _OF_BOTH and of_names:
                 yield where.editor.replace(node.func.value, alias(where.module, "torch"))
 
 

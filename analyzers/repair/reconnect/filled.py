@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
-from analyzers.repair.blocks import text_with
+from analyzers.repair.blocks import alias, text_with
 from analyzers.repair.reconnect.cutting_expressions import base_of
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor, needs_parentheses
-from analyzers.source.flow import called_name
+from analyzers.source.flow import called_name, names_read
 from analyzers.source.project import spelled
 
 _ONES = {"full": "ones", "full_like": "ones_like", "new_full": "new_ones"}
@@ -20,12 +20,17 @@ _ONES = {"full": "ones", "full_like": "ones_like", "new_full": "new_ones"}
 
 def filled(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     """A range of numbers from 0 to 1, moved and stretched; ones, times the value."""
-    calls = calls_named(where.statement, "linspace", *_ONES)
+    numpy = alias(where.module, "numpy")
+    calls = [
+        call
+        for call in calls_named(where.statement, "linspace", *_ONES)
+        if not spelled(call.func).startswith(f"{numpy}.")
+    ]
     made = [(call, text) for call in calls if (text := _with_graph(where.editor, call))]
     if made:
         told = " and ".join(dict.fromkeys(f"`{spelled(call.func)}`" for call, _ in made))
         edits = tuple(where.editor.replace(call, text) for call, text in made)
-        title = f"Keep the graph: {told} takes its numbers without"
+        title = f"Keep the graph, which {told} drops"
         yield Proposal("keep-graph", title, edits, "", rank)
 
 
@@ -36,7 +41,7 @@ def _with_graph(editor: Editor, call: ast.Call) -> str | None:
 
 
 def _range(editor: Editor, call: ast.Call) -> str | None:
-    if len(call.args) < 2 or all(isinstance(end, ast.Constant) for end in call.args[:2]):
+    if len(call.args) < 2 or not any(map(names_read, call.args[:2])):
         return None
     first, last = (_operand(editor, one) for one in call.args[:2])
     ends = [editor.replace(one, text) for one, text in zip(call.args, "01", strict=False)]
@@ -47,7 +52,7 @@ def _ones(editor: Editor, call: ast.Call) -> str | None:
     if len(call.args) < 2 or not isinstance(call.func, ast.Attribute):
         return None
     size, value, *others = call.args
-    if isinstance(value, ast.Constant):
+    if not names_read(value):
         return None
     owner, name = editor.text_of(call.func.value), _ONES[call.func.attr]
     words = [f"{word.arg}={editor.text_of(word.value)}" for word in call.keywords if word.arg]

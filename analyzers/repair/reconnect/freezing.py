@@ -29,14 +29,16 @@ class Freezing:
 
 
 def frozen_ahead(stack: Sequence[Place], project: Project) -> Freezing | None:
-    """The last statement that froze something in front of what failed, the innermost call first,
-    and that something walked or stepped behind: what it froze is wanted again."""
+    """The last statement that froze something in front of what failed, the innermost call first;
+    none where that was undone in between."""
     for place in reversed(stack):
         where = spot(project, place)
-        ahead = ahead_of(where.module, where.statement) if where is not None else []
+        if where is None:
+            continue
+        ahead = ahead_of(where.module, where.statement)
         for at in reversed(range(len(ahead))):
             flags = _flags(ahead[at], project)
-            if where is None or True in flags:
+            if True in flags:
                 break
             if False in flags:
                 lines = Place(where.module.path, ahead[at].lineno)
@@ -49,11 +51,10 @@ def thawed_again(found: Freezing, rank: int = 0) -> Iterator[Proposal]:
     used = [s for s in found.between if calls_named(s, "step", "backward", "minimize")]
     if used:
         editor, statement = found.where.editor, found.where.statement
-        flips = [editor.replace(node, "True") for node in walk(statement) if _is_false(node)]
+        said = [node for node in walk(statement) if _is_false(node)]
+        flips = [editor.replace(node, "True") for node in said[:1]]  # what else it says may stay
         lines = lines_with(editor, statement, flips)
-        title = (
-            f"Unfreeze again behind line {used[-1].lineno}, what line {statement.lineno} freezes"
-        )
+        title = f"Unfreeze behind line {used[-1].lineno} what line {statement.lineno} froze"
         yield Proposal("unfreeze", title, (editor.insert_after(used[-1], *lines),), "", rank)
 
 
@@ -105,7 +106,7 @@ def _sets(node: ast.AST, name: str) -> bool:
 def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
     """New modules behind the loop that freezes parameters; else without that loop."""
     for module, loop in project.each(ast.For):
-        if not _freezes(loop):
+        if "parameters" not in spelled(loop.iter) or False not in _flags(loop, project):
             continue
         editor, owner = Editor(module), spelled(loop.iter).partition(".parameters")[0]
         new = [
@@ -119,16 +120,3 @@ def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
             yield Proposal("new-part-unfrozen", title, edits, "", rank)
         tradeoff = "All of the model learns, where it was frozen on purpose or by mistake."
         yield Proposal("unfreeze", "Do not freeze", (editor.delete(loop),), tradeoff, rank + 2)
-
-
-def _freezes(loop: ast.For) -> bool:
-    return "parameters" in spelled(loop.iter) and any(
-        (
-            isinstance(node, ast.Assign)
-            and spelled(node.targets[0]).endswith(".requires_grad")
-            and spelled(node.value) == "False"
-        )
-        or (isinstance(node, ast.Call) and spelled(node).endswith("requires_grad_(False)"))
-        for statement in loop.body
-        for node in walk(statement)
-    )

@@ -92,7 +92,7 @@ def _put(where: Spot, project: Project) -> Iterator[tuple[Spot, Write]]:
     for loop in loops:
         if (all_of := _written_by(loop)) is None:
             continue
-        whole = next(_sole_blocks(where.module, loop))
+        whole = _sole_block(where.module, loop)
         yield Spot(where.module, whole, where.place), replace(all_of, statement=whole)
         function = where.scope
         for module, call in calls_to(project, getattr(function, "name", "")):
@@ -104,12 +104,12 @@ def _put(where: Spot, project: Project) -> Iterator[tuple[Spot, Write]]:
                 yield there, Write(at, f"{spelled(target)}.", value)
 
 
-def _sole_blocks(module: Module, statement: ast.stmt) -> Iterator[ast.stmt]:
+def _sole_block(module: Module, statement: ast.stmt) -> ast.stmt:
     """The outermost `with` that holds nothing but the statement; else that itself."""
     around = module.parents.get(statement)
-    if isinstance(around, ast.With) and len(around.body) == 1:
-        yield from _sole_blocks(module, around)
-    yield statement
+    while isinstance(around, ast.With) and len(around.body) == 1:
+        statement, around = around, module.parents.get(around)
+    return statement
 
 
 def _written_by(loop: ast.For) -> Write | None:
@@ -120,7 +120,11 @@ def _written_by(loop: ast.For) -> Write | None:
             iter=ast.Call(func=ast.Attribute(value=module, attr="named_parameters"), args=[]),
             body=[statement],
         ):
-            inner = statement.body[0] if isinstance(statement, ast.With) else statement
+            match statement:
+                case ast.With(body=[inner]):
+                    pass
+                case inner:
+                    pass
         case _:
             return None
     match inner:

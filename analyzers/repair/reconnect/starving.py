@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import takewhile
 
 from analyzers.evidence import Place, SilentFault
 from analyzers.explain.pattern import Carrier
 from analyzers.explain.reuse.targets import is_loss
+from analyzers.explain.silent import owner_of
 from analyzers.explain.spots import Spot, names_held, spot
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, samples
 from analyzers.repair.reconnect.functional import loads, written
@@ -75,19 +75,9 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
             return
     where = spot(project, fault.seen_at)
     if where is not None and (fault.at is not None or cuts_in(where.statement)):
-        bound = [*bindings(where.statement), *_cut_names(where), *_owner_of(fault.params)]
-        yield from [Cut(where, where.place, Carrier(bound[0], where.place))] if bound else []
-
-
-def _owner_of(params: Sequence[str]) -> list[str]:
-    """The module that has all of these parameters, by its last name; of one parameter, that."""
-    parts = [path.split(".") for path in params]
-    common = [level[0] for level in takewhile(_is_one, zip(*parts, strict=False))]
-    return [part for part in common[::-1] if not part.isdigit()][:1]
-
-
-def _is_one(names: Sequence[str]) -> bool:
-    return len(set(names)) == 1
+        owner = owner_of(fault.params).rpartition(".")[2]
+        name = next(filter(None, [*bindings(where.statement), *_cut_names(where), owner]), None)
+        yield from [Cut(where, where.place, Carrier(name, where.place))] if name else []
 
 
 def _is_at(cut: Cut, where: Spot | None) -> bool:

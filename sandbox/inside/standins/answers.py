@@ -67,10 +67,12 @@ def _needed_by(called: Any) -> list[str]:
 def _kind_of(name: str) -> Any:
     """Whether a setting of this name is a whole number, another number, or a word. Where the name
     does not say, it is a whole number, which stands for others, too."""
-    is_number = name in reckoned_keys()
-    if not is_number and (value_for(name, str) != name or name in read_keys()):
-        return str
     number = value_for(name, float)
+    if name not in reckoned_keys():
+        if value_for(name, str) != name or name in read_keys():
+            return str
+        if number == 0.5 and _NAMING.search(name.lower()):
+            return str
     if number == 0.5:  # nothing in the name says
-        return str if _NAMING.search(name.lower()) and not is_number else int
+        return int
     return int if float(number).is_integer() else float

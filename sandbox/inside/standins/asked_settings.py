@@ -11,6 +11,7 @@ from functools import cache
 
 from .sources import texts
 
+DEEP = 16  # parts of one expression that are looked at
 MAX_PARSED = 1 << 20  # characters of the project, the first files first
 _SETTINGS = re.compile(
     r"_?(?:c|cfg|conf|config|configs|configuration|hp|hparams|opts?|settings|spec)"
@@ -106,8 +107,10 @@ def _read_by(node: ast.AST) -> Iterator[ast.expr]:
 
 def _reckoned_by(node: ast.AST) -> Iterator[ast.expr]:
     match node:
-        case ast.BinOp(op=ast.Add()) | ast.BinOp(left=ast.JoinedStr()):
-            return  # of texts, too
+        case ast.BinOp(op=ast.Add() | ast.BitOr() | ast.MatMult()):
+            return  # of texts, mappings, matrices, too
+        case ast.BinOp(left=ast.JoinedStr()):
+            return
         case ast.BinOp(left=ast.Constant(value=str())):
             return
         case ast.BinOp(left=before, op=ast.Div()) if _is_path(before):
@@ -120,15 +123,16 @@ def _reckoned_by(node: ast.AST) -> Iterator[ast.expr]:
 
 def _is_path(node: ast.expr) -> bool:
     """Whether its name says that it is a path."""
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return _PATHS.fullmatch(name) is not None
-        case ast.Subscript(slice=ast.Constant(value=str(name))):
-            return _PATHS.fullmatch(name) is not None
-        case ast.Call(func=called):
-            return _is_path(called)
-        case ast.BinOp(left=before, op=ast.Div()):
-            return _is_path(before)
+    for _ in range(DEEP):
+        match node:
+            case ast.Call(func=inner) | ast.BinOp(left=inner, op=ast.Div()):
+                node = inner
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                return _PATHS.fullmatch(name) is not None
+            case ast.Subscript(slice=ast.Constant(value=str(name))):
+                return _PATHS.fullmatch(name) is not None
+            case _:
+                break
     return False
 
 
@@ -149,13 +153,18 @@ def _key(node: ast.expr) -> str | None:
 
 
 def _holds_settings(node: ast.expr) -> bool:
-    match node:
-        case ast.Name(id=name):
-            return _SETTINGS.fullmatch(name.lower()) is not None
-        case ast.Attribute(value=inner, attr=name):
-            return _SETTINGS.fullmatch(name.lower()) is not None or _holds_settings(inner)
-        case ast.Subscript(value=inner, slice=ast.Constant(value=str())):
-            return _holds_settings(inner)
+    for _ in range(DEEP):
+        match node:
+            case ast.Name(id=name):
+                return _SETTINGS.fullmatch(name.lower()) is not None
+            case ast.Attribute(value=inner, attr=name):
+                if _SETTINGS.fullmatch(name.lower()) is not None:
+                    return True
+                node = inner
+            case ast.Subscript(value=inner, slice=ast.Constant(value=str())):
+                node = inner
+            case _:
+                break
     return False
 
 

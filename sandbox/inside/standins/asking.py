@@ -58,11 +58,10 @@ def bound_to(frame: FrameType) -> str:
 def is_archive(frame: FrameType) -> bool:
     """Whether the result of the call that the frame is in is entered by `with`, or asked for an
     item by a word, as an archive is and an array is not."""
-    first, second, *_ = [*_following(frame), None, None]
-    if first is None or second is None:
-        return False
-    by_word = first.opname == "LOAD_CONST" and isinstance(first.argval, str)
-    return first.opname == "BEFORE_WITH" or (by_word and second.opname == "BINARY_SUBSCR")
+    match [(one.opname, one.argval) for one in _following(frame)]:
+        case [("BEFORE_WITH", _), *_] | [("LOAD_CONST", str()), ("BINARY_SUBSCR", _)]:
+            return True
+    return False
 
 
 def taken_apart_for(frame: FrameType) -> Any:

@@ -255,7 +255,7 @@ def _walked(nodes: Sequence[Definition], thing: Any) -> bool:
     does, unless it was told to leave that to its module."""
     flag = "automatic_optimization"
     has_flag = getattr_static(thing, flag, None) is not None  # an attribute would be made up
-    automatic = has_flag and getattr(thing, flag) is True
+    automatic = has_flag and getattr(thing, flag, False) is True
     behind = automatic and nodes[-1].name == "training_step"
     return any(map(walks, nodes)) and not behind
 

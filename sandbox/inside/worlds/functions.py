@@ -63,13 +63,15 @@ def of_parts(given: Any, wanted: int, axis: int = -1) -> Wishes:
             continue
         held = int(part.shape[axis])
         size = held + wanted - int(given.shape[axis])
-        path = made_for(part) or came_of(part)
-        shape = list(map(int, part.shape)) if made_for(part) else shape_of(path) if path else []
-        if path and 0 < size != held and (len(shape) > 1 or made_for(part)):
-            at = axis if made_for(part) else _last(shape, held)
-            if at is not None:
-                shape[at] = size
-                yield path, shape
+        at: int | None
+        if path := made_for(part):
+            shape, at = list(map(int, part.shape)), axis
+        elif path := came_of(part):
+            shape = list(shape_of(path))
+            at = _last(shape, held)
+        if path and at is not None and 0 < size != held:
+            shape[at] = size
+            yield path, shape
 
 
 def _last(shape: list[int], size: int) -> int | None:
@@ -187,7 +189,7 @@ def _view(first: Any = None, *sizes: Any) -> Wishes:
     known = list(ints(sizes))
     if (path := made_for(first)) and any(n > 0 for n in known):
         yield path, [n if n > 0 else BATCH for n in known]
-    elif isinstance(first, torch.Tensor) and all(n > 0 for n in known):
+    elif isinstance(first, torch.Tensor) and known and all(n > 0 for n in known):
         yield from _of_many(first, math.prod(known))
 
 

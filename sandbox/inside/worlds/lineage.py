@@ -52,6 +52,12 @@ def traced(value: Any, wanted: list[int]) -> tuple[str, list[int]] | None:
     return None
 
 
+def _is_plain(index: Any) -> bool:
+    """Whether an index is of numbers and slices alone."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(isinstance(part, int | slice) for part in parts)
+
+
 def _before(index: Any, held: list[int], wanted: list[int]) -> list[int] | None:
     """The shape of that of which the index takes a part that is shaped as wanted; an axis by whose
     number or slice it takes some keeps its size."""
@@ -104,7 +110,7 @@ def remembered(result: Any, args: Any, *, taken: bool = False) -> Any:
                 result._flat_of = path  # type: ignore[attr-defined]
             if first := path or came_of(tensor):
                 result._came_of = first  # type: ignore[attr-defined]
-        if taken and made_for(args[0]):
+        if taken and made_for(args[0]) and _is_plain(args[1]):
             result._taken_by = args[1]  # type: ignore[attr-defined]
     elif isinstance(result, tuple) or type(result).__name__ == "tuple_iterator":  # its parts
         parts = tuple(result)

@@ -31,7 +31,8 @@ def asked_by(scopes: Iterable[dict[str, Any]]) -> Wishes:
         wanted = taken_by(module)
         if wanted is None:
             return
-        axis = 1 if isinstance(module, nn.modules.conv._ConvNd) else -1
+        convolves = isinstance(module, nn.modules.conv._ConvNd)
+        axis = 1 - len(wanted) if convolves else -1
         yield from of_parts(given, wanted[axis], axis)
         path = made_for(given)
         if path and isinstance(given, torch.Tensor) and fits(given, wanted):
