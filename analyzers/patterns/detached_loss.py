@@ -47,7 +47,13 @@ from analyzers.explain.missing import kind_of, lost_name, matched
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
 from analyzers.explain.spots import spot
-from analyzers.repair.reconnect.freezing import Freezing, frozen_ahead, thawed, thawed_again
+from analyzers.repair.reconnect.freezing import (
+    Freezing,
+    frozen_ahead,
+    frozen_at,
+    thawed,
+    thawed_again,
+)
 from analyzers.repair.reconnect.recording import (
     left_off,
     recording,
@@ -73,6 +79,7 @@ _WORDS = {
     "numpy": "NumPy knows no graph",
     "no_grad": "nothing is recorded there",
     "argmax": "`argmax` has no gradient",
+    "frozen": "what had learnt was frozen there, and is still",
 }
 
 
@@ -88,7 +95,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         place = next((one.place for one in left_off(project)), None)
     if (frozen := _unfrozen_nowhere(evidence, project)) is not None:
         place = frozen.where.place
-    found = matched(NAME, evidence, certainty, place, lost_name(evidence, project))
+    carrier = lost_name(evidence, project) if evidence.lost_by != "frozen" else None
+    found = matched(NAME, evidence, certainty, place, carrier)
     if found is not None:
         found.facts["frozen"] = frozen
     return found
@@ -97,7 +105,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 def _unfrozen_nowhere(evidence: MissingGraph, project: Project) -> Freezing | None:
     """What was frozen for an earlier walk or step, and is still: nothing in the walk learns."""
     found = frozen_ahead(evidence.stack, project)
-    return found if found is not None and any(thawed_again(found)) else None
+    if found is None and evidence.lost_by == "frozen":
+        found = frozen_at(evidence.ended_stack, project)
+    return found if found is not None and any(thawed_again(found, project)) else None
 
 
 def explain(match: Match, project: Project) -> str:
@@ -118,7 +128,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         return
     frozen = match.facts["frozen"]
     if isinstance(frozen, Freezing):
-        yield from thawed_again(frozen)
+        yield from thawed_again(frozen, project)
     yield from class_scores(where)
     yield from without_cut(where, 0 if frozen is None else 1)
     yield from walked_again(where)

@@ -16,7 +16,8 @@ WITHOUT_GRAPH = FACTS | VALUES  # attributes and methods of a tensor that hand o
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 
-_MADE_WITHOUT = (FACTORIES | NO_GRAPH | WITHOUT_GRAPH) - {"as_tensor", "Variable"}
+_HANDING_ON = {"as_tensor", "Variable", "sparse_coo_tensor"}
+_MADE_WITHOUT = (FACTORIES | NO_GRAPH | WITHOUT_GRAPH) - _HANDING_ON
 
 
 def is_made_without(value: ast.expr) -> bool:

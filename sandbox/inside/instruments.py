@@ -110,7 +110,7 @@ class Instruments:
         """The two logs of the slower run, switched on for good."""
         if self.job.get("mode") != "inplace":
             return None, None
-        changes, losses = ChangeLog(), LossLog()
+        changes, losses = ChangeLog(), LossLog(self.parameters)
         losses.install()
         self._open.enter_context(changes)
         self._open.enter_context(losses)

@@ -19,6 +19,8 @@ from torch.overrides import TorchFunctionMode
 from . import frames
 from .frames import Json
 from .graph import roots_of, walk
+from .parameters import Parameters
+from .stamps import Clock
 
 _torch: Any = torch
 KEPT = 50_000
@@ -29,7 +31,7 @@ _FACTORIES = ("tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor")
 
 @dataclass(frozen=True)
 class Ended:
-    """Where a graph ended, and by what: `how` is a call's name, `data`, or `no_grad`."""
+    """Where a graph ended, and by what: `how` is a call's name, `data`, `no_grad` or `frozen`."""
 
     at: Json | None
     how: str
@@ -45,8 +47,9 @@ class LossLog(TorchFunctionMode):
     tensor made of them again still tells where its graph ended.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, parameters: Parameters) -> None:
         super().__init__()
+        self._frozen = _Frozen(parameters)
         self._tensors: OrderedDict[int, tuple[weakref.ref[torch.Tensor], Ended]] = OrderedDict()
         self._values: OrderedDict[object, Ended] = OrderedDict()
         self._looked: Counter[object] = Counter()
@@ -67,6 +70,10 @@ class LossLog(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        name = call_name(func)
+        if name == "requires_grad_" or (name == "requires_grad" and len(args) > 1):
+            flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+            self._frozen.flagged(args[0] if args else None, flag is False)
         result = func(*args, **kwargs)
         self._follow(func, (*args, *kwargs.values()), result)
         return result
@@ -126,7 +133,8 @@ class LossLog(TorchFunctionMode):
             if name in ("__float__", "__array__") and frame is not None and _reckons(frame):
                 self._reckoned.note(ended)
             return ended
-        return next(self._known(inputs, arguments), None)
+        frozen = self._frozen.among(inputs) if torch.is_grad_enabled() else None
+        return frozen or next(self._known(inputs, arguments), None)
 
     def _known(self, inputs: Sequence[torch.Tensor], arguments: tuple[Any, ...]) -> Iterator[Ended]:
         """Where the graphs behind arguments ended: of tensors first, then of numbers."""
@@ -181,6 +189,32 @@ class _ByLeaf:
     def of(self, leaf: torch.Tensor) -> Ended | None:
         known, ended = self._ended.get(id(leaf), (None, None))
         return ended if known is not None and known() is leaf else None
+
+
+class _Frozen:
+    """Parameters that had learnt and were frozen, by the line that froze them."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._parameters = parameters
+        self._frozen: dict[int, tuple[weakref.ref[torch.Tensor], int, Ended]] = {}
+
+    def flagged(self, tensor: Any, freezes: bool) -> None:
+        """A tensor's flag is about to be set."""
+        if not freezes:
+            self._frozen.pop(id(tensor), None)
+        elif isinstance(tensor, torch.Tensor) and tensor.requires_grad and tensor.is_leaf:
+            known, frame = self._parameters.find(tensor), frames.user_frame(sys._getframe(1))
+            if known is not None and known.receipts and frame is not None:
+                ended = Ended(frames.place(frame), "frozen", "", tuple(frames.stack(frame)))
+                self._frozen[id(tensor)] = weakref.ref(tensor), Clock.visits, ended
+
+    def among(self, tensors: Sequence[torch.Tensor]) -> Ended | None:
+        """Where the first was frozen that still is, behind the walk for which it was."""
+        for tensor in tensors:
+            known, visits, ended = self._frozen.get(id(tensor), (None, 0, None))
+            if known is not None and known() is tensor and visits < Clock.visits:
+                return ended
+        return None
 
 
 def _is_round(number: float) -> bool:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, spot
+from analyzers.explain.spots import Spot, functions_calling, spot
 from analyzers.repair.blocks import lines_with
 from analyzers.repair.rewrite import move_behind
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import called_name, mentions
-from analyzers.source.project import Project, spelled
-from analyzers.source.runs import ahead_of
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from analyzers.source.runs import ahead_of, behind
 from analyzers.source.trees import walk
 
 
@@ -46,16 +46,80 @@ def frozen_ahead(stack: Sequence[Place], project: Project) -> Freezing | None:
     return None
 
 
-def thawed_again(found: Freezing, rank: int = 0) -> Iterator[Proposal]:
+def frozen_at(stack: Sequence[Place], project: Project) -> Freezing | None:
+    """The statement that was seen to freeze something, the innermost call first, with what follows
+    up to the step (or walk) for which it was frozen."""
+    for place in reversed(stack):
+        where = spot(project, place)
+        around = (
+            [] if where is None else [where.statement, *where.module.ancestors(where.statement)]
+        )
+        for one in around:
+            if where is None or isinstance(one, FUNCTIONS) or not isinstance(one, ast.stmt):
+                break
+            if between := _until_learnt(where.module, one, project):
+                at = Place(where.module.path, one.lineno)
+                return Freezing(Spot(where.module, one, at), between)
+    return None
+
+
+def _until_learnt(module: Module, statement: ast.stmt, project: Project) -> tuple[ast.stmt, ...]:
+    """What follows a statement, up to what steps first, else to what walks last."""
+    after = behind(module, statement)
+    steps, walks = ("step", "minimize"), ("backward",)
+    stepping = [at for at, one in enumerate(after) if _leads_to(one, steps, project)][:1]
+    walking = [at for at, one in enumerate(after) if _leads_to(one, walks, project)][-1:]
+    ends = stepping or walking
+    return (*after[: ends[0] + 1],) if ends else ()
+
+
+def _leads_to(statement: ast.stmt, names: Sequence[str], project: Project) -> bool:
+    """Whether a statement calls one of these, by functions of the script's too."""
+    through = (f for name in names for f in functions_calling(project, name))
+    return bool(calls_named(statement, *names, *through))
+
+
+def thawed_again(found: Freezing, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The same with `True`, behind the last step (or walk) for which it was frozen."""
-    used = [s for s in found.between if calls_named(s, "step", "backward", "minimize")]
+    learning = ("step", "backward", "minimize")
+    used = [s for s in found.between if _leads_to(s, learning, project)]
     if used:
-        editor, statement = found.where.editor, found.where.statement
-        said = [node for node in walk(statement) if _is_false(node)]
-        flips = [editor.replace(node, "True") for node in said[:1]]  # what else it says may stay
-        lines = lines_with(editor, statement, flips)
+        statement = found.where.statement
+        lines = _thawing(found.where, project)
         title = f"Unfreeze behind line {used[-1].lineno} what line {statement.lineno} froze"
-        yield Proposal("unfreeze", title, (editor.insert_after(used[-1], *lines),), "", rank)
+        edit = found.where.editor.insert_after(used[-1], *lines)
+        yield Proposal("unfreeze", title, (edit,), "", rank)
+
+
+def _thawing(where: Spot, project: Project) -> list[str]:
+    """The statement with `True`; one that calls a function which only freezes, by the script's own
+    opposite of that, or by the flag of the module it is given."""
+    editor, statement = where.editor, where.statement
+    said = [node for node in walk(statement) if _is_false(node)]
+    if said:  # what else it says may stay
+        return lines_with(editor, statement, [editor.replace(said[0], "True")])
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call):
+        return []
+    name, func = called_name(call), call.func
+    if (opposite := _opposite(name, project)) is not None:
+        renamed = editor.text_of(func).removesuffix(name) + opposite
+        return lines_with(editor, statement, [editor.replace(func, renamed)])
+    of = call.args[0] if call.args else func.value if isinstance(func, ast.Attribute) else None
+    return [f"{spelled(of)}.requires_grad_(True)"] if of is not None else []
+
+
+def _opposite(freezes: str, project: Project) -> str | None:
+    """The function that does what this one does, but with `True` for `False`."""
+    thawing = {_told(f).replace("False", "True") for _, f in project.functions_named(freezes)}
+    others = (f for _, f in project.each(ast.FunctionDef) if f.name != freezes)
+    return next((f.name for f in others if _told(f) in thawing), None)
+
+
+def _told(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """What a function takes and does, without its words about itself."""
+    body = function.body[ast.get_docstring(function) is not None :]
+    return ast.dump(function.args) + "".join(map(ast.dump, body))
 
 
 def _flags(statement: ast.stmt, project: Project) -> set[bool]:

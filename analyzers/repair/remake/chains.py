@@ -144,6 +144,8 @@ def _makes_graph(module: Module, scope: Scope, statement: ast.stmt) -> bool:
     if isinstance(statement, ast.With) and any("no_grad" in spelled(i) for i in statement.items):
         return False
     value: ast.AST = value_of(statement) or statement
+    if isinstance(value, ast.Call) and is_made_without(value) and not asks_for_gradient(value):
+        return False
     for node in walk(value):
         if not isinstance(node, ast.Call):
             continue

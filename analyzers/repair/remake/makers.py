@@ -11,6 +11,7 @@ from analyzers.repair.rewrite import copy_into, move_into
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, names_read, value_of
+from analyzers.source.project import spelled
 
 DATA = frozenset(
     {"rand", "randn", "randint", "randperm", "zeros", "ones", "tensor", "arange", "linspace"}
@@ -37,7 +38,8 @@ def computed(
 ) -> Proposal:
     """Statements in front of another, moved there or made once more."""
     edits = joined([*(move_into if moved else copy_into)(editor, chain, head), *also])
-    return Proposal(strategy, f"Compute {told(chain)} {where}", edits, cost, rank)
+    verb = "Call" if all(map(_called_alone, chain)) else "Compute"
+    return Proposal(strategy, f"{verb} {told(chain)} {where}", edits, cost, rank)
 
 
 def makers(before: Sequence[ast.stmt], names: set[str]) -> Iterator[list[ast.stmt]]:
@@ -65,8 +67,15 @@ def is_data(value: ast.expr, before: Sequence[ast.stmt], depth: int = 3) -> bool
 
 
 def told(chain: Sequence[ast.stmt]) -> str:
-    """What the statements make, by its names."""
-    return ", ".join(f"`{name}`" for s in chain for name in bindings(s)[:1])
+    """What the statements make, by its names; what is only called, as it stands there."""
+    made = [name for s in chain for name in bindings(s)[:1] or _called_alone(s)]
+    return ", ".join(f"`{name}`" for name in made)
+
+
+def _called_alone(statement: ast.stmt) -> list[str]:
+    """The call that is all of a statement."""
+    alone = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+    return [spelled(statement)] if alone else []
 
 
 def draws(chain: Sequence[ast.stmt]) -> bool:

@@ -37,7 +37,10 @@ def forward_into_loop(story: Story, rank: int = 0) -> Iterator[Proposal]:
     if not any(True for _ in chains_of(module, scope, loop, names)):
         names = names | _made_in_front(story, module, scope, loop)
     around = [scope, *(n for n in module.ancestors(scope) if n in module.scopes)]
-    found = ((outer, list(chains_of(module, outer, loop, names))) for outer in around)
+    found = (
+        (outer, list(chains_of(module, outer, loop, names, story.left_behind(outer))))
+        for outer in around
+    )
     scope, chains = next((pair for pair in found if pair[1]), (scope, []))
     for place, chain in enumerate(chains):
         cost = "The forward runs once in each pass."
@@ -102,7 +105,8 @@ def forward_into_cell(story: Story, cell: Cell) -> Iterator[Proposal]:
     names -= {name for statement in inside for name in bindings(statement)}
     where = f"in {cell.label}, which calls its backward"
     before = _behind_the_making(story, module, inside[0])
-    for rank, chain in enumerate(chains_of(module, module.tree, before, names)):
+    seen = story.left_behind(module.tree)
+    for rank, chain in enumerate(chains_of(module, module.tree, before, names, seen)):
         head, editor = _entry(inside, chain), Editor(module)
         alone = not _read_between(module.tree, chain, head)
         random = draws(chain) or _drops_out(story.project)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .arguments import value_for
-from .asked_settings import parted_keys, read_keys, reckoned_keys
+from .asked_settings import Use, use_of
 from .asking import taken_apart_for
 from .configs import Config
 
@@ -25,10 +25,21 @@ class Answers(Config):
     project takes apart itself is such a mapping, too. A call that it is taken apart for gets the
     arguments that it cannot do without."""
 
+    _within = ""
+
+    @classmethod
+    def of(cls, key: str) -> Answers:
+        """The mapping that has this key in another one."""
+        made = cls()
+        object.__setattr__(made, "_within", key)  # no entry
+        return made
+
     def __missing__(self, key: Any) -> Any:
         name = str(key)
-        self[key] = Answers() if name in parted_keys() else value_for(name, _kind_of(name))
-        return self[key]
+        use = use_of(name, self._within)
+        made = Answers.of(name) if use is Use.PARTED else value_for(name, _kind_of(name, use))
+        self[key] = made
+        return made
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -64,12 +75,12 @@ def _needed_by(called: Any) -> list[str]:
     ]
 
 
-def _kind_of(name: str) -> Any:
+def _kind_of(name: str, use: Use) -> Any:
     """Whether a setting of this name is a whole number, another number, or a word. Where the name
     does not say, it is a whole number, which stands for others, too."""
     number = value_for(name, float)
-    if name not in reckoned_keys():
-        if value_for(name, str) != name or name in read_keys():
+    if use is not Use.RECKONED:
+        if value_for(name, str) != name or use is Use.READ:
             return str
         if number == 0.5 and _NAMING.search(name.lower()):
             return str

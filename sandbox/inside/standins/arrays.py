@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .asking import bound_to, handed_to, is_archive
+from .asking import bound_to, counts_asked, handed_to, is_archive
 from .finding import Report, when_imported
 from .made_up import MadeUpBytes, asked_by_user, is_missing, made_up, name_of
 from .noise import COLUMNS, ROWS, noise, one_number
@@ -79,7 +79,11 @@ class Arrays(dict[str, Any]):
     files: tuple[str, ...] = ()
 
     def __missing__(self, key: str) -> Any:
-        number = _NUMBERS.fullmatch(handed_to(sys._getframe(1)))
+        frame = sys._getframe(1)
+        if (counts := counts_asked(frame)) is not None:  # of rows, of classes: what is made of each
+            self[key] = np.full(counts, COLUMNS)
+            return self[key]
+        number = _NUMBERS.fullmatch(handed_to(frame))
         self[key] = noise(key) if number is None else one_number(key, whole=number[1] != "float")
         return self[key]
 

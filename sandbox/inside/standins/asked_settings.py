@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from enum import Enum
 from functools import cache
 
 from .sources import texts
@@ -25,8 +26,30 @@ _READERS = frozenset(
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+class Use(Enum):
+    """What the project does with a setting, as far as it shows."""
+
+    PARTED = "takes it apart"
+    RECKONED = "reckons with it"
+    READ = "reads the file that it names"
+    UNKNOWN = "something"
+
+
+def use_of(name: str, within: str = "") -> Use:
+    """What is done with the setting of this key in what has the key `within`; else with settings of
+    its name wherever they are."""
+    for key in (f"{within}.{name}", name):
+        if key in _parted_keys():
+            return Use.PARTED
+        if key in _reckoned_keys():
+            return Use.RECKONED
+        if key in _read_keys():
+            return Use.READ
+    return Use.UNKNOWN
+
+
 @cache
-def parted_keys() -> frozenset[str]:
+def _parted_keys() -> frozenset[str]:
     """Keys whose values are asked for items, attributes of no text, or taken apart by `**`; by
     themselves, by a name, or by the function that they are handed to."""
     trees, nodes = _trees(), _nodes()
@@ -34,31 +57,27 @@ def parted_keys() -> frozenset[str]:
     functions = {name: function for tree in trees for name, function in _functions(tree)}
     found = set[str]()
     for node in nodes:
-        if (inner := _taken_from(node)) is not None and (key := _key(inner)) is not None:
-            found.add(key)
-        if isinstance(node, ast.Assign) and (key := _key(node.value)) is not None:
+        if (inner := _taken_from(node)) is not None:
+            found |= _keys(inner)
+        if isinstance(node, ast.Assign):
             if any(isinstance(t, ast.Name) and t.id in parted for t in node.targets):
-                found.add(key)
+                found |= _keys(node.value)
         if isinstance(node, ast.Call):
-            handed = _handed(node, functions)
-            found |= {key for key, argument in handed if argument in parted}
+            for argument, value in _handed(node, functions):
+                found |= _keys(value) if argument in parted else set()
     return frozenset(found)
 
 
 @cache
-def read_keys() -> frozenset[str]:
+def _read_keys() -> frozenset[str]:
     """Keys whose values are the names of files that something reads, or that a path goes on by."""
-    return frozenset(
-        key for node in _nodes() for given in _read_by(node) if (key := _key(given)) is not None
-    )
+    return frozenset(key for node in _nodes() for one in _read_by(node) for key in _keys(one))
 
 
 @cache
-def reckoned_keys() -> frozenset[str]:
+def _reckoned_keys() -> frozenset[str]:
     """Keys whose values are numbers: something is reckoned with them, or counted up to them."""
-    return frozenset(
-        key for node in _nodes() for one in _reckoned_by(node) if (key := _key(one)) is not None
-    )
+    return frozenset(key for node in _nodes() for one in _reckoned_by(node) for key in _keys(one))
 
 
 @cache
@@ -122,18 +141,41 @@ def _reckoned_by(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _is_path(node: ast.expr) -> bool:
-    """Whether its name says that it is a path."""
+    """Whether its name, or what it is made of somewhere, says that it is a path."""
+    name = _first_name(node)
+    return _PATHS.fullmatch(name) is not None or name in _names_of_paths()
+
+
+@cache
+def _names_of_paths() -> frozenset[str]:
+    """Names that are given a path, or said to be one."""
+    found = set[str]()
+    for node in _nodes():
+        match node:
+            case ast.Assign(targets=[target], value=value):
+                path = _PATHS.fullmatch(_first_name(value)) is not None
+            case ast.AnnAssign(target=target, annotation=ast.Name(id=said)):
+                path = said == "Path"
+            case _:
+                continue
+        if path and (name := _first_name(target)):
+            found.add(name)
+    return frozenset(found)
+
+
+def _first_name(node: ast.expr) -> str:
+    """The name of a value, or of what it is made from first: `base` of `base / "runs" / name`."""
     for _ in range(DEEP):
         match node:
             case ast.Call(func=inner) | ast.BinOp(left=inner, op=ast.Div()):
                 node = inner
             case ast.Name(id=name) | ast.Attribute(attr=name):
-                return _PATHS.fullmatch(name) is not None
+                return name
             case ast.Subscript(slice=ast.Constant(value=str(name))):
-                return _PATHS.fullmatch(name) is not None
+                return name
             case _:
                 break
-    return False
+    return ""
 
 
 def _parted_by(node: ast.AST) -> Iterator[str]:
@@ -142,8 +184,17 @@ def _parted_by(node: ast.AST) -> Iterator[str]:
         yield inner.id
 
 
+def _keys(node: ast.expr) -> set[str]:
+    """The key of a setting that this asks for, by itself and with the one that holds it."""
+    key = _key(node)
+    if key is None:
+        return set()
+    outer = _key(node.value) if isinstance(node, ast.Subscript | ast.Attribute) else None
+    return {key} if outer is None else {key, f"{outer}.{key}"}
+
+
 def _key(node: ast.expr) -> str | None:
-    """The key of a setting that this asks for: by a word, or as an attribute of settings."""
+    """The key of a setting: by a word, or as an attribute of settings."""
     match node:
         case ast.Subscript(slice=ast.Constant(value=str(key))):
             return key
@@ -179,19 +230,16 @@ def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
             yield node.name, node
 
 
-def _handed(call: ast.Call, functions: dict[str, Function]) -> Iterator[tuple[str, str]]:
-    """The keys of settings that a call is given, with the names that its function has for them."""
+def _handed(call: ast.Call, functions: dict[str, Function]) -> Iterator[tuple[str, ast.expr]]:
+    """What a call is given, by the names that its function has for it."""
     function = functions.get(_name_of(call))
     if function is None:
         return
     names = [one.arg for one in function.args.args]
     if names[:1] == ["self"]:
         names = names[1:]
-    given = [*zip(names, call.args, strict=False)]
-    given += [(word.arg, word.value) for word in call.keywords if word.arg]
-    for argument, value in given:
-        if (key := _key(value)) is not None:
-            yield key, argument
+    yield from zip(names, call.args, strict=False)
+    yield from ((word.arg, word.value) for word in call.keywords if word.arg)
 
 
 def _name_of(call: ast.Call) -> str:

@@ -9,6 +9,8 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
+FEW = 12  # instructions behind one
+
 
 @lru_cache(maxsize=1024)
 def _instructions(code: CodeType) -> dict[int, dis.Instruction]:
@@ -41,11 +43,11 @@ def awaited(frame: FrameType | None) -> int | None:
     return None
 
 
-def _following(frame: FrameType) -> list[dis.Instruction]:
-    """The next two instructions behind the one that the frame is at."""
+def _following(frame: FrameType, most: int = 2) -> list[dis.Instruction]:
+    """The next instructions behind the one that the frame is at."""
     listed = _instructions(frame.f_code)
     later = sorted(offset for offset in listed if offset > frame.f_lasti)
-    return [listed[offset] for offset in later[:2]]
+    return [listed[offset] for offset in later[:most]]
 
 
 def bound_to(frame: FrameType) -> str:
@@ -81,11 +83,29 @@ def taken_apart_for(frame: FrameType) -> Any:
 
 def handed_to(frame: FrameType) -> str:
     """The function that the line hands what it asks for right now, and nothing else: `int`."""
+    before, after = _around(frame)
+    found = re.search(r"([\w.]+)\($", before)
+    return found[1] if found and after.startswith(")") else ""
+
+
+def counts_asked(frame: FrameType) -> int | None:
+    """How many whole numbers the line takes of what it asks for right now, by names of their own:
+    `rows, columns = (int(n) for n in …)`, `map(int, …)`, `….tolist()`."""
+    before, after = _around(frame)
+    whole = re.search(r"\bint\((\w+)\) for \1 in $|\bmap\(int, *$", before)
+    if not whole and not after.startswith(".tolist()"):
+        return None
+    later = _following(frame, FEW)
+    parts = (one for one in later if one.opname.startswith(("UNPACK_SEQUENCE", "STORE_")))
+    first = next(parts, None)
+    return first.arg if first is not None and first.opname == "UNPACK_SEQUENCE" else None
+
+
+def _around(frame: FrameType) -> tuple[str, str]:
+    """What stands in front of what the frame asks for right now, and behind it, on its line."""
     one = _instructions(frame.f_code).get(frame.f_lasti)
     at = one.positions if one is not None else None
     if at is None or at.lineno is None or at.lineno != at.end_lineno:
-        return ""
+        return "", ""
     line = linecache.getline(frame.f_code.co_filename, at.lineno).encode()
-    before, after = line[: at.col_offset].decode(), line[at.end_col_offset :].decode()
-    found = re.search(r"([\w.]+)\($", before.rstrip())
-    return found[1] if found and after.lstrip().startswith(")") else ""
+    return line[: at.col_offset].decode(), line[at.end_col_offset :].decode().lstrip()

@@ -27,6 +27,14 @@ def of_fewer(args: tuple[Any, ...]) -> Wishes:
                 yield path, shape[tensor.dim() - least :]
 
 
+def of_equations(args: tuple[Any, ...], rows: int) -> Wishes:
+    """The right-hand side of so many linear equations has a number for each."""
+    for tensor in flat(args):
+        path = made_for(tensor) or came_of(tensor)
+        if path and tensor.shape[-2:-1] != (rows,):
+            yield path, [rows]
+
+
 def of_longer(args: tuple[Any, ...], index: int, axis: int, size: int) -> Wishes:
     """What a tensor came of that ends before the index has more along that axis."""
     for tensor in flat(args):

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from ..standins import sizes
-from .fitting import of_fewer, of_longer, of_more, of_numbers, of_rows
+from .fitting import of_equations, of_fewer, of_longer, of_more, of_numbers, of_rows
 from .functions import Wished, asked_of, ints, of_products
 from .here import Here
 from .lineage import came_of, flat, made_for, origin, shape_of, sources, traced
@@ -23,6 +23,7 @@ from .things import Batches, Thing
 _FEWER = re.compile(  # so many were wanted, so many were there
     r"not enough values to unpack \(expected (\d+), got (\d+)\)"
     r"|[Ee]xpected (?:input )?(?:to be )?(\d)D.*got (?:input of size: )?\(?(\d)"
+    r"|at least (\d)D tensors, .*got: (\d)D"
 )
 _FACTOR = re.compile(r"advantage|reward|return|delta|target|weight|coef|\[\]\[[1-9]\]")
 _EXPANDED = r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
@@ -103,6 +104,8 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
                 yield path, [8]
     if found := re.search(r"too many values to unpack \(expected (\d+)", message):
         yield from _of_parts_taken(failure.error.__traceback__, int(found[1]))
+    if found := re.search(r"each A matrix is (\d+) by", message):
+        yield from of_equations(failure.args, int(found[1]))
     if "same number of dimensions" in message:
         yield from of_fewer(failure.args)
     yield from _of_ranks(failure, message, made)
@@ -168,8 +171,9 @@ def _of_ranks(
     candidates = made or list(_held(failure.error.__traceback__))
     for path, tensor in candidates:
         own = list(map(int, tensor.shape))
-        yield traced(tensor, [*own, *[8] * more]) or (path, [*own, *[8] * more])
-        yield path, [*own[:1] * more, *own]  # what goes with the shorter one, too
+        behind = traced(tensor, [*own, *[8] * more]) or (path, [*own, *[8] * more])
+        in_front = path, [*own[:1] * more, *own]  # what goes with the shorter one, too
+        yield from (in_front, behind) if "at least" in message else (behind, in_front)
 
 
 def _bounds(given: Any) -> Iterator[torch.Tensor]:
