@@ -36,6 +36,7 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.reuse.collected import collected
 from analyzers.explain.reuse.makers import built_by_a_module, of_parameters_alone
 from analyzers.explain.reuse.story import Story, story_of
 from analyzers.explain.reuse.targets import steps_others, target_calls
@@ -61,6 +62,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if (story.bound_inside and story.binders) or story.each_of_many:
         return None
     if story.sliced and not of_parameters_alone(story):
+        return None
+    if any(collected(story.reuse, project)):
         return None
     kept = story.kept_on_object or (story.holder is not None and story.holder.kind == "closure")
     if kept and not steps_others(story):

@@ -47,6 +47,7 @@ from analyzers.explain.missing import kind_of, lost_name, matched
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
 from analyzers.explain.spots import spot
+from analyzers.repair.reconnect.differentiating import differentiable_gradients
 from analyzers.repair.reconnect.freezing import (
     Freezing,
     frozen_ahead,
@@ -79,6 +80,7 @@ _WORDS = {
     "numpy": "NumPy knows no graph",
     "no_grad": "nothing is recorded there",
     "argmax": "`argmax` has no gradient",
+    "grad": "`autograd.grad` gives gradients without a graph of their own",
     "frozen": "what had learnt was frozen there, and is still",
 }
 
@@ -129,6 +131,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     frozen = match.facts["frozen"]
     if isinstance(frozen, Freezing):
         yield from thawed_again(frozen, project)
+    yield from differentiable_gradients(where)
     yield from class_scores(where)
     yield from without_cut(where, 0 if frozen is None else 1)
     yield from walked_again(where)

@@ -52,6 +52,7 @@ from analyzers.explain.silent import matched, owner_of, silent
 from analyzers.explain.spots import Spot, spot
 from analyzers.repair.reschedule.clearing import (
     clear_before_walk,
+    clear_behind_ascent,
     clear_engine_leaves,
     clear_leaves,
     clear_the_rest,
@@ -73,6 +74,7 @@ SEEN_AS = "uncleared-gradients"
 UNTOUCHED = "nothing has cleared them between a step and the backward behind it"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
 TAKEN = "a backward for the gradient of an input has added to these gradients"
+CLIMBED = "the weights were moved along them, and a backward from there has added to them"
 FIGURES = "Norm of the gradients left over at each step"
 
 
@@ -116,6 +118,13 @@ def explain(match: Match, project: Project) -> str:
             "backward adds to what an update has already used. "
             f"{measured(match, project, FIGURES)}"
         )
+    if fault.detail == CLIMBED:
+        return (
+            f"{names} were moved along their gradients, and the backward at line "
+            f"{match.location.line} adds to these what it finds at the new place: the step takes "
+            "both for one. "
+            f"{measured(match, project, 'Norm of the gradients that were added to')}"
+        )
     if _by_hand(fault):
         if fault.doubtful:  # nothing updates the leaves: their gradients are passed on
             return (
@@ -156,6 +165,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     where = spot(project, fault.seen_at)
     if where is not None and fault.gradient:
         yield from clear_engine_leaves(where, fault.params, fault.gradient, project)
+    elif where is not None and fault.detail == CLIMBED:
+        yield from clear_behind_ascent(where, project)
     elif where is not None and _by_hand(fault):
         yield from clear_leaves(where, fault.params)
     elif where is not None and (partly := _left_by(fault, where)) is not None:

@@ -41,6 +41,7 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
+from analyzers.explain.reuse.collected import collected
 from analyzers.explain.reuse.handing import handed_for_good
 from analyzers.explain.reuse.measures import keeps_losses
 from analyzers.explain.reuse.story import story_of
@@ -64,7 +65,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or not story.hands_on:
         return None
-    if not story.bound_inside or story.reuse.same_root or story.summed:
+    if story.reuse.same_root or story.summed:
+        return None
+    if (rollout := next(collected(story.reuse, project), None)) is not None:
+        at = Place(rollout[1].path, rollout[2].lineno)
+        return matched(story, NAME, Certainty.CERTAIN, at)
+    if not story.bound_inside:
         return None
     if story.averaged:
         return matched(story, NAME, Certainty.LIKELY)
@@ -91,7 +97,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from gathered_emptied(story)
     if not story.reuse.remade:
         yield from without_cache(story)
-    stored = -SECOND_CHOICE if keeps_losses(story) else 0
+    constant = keeps_losses(story) or any(collected(story.reuse, project))
+    stored = -SECOND_CHOICE if constant else 0
     observed = list(cuts(story.reuse, project, stored_first=True, stored=stored))
     yield from observed
     yield from computed_for_next_pass(story)

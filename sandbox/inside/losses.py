@@ -52,6 +52,7 @@ class LossLog(TorchFunctionMode):
         self._frozen = _Frozen(parameters)
         self._tensors: OrderedDict[int, tuple[weakref.ref[torch.Tensor], Ended]] = OrderedDict()
         self._values: OrderedDict[object, Ended] = OrderedDict()
+        self._bare: OrderedDict[int, weakref.ref[torch.Tensor]] = OrderedDict()  # `leaf.data`
         self._looked: Counter[object] = Counter()
         self._passed_on = _ByLeaf()
         self._reckoned = _ByLeaf()
@@ -97,7 +98,7 @@ class LossLog(TorchFunctionMode):
     def _follow(self, func: Any, arguments: tuple[Any, ...], result: Any) -> None:
         outputs = _tensors(result)
         if any(tensor.requires_grad for tensor in outputs):
-            if not torch.is_grad_enabled():
+            if not torch.is_grad_enabled() or any(map(self._is_bare_leaf, outputs)):
                 self._put_into_leaf(call_name(func), arguments, outputs)
             elif any(tensor.grad_fn is not None for tensor in outputs):
                 self._pass_on(arguments)
@@ -111,12 +112,15 @@ class LossLog(TorchFunctionMode):
         ended = self._ended(name, arguments)
         if ended is None:
             return
+        if name in ("data", "detach") and isinstance(arguments[0], torch.Tensor):
+            if arguments[0].is_leaf:
+                self._bare[id(outputs[0])] = weakref.ref(outputs[0])
         for tensor in outputs:
             self._tensors[id(tensor)] = (weakref.ref(tensor), ended)
         if not outputs:
             for value in _values(result):
                 self._values[value] = ended
-        for log in (self._tensors, self._values):
+        for log in (self._tensors, self._values, self._bare):
             while len(log) > KEPT:
                 log.popitem(last=False)
 
@@ -158,6 +162,11 @@ class LossLog(TorchFunctionMode):
         ended = self._ended(name, tuple(given)) if name.endswith("_") and given else None
         if ended is not None:
             self._put.note(ended)
+
+    def _is_bare_leaf(self, tensor: torch.Tensor) -> bool:
+        """Whether it is a leaf's own memory, which a graph is written to and lost."""
+        known = self._bare.get(id(tensor))
+        return known is not None and known() is tensor
 
     def _leaves(
         self, at: Json | None, name: str, inputs: Sequence[torch.Tensor]

@@ -10,6 +10,7 @@ import torch
 
 from . import frames
 from .aliases import Aliases
+from .ascents import Ascents
 from .deepening import GROWTH, Deepening
 from .emitter import Emitter
 from .engine import Call, Observer
@@ -30,6 +31,7 @@ IDLE = "no backward call reaches any parameter that an optimizer holds"
 UNTOUCHED = "nothing has cleared them between a step and the backward behind it"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
 TAKEN = "a backward for the gradient of an input has added to these gradients"
+CLIMBED = "the weights were moved along them, and a backward from there has added to them"
 HOLDERS = 32  # that are told
 UPDATES = 64  # calls since a line's first, within which updates are looked at
 
@@ -53,6 +55,7 @@ class SilentWatch(Observer):
         self._starving = Starving(parameters)
         self._uncleared = Uncleared()
         self._foreign = Foreign()
+        self._ascents = Ascents(parameters)
         self._spent: dict[int, tuple[int, int]] = {}
         self._cleared: set[int] = set()  # parameters, at any time between a step and a walk
         self._stood: dict[int, tuple[float, float]] = {}  # values, as they were last
@@ -72,6 +75,7 @@ class SilentWatch(Observer):
         if call.kind == "backward" and call.n <= self._until:
             self._uncleared.before()
             self._foreign.before()
+            self._ascents.before()
         if call.kind == "backward" and Clock.steps:
             known = self._parameters.known
             self._candidates = {
@@ -102,6 +106,7 @@ class SilentWatch(Observer):
             if call.n <= self._until:
                 self._foreign.after(call)
                 self._tell_uncleared(call)
+                self._tell_ascents(call)
                 if not any(known.optimizer is not None for known in call.received):
                     self._idle = call.alone()
                 if any(known.optimizer is None for known in call.received):
@@ -167,6 +172,14 @@ class SilentWatch(Observer):
         if names := list(dict.fromkeys(leaf.name for leaf in stale if leaf.name)):
             figures = stale[0].norms[:64]
             self._tell("uncleared-gradients", call=call, params=names[:64], figures=figures)
+
+    def _tell_ascents(self, call: Call) -> None:
+        """Tell parameters that were moved along gradients to which a walk has then added."""
+        ascents = self._ascents
+        if ascents.after(call.received) and len(ascents.norms) >= GROWTH:
+            names = [known.name for known in ascents.found.values() if known.name]
+            told = {"params": names[:64], "figures": ascents.norms[:64], "detail": CLIMBED}
+            self._tell("uncleared-gradients", call=call, **told)
 
     def finish(self) -> None:
         """Tell the parameters of a trained module that never received a gradient; and, where

@@ -9,6 +9,7 @@ from itertools import chain
 
 from analyzers.evidence import Hop
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.collected import collected
 from analyzers.explain.reuse.handing import handed_for_good
 from analyzers.explain.sentences import said
 from analyzers.explain.spots import hops_at, spot
@@ -50,6 +51,15 @@ def _stored(parts: list[tuple[Hop, list[Edit]]], rank: int) -> Proposal:
     title = f"Detach what {said(hop.name for hop, _ in parts)} stores"
     edits = [edit for _, made in parts for edit in made]
     return cut("detach-when-stored", title, joined(edits), rank)
+
+
+def where_collected(cutting: Cutting, rank: int) -> Iterator[Proposal]:
+    """What a list collects, cut as it goes in, where the old value was put together from it."""
+    found: dict[str, list[Edit]] = {}
+    for name, module, value in collected(cutting.reuse, cutting.project):
+        found.setdefault(name, []).append(Editor(module).append_to(value, ".detach()"))
+    for name, edits in [*found.items()][:ALONE]:
+        yield cut("detach-when-stored", f"Detach what {said([name])} collects", joined(edits), rank)
 
 
 def where_handed(cutting: Cutting, rank: int) -> Iterator[Proposal]:

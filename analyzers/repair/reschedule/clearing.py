@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import indentation, joined
+from analyzers.repair.rewrite import with_keyword
 from analyzers.repair.sites.names import quote_of
 from analyzers.source.calls import calls_named, owners, steps
 from analyzers.source.edits import Editor
-from analyzers.source.flow import names_read, statements_of, walk_scope
+from analyzers.source.flow import called_name, names_read, statements_of, walk_scope
 from analyzers.source.project import Project, spelled
 from analyzers.source.runs import ahead_of, behind
 from analyzers.source.targets import assigned_pairs
@@ -72,6 +73,46 @@ def clear_before_walk(where: Spot, rank: int = 0, *, again: bool = False) -> Ite
     for place in places or [where.editor.insert_after(where.statement, line)]:
         yield Proposal("zero-grad", title, joined([place, *deleted]), "", rank)
         rank += 1
+
+
+def clear_behind_ascent(where: Spot, project: Project) -> Iterator[Proposal]:
+    """Between two backwards, of which the second is no part of what moved the weights: by an option
+    of the script's own that clears, else by whoever clears (or steps) in this function."""
+    ahead = ahead_of(where.module, where.statement)
+    walks = [at for at, s in enumerate(ahead) if calls_named(s, "backward")]
+    between = ahead[walks[-1] + 1 :] if walks else ahead
+    calls = [n for s in between for n in walk(s) if isinstance(n, ast.Call)]
+    for call in calls:
+        for _, function in project.functions_named(called_name(call)):
+            if (option := _clearing_option(function)) is not None:
+                edit = with_keyword(where.editor, call, option)
+                title = f"Let `{called_name(call)}` clear the gradients"
+                yield Proposal("zero-grad", title, (edit,), "", 0)
+    stepped = optimizer_stepped(where)
+    names = [*([stepped] if stepped else []), *sorted(owners(where.scope, "zero_grad", "step"))]
+    names += [spelled(call.func.value) for call in calls if isinstance(call.func, ast.Attribute)]
+    for rank, name in enumerate(dict.fromkeys(names[:2]), 1):
+        edit = where.editor.insert_before(where.statement, f"{name}.zero_grad()")
+        yield Proposal("zero-grad", f"Clear the gradients of `{name}` behind it", (edit,), "", rank)
+
+
+def _clearing_option(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+    """An argument by which a function clears gradients, where it does not unless told."""
+    given = function.args
+    last = given.args[len(given.args) - len(given.defaults) :]
+    pairs = [*zip(last, given.defaults, strict=True)]
+    pairs += [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d]
+    return next(
+        (
+            argument.arg
+            for argument, default in pairs
+            if isinstance(default, ast.Constant) and default.value is False
+            for node in walk(function)
+            if isinstance(node, ast.If) and spelled(node.test) == argument.arg
+            if calls_named(node, "zero_grad")
+        ),
+        None,
+    )
 
 
 def clear_the_rest(where: Spot, clearing: ast.stmt, project: Project) -> Iterator[Proposal]:
