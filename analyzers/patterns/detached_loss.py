@@ -42,10 +42,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, MissingGraph
+from analyzers.evidence import Evidence, MissingGraph, SilentFault
 from analyzers.explain.missing import kind_of, lost_name, matched
-from analyzers.explain.pattern import Match, Proposal, evidence_in
+from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
+from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import missing
+from analyzers.explain.silent import matched as matched_silent
+from analyzers.explain.silent import silent
 from analyzers.explain.spots import spot
 from analyzers.repair.reconnect.differentiating import differentiable_gradients
 from analyzers.repair.reconnect.freezing import (
@@ -64,12 +67,14 @@ from analyzers.repair.reconnect.recording import (
 )
 from analyzers.repair.reconnect.softening import class_scores, differentiable
 from analyzers.repair.reconnect.uncutting import cuts_behind_loss, without_cut
+from analyzers.source.flow import bindings
 from analyzers.source.project import Project
 
 NAME = "detached-loss"
 FAMILY = "no-grad"
 TITLE = "The loss has no graph behind it"
 KIND = "detached"
+SEEN_AS = "constant-term"
 
 _WORDS = {
     "item": "`.item()` gives a plain number",
@@ -86,7 +91,12 @@ _WORDS = {
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """A walk found a tensor without a graph."""
+    """A walk found a tensor without a graph; or a loss has a term that moves no weight."""
+    if (fault := silent(evidence, SEEN_AS)) is not None:
+        where = spot(project, fault.at)
+        names = bindings(where.statement) if where is not None and fault.params else []
+        carrier = Carrier(names[0], where.place) if names and where is not None else None
+        return matched_silent(NAME, fault, None, carrier) if fault.params else None
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "detached":
         return None
     certainty = Certainty.CERTAIN if evidence.ended_at is not None else Certainty.LIKELY
@@ -114,6 +124,12 @@ def _unfrozen_nowhere(evidence: MissingGraph, project: Project) -> Freezing | No
 
 def explain(match: Match, project: Project) -> str:
     """Which tensor, and what cut it off."""
+    if isinstance(match.evidence, SilentFault):
+        trained = ", ".join(f"`{name}`" for name in match.evidence.params[:3])
+        return (
+            f"A term of the loss comes of {trained} and has lost its graph at "
+            f"{line(match.location, project)}: it adds a number to the loss, and no gradient."
+        )
     evidence = evidence_in(match, MissingGraph)
     why = _WORDS.get(evidence.lost_by, "")
     if not why and evidence.lost_by not in ("unknown", "leaf"):
@@ -123,6 +139,11 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Keep the graph where it was cut; record the work; a loss that has a gradient."""
+    if isinstance(match.evidence, SilentFault):
+        lost = spot(project, match.location)
+        yield from without_cut(lost) if lost is not None else ()
+        yield from recording(lost, project) if lost is not None else ()
+        return
     evidence = evidence_in(match, MissingGraph)
     where = where_switched_off(evidence.ended_stack, project)
     where = where or spot(project, evidence.ended_at or evidence.at)

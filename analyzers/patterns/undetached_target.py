@@ -36,14 +36,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.evidence import Evidence, Place, SilentFault
+from analyzers.explain.moving import constant_target
+from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.spared import spared_by_closure
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.targets import entry_targets
-from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.explain.reuse.telling import account, line, matched, story_in
+from analyzers.explain.silent import matched as matched_silent
+from analyzers.explain.silent import silent
 from analyzers.repair.cut.carried import cuts
 from analyzers.repair.cut.constants import (
+    constant,
     detach_at_definition,
     detach_at_use,
     made_without_graph,
@@ -57,10 +61,14 @@ FAMILY = "graph-reuse"
 TITLE = "A value meant as a constant keeps its graph"
 BEFORE = ("shared-subgraph", "derived-outside-loop", "forward-outside-loop")
 USUAL = True
+SEEN_AS = "moving-target"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """One of the two walks only meant to read the value that they share."""
+    """One of the two walks only meant to read the value that they share; or a loss trains what it
+    is to aim at."""
+    if (fault := silent(evidence, SEEN_AS)) is not None:
+        return _aimed_at(fault, project)
     story = story_of(evidence, project)
     if story is None or story.reuse.same_root or story.from_grad:
         return None
@@ -73,8 +81,25 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     return matched(story, NAME, certainty) if certainty is not None else None
 
 
+def _aimed_at(fault: SilentFault, project: Project) -> Match | None:
+    target = constant_target(fault, project)
+    if target is None:
+        return None
+    module = target.where.module
+    at = target.where.place if target.made is None else Place(module.path, target.made.lineno)
+    return matched_silent(NAME, fault, at, Carrier(target.name, at) if target.name else None)
+
+
 def explain(match: Match, project: Project) -> str:
     """Which value was meant to be read only."""
+    if isinstance(match.evidence, SilentFault):
+        fault = evidence_in(match, SilentFault)
+        trained = ", ".join(f"`{name}`" for name in fault.params[:3])
+        return (
+            f"The loss that is given the target of {line(match.location, project)} sends gradient "
+            f"into it, too: a walk trains {trained} both to come near the target and to move it. "
+            "A target is a constant for the loss that compares with it."
+        )
     return (
         account(match, project)
         + " One of the two losses only reads that value: give it a detached one."
@@ -83,6 +108,10 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Detach where it is used as a constant; or where it is made; several values together."""
+    if isinstance(match.evidence, SilentFault):
+        target = constant_target(match.evidence, project)
+        yield from constant(target) if target is not None else ()
+        return
     story = story_in(match)
     if not story.same_pass and not story.bound_inside and len(story.carriers) > 1:
         yield from cuts(story.reuse, project)

@@ -3,6 +3,7 @@ look. An error that nobody asked about, met on the way, is no answer."""
 
 from __future__ import annotations
 
+from analyzers.evidence import SilentFault
 from app.present.meanings import meaning
 from app.present.next_steps import told
 from app.request.case import Case
@@ -18,6 +19,12 @@ def why(case: Case, seen: Observation) -> str:
     """One to three sentences."""
     said = [meaning(case.traceback), _why(case, seen), _not_python(case), look(case)]
     return " ".join(sentence for sentence in said if sentence)
+
+
+def starved(seen: Observation) -> tuple[str, ...]:
+    """Trained parameters of which a run has surely seen that they never got a gradient."""
+    faults = [p for p in seen.evidence if isinstance(p, SilentFault) and not p.doubtful]
+    return tuple(n for p in faults if p.kind == "unfed-parameters" for n in p.params or ("?",))
 
 
 def needs(seen: Observation) -> str:
@@ -72,6 +79,13 @@ def _why(case: Case, seen: Observation) -> str:
         return (
             f"The script ran clean, but changed what it is observed through "
             f"({'; '.join(run.tampered[:3])}), so nothing is known of its graphs."
+        )
+    if seen.ran_clean and (names := starved(seen)):
+        told = ", ".join(f"`{name}`" for name in names[:4]) + ", …" * (len(names) > 4)
+        return (
+            f"The script ran clean, but an optimizer holds {told}, and no backward call gives them "
+            "a gradient. Nothing in the source tells whether that is meant: look where they are "
+            "used for `.detach()`, `.data`, `no_grad` and values that are copied."
         )
     if seen.idle and not (case.reading.backward_lines or case.reading.suspected):
         return (

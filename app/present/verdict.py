@@ -46,6 +46,8 @@ def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
             return "inconclusive"
         if causes and seen.from_run:
             return "confirmed"
+        if inconclusive.starved(seen):
+            return "inconclusive"
         return "unreproduced" if given else "healthy"
     if run is not None and run.tampered:  # what its records say is the script's own word
         return "likely" if causes else "inconclusive"

@@ -8,7 +8,7 @@ from sandbox.records import Reuse, Silent
 
 SHORT = 0.2  # of the time limit: training that does not end is followed for so long
 LONGER = 0.5  # where an error was given that it did not show
-STARVED = "unfed-parameters"
+STARVED, CONSTANT = "unfed-parameters", "constant-term"
 LONG = 0.4  # of the time limit: a run that took longer is not made again to follow a value
 
 
@@ -46,13 +46,14 @@ async def _run(case: Case, session: Session, mode: str, **more: object) -> RunRe
 
 
 async def run_for_changes(case: Case, first: RunResult, session: Session) -> RunResult:
-    """Behind a run that met a stale tensor or a lost graph, or starved parameters: with what a
-    second, slower one tells of the line that changed it, or lost it."""
+    """Behind a run that met a stale tensor, a lost graph, starved parameters, or terms of a loss
+    without a graph: with what a second, slower one tells of the line that changed or lost it."""
     if first.trace is None:
         return first
     starved = any(map(_is_starved, first.trace.silent))
     if first.trace.inplace is None and first.trace.missing is None and not starved:
-        return first
+        if first.trace.silent or first.trace.ended is None or not first.trace.ended.constant_terms:
+            return first
     second = await _run(case, session, "inplace")
     if second.trace is None:
         return first
@@ -65,7 +66,7 @@ async def run_for_changes(case: Case, first: RunResult, session: Session) -> Run
     lost = {tuple(s.params): s.at for s in second.trace.silent if s.kind == STARVED}
     found["silent"] = [
         s.model_copy(update={"at": lost.get(tuple(s.params))}) if _is_starved(s) else s
-        for s in first.trace.silent
+        for s in first.trace.silent or [s for s in second.trace.silent if s.kind == CONSTANT]
     ]
     return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
 

@@ -163,6 +163,11 @@ class Instruments:
         """Whether what losses aim at was seen to move with the weights."""
         return self.aims is not None and self.aims.moving
 
+    @property
+    def constant_terms(self) -> bool:
+        """Whether losses were seen to have terms without a graph."""
+        return self.silent is not None and self.silent.composed.constant_terms
+
     def explain(self, error: BaseException) -> None:
         """Tell in autograd's terms what ended the script."""
         if self.engine is not None and not self.inplace.explain(error):

@@ -17,8 +17,9 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from . import frames
+from .composed import CUT_TERM
 from .frames import Json
-from .graph import roots_of, walk
+from .graph import Node, roots_of, walk
 from .parameters import Parameters
 from .stamps import Clock
 
@@ -26,6 +27,9 @@ _torch: Any = torch
 KEPT = 50_000
 DEPTH, MANY = 4, 512  # of lists in each other, and what is looked at in them
 LOOKS, NODES = 4, 2000  # calls of one line whose graphs are looked through, and so far
+_SHAPED = re.compile(
+    r"(?:zeros|ones|empty|rand|randn|randint|full)_like|new_(?:zeros|ones|empty|full)"
+)
 _FACTORIES = ("tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor")
 
 
@@ -102,19 +106,21 @@ class LossLog(TorchFunctionMode):
                 self._put_into_leaf(call_name(func), arguments, outputs)
             elif any(tensor.grad_fn is not None for tensor in outputs):
                 self._pass_on(arguments)
+                self._add_up(call_name(func), arguments, outputs)
             return
         if call_name(func) == "data" and len(arguments) > 1:  # what it is set to
             for known in self._known(_tensors(arguments[1:]), ()):
                 self._put.note(known)
         name = call_name(func)
+        if _SHAPED.fullmatch(name):  # no value of theirs goes on
+            return
         if not outputs and name not in ("item", "tolist", "numpy", "__array__", "__float__"):
             return
+        if name in ("data", "detach") and outputs and arguments[0].is_leaf:
+            self._bare[id(outputs[0])] = weakref.ref(outputs[0])
         ended = self._ended(name, arguments)
         if ended is None:
             return
-        if name in ("data", "detach") and isinstance(arguments[0], torch.Tensor):
-            if arguments[0].is_leaf:
-                self._bare[id(outputs[0])] = weakref.ref(outputs[0])
         for tensor in outputs:
             self._tensors[id(tensor)] = (weakref.ref(tensor), ended)
         if not outputs:
@@ -138,7 +144,8 @@ class LossLog(TorchFunctionMode):
                 self._reckoned.note(ended)
             return ended
         frozen = self._frozen.among(inputs) if torch.is_grad_enabled() else None
-        return frozen or next(self._known(inputs, arguments), None)
+        known = sorted(self._known(inputs, arguments), key=lambda ended: ended.how == "grad")
+        return frozen or next(iter(known), None)
 
     def _known(self, inputs: Sequence[torch.Tensor], arguments: tuple[Any, ...]) -> Iterator[Ended]:
         """Where the graphs behind arguments ended: of tensors first, then of numbers."""
@@ -148,10 +155,24 @@ class LossLog(TorchFunctionMode):
 
     def _pass_on(self, arguments: tuple[Any, ...]) -> None:
         """Values without a graph go into one; round numbers are the script's own constants."""
+        for ended in self._without_graph(arguments):
+            self._passed_on.note(ended)
+
+    def _without_graph(self, arguments: tuple[Any, ...]) -> Iterator[Ended]:
+        """Where the graphs ended behind arguments that have none."""
         plain = [tensor for tensor in _tensors(arguments) if not tensor.requires_grad]
         given = tuple(a for a in arguments if not isinstance(a, float) or not _is_round(a))
-        for ended in self._known(plain, given):
-            self._passed_on.note(ended)
+        return self._known(plain, given)
+
+    def _add_up(
+        self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
+    ) -> None:
+        """A sum is told what it got without a graph."""
+        total = outputs[0]
+        if total.dim() == 0 and total.grad_fn is not None and re.search("add|sub", name):
+            if (ended := next(self._without_graph(arguments), None)) is not None:
+                node: Node = total.grad_fn
+                node.metadata[CUT_TERM] = ended
 
     def _put_into_leaf(
         self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]

@@ -76,6 +76,7 @@ class Session:
                 "truncated": self.instruments.notes,
                 "tampered": [*guard.found(), *self.instruments.tampered()][:16],
                 "moving_targets": self.instruments.moving_targets,
+                "constant_terms": self.instruments.constant_terms,
                 "records": self.emitter.written + 1,
             }
         )

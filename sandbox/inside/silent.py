@@ -11,6 +11,7 @@ import torch
 from . import frames
 from .aliases import Aliases
 from .ascents import Ascents
+from .composed import Composed
 from .deepening import GROWTH, Deepening
 from .emitter import Emitter
 from .engine import Call, Observer
@@ -56,6 +57,7 @@ class SilentWatch(Observer):
         self._uncleared = Uncleared()
         self._foreign = Foreign()
         self._ascents = Ascents(parameters)
+        self.composed = Composed(stamps, parameters)
         self._spent: dict[int, tuple[int, int]] = {}
         self._cleared: set[int] = set()  # parameters, at any time between a step and a walk
         self._stood: dict[int, tuple[float, float]] = {}  # values, as they were last
@@ -103,7 +105,9 @@ class SilentWatch(Observer):
                     self._stood[known.id] = values_of(tensor)
                 if known.id in self._leftover:
                     self._chain[known.id] = known.mark
-            if call.n <= self._until:
+            early = call.n <= self._until
+            self.composed.after(call, early=early)
+            if early:
                 self._foreign.after(call)
                 self._tell_uncleared(call)
                 self._tell_ascents(call)
@@ -201,6 +205,8 @@ class SilentWatch(Observer):
             names = [known.name for known in unread if known.name]
             told = {"at": None, "params": names[:64], "figures": [float(len(unread))]}
             self._tell("unfed-parameters", doubtful=True, **told)
+        for kind, detail, told in self.composed.found() if not self._told else ():
+            self._tell(kind, detail=detail, doubtful=True, **told)
 
     def _note_lost(self, owned: list[Known]) -> None:
         """Note where what came of parameters without a gradient lost its graph, while they live."""

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
+from analyzers.explain.moving import Target
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.reuse.story import Story
@@ -18,7 +19,7 @@ from analyzers.explain.reuse.targets import (
 from analyzers.explain.spots import hops_at, spot
 from analyzers.repair.blocks import joined, wrapped
 from analyzers.repair.cut.cutting import Cutting, kind_carried
-from analyzers.repair.cut.detaching import idiom_for
+from analyzers.repair.cut.detaching import TORCH, idiom_for
 from analyzers.repair.leaf.leaves import no_grad_header
 from analyzers.repair.sites.uses import uses
 from analyzers.source.calls import steps
@@ -95,6 +96,18 @@ def _weighs_log_probability(story: Story) -> bool:
                 if story.name in weight and story.name not in rest and rest & logs:
                     return True
     return False
+
+
+def constant(target: Target) -> Iterator[Proposal]:
+    """A loss's target without its graph: where it is made, else where it is given."""
+    editor = target.where.editor
+    if target.made is not None and len(target.made.targets) == 1:
+        edit = TORCH.at(editor, target.made.value)
+        title = f"Detach `{target.name}` where it is made"
+        yield Proposal("detach-target", title, (edit,), _FOR_LOSS, 0)
+    edit = TORCH.at(editor, target.given)
+    title = f"Give the loss a detached `{editor.text_of(target.given)}`"
+    yield Proposal("detach-target", title, (edit,), _FOR_LOSS, 1)
 
 
 def detach_at_use(story: Story, rank: int = 0) -> Iterator[Proposal]:

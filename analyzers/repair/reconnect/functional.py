@@ -7,7 +7,7 @@ graph; a functional call takes the value itself.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from analyzers.evidence import Place
@@ -97,11 +97,23 @@ def _put(where: Spot, project: Project) -> Iterator[tuple[Spot, Write]]:
         function = where.scope
         for module, call in calls_to(project, getattr(function, "name", "")):
             given = dict(arguments(call, where.module, function))
-            target, value = given.get(all_of.path[:-1]), given.get(spelled(all_of.value))
+            target, value = (
+                _known_as(all_of.path[:-1], given, call),
+                given.get(spelled(all_of.value)),
+            )
             at = module.statement_at(call.lineno, call.col_offset)
-            if target is not None and value is not None and isinstance(at, ast.Expr):
+            if target and value is not None and isinstance(at, ast.Expr):
                 there = Spot(module, at, Place(module.path, at.lineno))
-                yield there, Write(at, f"{spelled(target)}.", value)
+                yield there, Write(at, f"{target}.", value)
+
+
+def _known_as(path: str, given: Mapping[str, ast.expr], call: ast.Call) -> str:
+    """What a caller calls a module that its helper knows by this path: an argument of it, or a part
+    of the object that both belong to."""
+    if (argument := given.get(path)) is not None:
+        return spelled(argument)
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return f"{spelled(owner)}{path[4:]}" if owner is not None and path.startswith("self.") else ""
 
 
 def _sole_block(module: Module, statement: ast.stmt) -> ast.stmt:

@@ -1,0 +1,63 @@
+"""Targets that a loss trains, too: which of them the text means as constants."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzers.evidence import SilentFault
+from analyzers.explain.spots import Spot, spot
+from analyzers.source.flow import definitions, names_read, value_of
+from analyzers.source.project import Project, spelled
+from analyzers.source.trees import position, walk
+
+_DISCOUNT = re.compile(r"(?:.*\.)?_?(?:gamma|discount\w*|discounting|gam)", re.IGNORECASE)
+_TARGET = re.compile(r"(?:.*\.)?\w*(?:target|teacher|pseudo|bootstrap)\w*|td_\w+", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a loss is given to aim at: the expression in its call, and the statement that made it,
+    where that stands in the same function."""
+
+    where: Spot
+    given: ast.expr
+    made: ast.Assign | None
+
+    @property
+    def name(self) -> str:
+        return spelled(self.given) if isinstance(self.given, ast.Name | ast.Attribute) else ""
+
+
+def constant_target(fault: SilentFault, project: Project) -> Target | None:
+    """The target of the loss at a place, if it is discounted (bootstrapped from what the network
+    says of later), or goes by a target's name; None where nothing says that it is a constant."""
+    where = spot(project, fault.at)
+    for given in _targets(where) if where is not None else ():
+        assert where is not None
+        made = _made(where, given)
+        value = made.value if made is not None else given
+        discounted = any(map(_DISCOUNT.fullmatch, names_read(value)))
+        if discounted or (made is not None and _TARGET.fullmatch(spelled(given))):
+            return Target(where, given, made)
+    return None
+
+
+def _targets(where: Spot) -> Iterator[ast.expr]:
+    """The second arguments of the statement's calls, and those called so."""
+    for node in walk(where.statement):
+        if isinstance(node, ast.Call):
+            yield from (k.value for k in node.keywords if k.arg == "target")
+            yield from node.args[1:2]
+
+
+def _made(where: Spot, given: ast.expr) -> ast.Assign | None:
+    """The last statement in front that gave a name its value."""
+    before = [
+        statement
+        for statement in definitions(where.scope, spelled(given))
+        if position(statement) < position(where.statement) and value_of(statement) is not None
+    ]
+    return before[-1] if before and isinstance(before[-1], ast.Assign) else None
