@@ -129,6 +129,7 @@ class RunResult(Late):
     backend: str = ""
     walls: list[str] = Field([])
     dismissed: list[Silent] = Field([], description="in the trace; reading finds no such fault")
+    doubted: list[Silent] = Field([], description="doubtful, and reading finds no such fault")
 
     @property
     def ran_s(self) -> float:

@@ -130,7 +130,21 @@ def _why_healthy(case: Case, seen: Observation) -> str:
             f"The script runs clean as far as it was followed: {_seen(seen)} within the "
             f"time limit of {case.time_limit_s:g} s, and they show no fault of the catalogue."
         )
-    return f"The script runs clean ({_seen(seen)}), and shows no fault of the catalogue."
+    told = f"The script runs clean ({_seen(seen)}), and shows no fault of the catalogue."
+    return " ".join(filter(None, (told, _unused(seen))))
+
+
+def _unused(seen: Observation) -> str:
+    """Parameters that an optimizer holds and nothing was seen to use: that may be meant."""
+    doubted = seen.run.doubted if seen.run is not None else []
+    names = [name for d in doubted if d.kind == "unfed-parameters" for name in d.params]
+    if not names:
+        return ""
+    told = ", ".join(f"`{name}`" for name in names[:3]) + ", …" * (len(names) > 3)
+    return (
+        f"No backward call reaches {told}, which an optimizer holds: nothing that ran uses "
+        f"{'them' if len(names) > 1 else 'it'}. Is that meant?"
+    )
 
 
 def _seen(seen: Observation) -> str:

@@ -38,5 +38,7 @@ class Doubting:
         seen = list(zip(records, faults, strict=True))
         told = [record for record, fault in seen if fault or not record.doubtful]
         dismissed = [record for record, fault in seen if not fault and not record.doubtful]
+        doubted = [record for record, fault in seen if not fault and record.doubtful]
         trace = result.trace.model_copy(update={"silent": told})
-        return result.model_copy(update={"trace": trace, "dismissed": dismissed})
+        found = {"trace": trace, "dismissed": dismissed, "doubted": doubted}
+        return result.model_copy(update=found)
