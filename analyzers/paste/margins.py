@@ -1,4 +1,5 @@
-"""What stands left of pasted lines and is no part of them: quotation marks, line numbers."""
+"""What stands left of pasted lines and is no part of them: quotation marks, line numbers, who said
+them in a chat."""
 
 from __future__ import annotations
 
@@ -7,6 +8,10 @@ from collections.abc import Iterator, Sequence
 
 LEAST = 3  # lines in a row whose numbers rise by one
 _QUOTED = re.compile(r"[ \t]{0,3}>(?!>>)[ \t]?")
+_SAID = re.compile(  # `[09:41] mette: `, `09:41 <mette> `
+    r"[ \t]{0,4}(?:\[\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[AaPp][Mm])?\]|\d{1,2}:\d\d(?::\d\d)?)"
+    r"[ \t]{1,4}(?:<[^<>]{1,40}>|[\w@.-]{1,30}(?: [\w@.-]{1,30}){0,2}[ \t]?:)(?:[ \t]|$)"
+)
 _NUMBERED = re.compile(
     r"[ \t]{0,12}(?:\|[ \t]{0,8})?(?:-{1,12}>|=>|→|>)?[ \t]{0,12}"
     r"(\d{1,6})(?:[ \t]{0,8}[:|)]|(?=\s|$))(.*)"
@@ -24,6 +29,14 @@ def without_quotes(lines: Sequence[str]) -> list[str]:
                 assert match is not None
                 rows[at] = rows[at][match.end() :]
     return rows
+
+
+def without_speakers(lines: Sequence[str]) -> list[str]:
+    """The lines of a chat without who said them and when, where two or more begin with that."""
+    said = [_SAID.match(line) for line in lines]
+    if sum(match is not None for match in said) < 2:
+        return list(lines)
+    return [line[m.end() :] if m else line for line, m in zip(lines, said, strict=True)]
 
 
 def numbered(lines: Sequence[str]) -> list[range]:

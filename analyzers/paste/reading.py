@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from analyzers.paste.diffs import after_changes
 from analyzers.paste.layout import TAB, Code, laid_out
 from analyzers.paste.logical import Lines, Logical
-from analyzers.paste.margins import without_numbers
+from analyzers.paste.margins import without_numbers, without_speakers
 from analyzers.paste.parsing import is_python, is_sentence, opens_block, statement
 from analyzers.paste.pasted import Pasted
 from analyzers.paste.quoted import with_quoted
@@ -39,7 +39,7 @@ def pieces(lines: Sequence[str], skip: frozenset[int] = frozenset()) -> list[Pie
     any code is marked as such, only what is marked counts. A text that is too long has none."""
     if len(lines) > MAX_LINES:
         return []
-    lines = after_changes(without_numbers(lines, skip))
+    lines = after_changes(without_numbers(without_speakers(lines), skip))
     plain = [None if at in skip else line for at, line in enumerate(without_prompts(lines))]
     reader = _Reader(["" if line is None else line for line in plain], plain)
     with warnings.catch_warnings(action="ignore"):  # a paste's escapes are not ours

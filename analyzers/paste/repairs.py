@@ -8,16 +8,9 @@ from collections.abc import Iterator
 
 from analyzers.paste.parsing import is_sentence, statement
 from analyzers.paste.python2 import as_python_3
+from analyzers.source import typeset
 
 MAX_REPAIRED = 4000  # characters
-# What word processors, forums and other keyboards put in place of ASCII.
-_SIGNS = str.maketrans(
-    {
-        "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "\xa0": " ", "\u200b": None,
-        "\ufeff": None, "−": "-", "–": "-", "（": "(", "）": ")", "，": ",", "：": ":",
-        "；": ";", "＝": "=", "【": "[", "】": "]", "…": "...",
-    }
-)  # fmt: skip
 _REMARKS = ("//", "<--", "<-", "<==", "-->", "--->", "==>", "←", "→", "<<<")
 _DOTS = re.compile(r"\.{4,}")
 _LEFT_OUT = re.compile(r"(?:,[ \t]*)?\.\.\.(?=[ \t]*[,)])")  # of a signature
@@ -40,7 +33,7 @@ def repaired(text: str) -> str | None:
 
 def _attempts(text: str) -> Iterator[str]:
     yield text
-    plain = _DOTS.sub("...", html.unescape(text).translate(_SIGNS).strip())
+    plain = _DOTS.sub("...", typeset.plain(html.unescape(text)).strip())
     bare = _without_emphasis(plain)
     remarked = _with_comment(bare)
     yield from (plain, bare, remarked, as_python_3(bare), as_python_3(remarked), _with_colon(bare))

@@ -19,7 +19,7 @@ from analyzers.reading.facts import Facts
 from analyzers.reading.frames import Frame
 from analyzers.reading.gradients import Slots
 from analyzers.reading.graph import Binding, Lost, Node, Storage
-from analyzers.reading.tape import Tape
+from analyzers.reading.tape import LEAF, Tape
 from analyzers.reading.values import (
     KEEPS_NAMES,
     Gradient,
@@ -235,7 +235,7 @@ class Machine:
     def leaf_node(self, frame: Frame, lost: Lost | None = None) -> Node:
         """A node for something that requires a gradient and has no history; `lost`: what it was
         made of had one."""
-        node = self.tape.node("leaf", frame.place(), (), saves=False)
+        node = self.tape.node(LEAF, frame.place(), (), saves=False)
         node.leaf = node.strong = True
         node.ended = (lost,) if lost is not None else ()
         return node

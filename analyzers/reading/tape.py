@@ -8,6 +8,7 @@ from analyzers.reading.carriers import MAX_HOLDERS, carriers_of, holder_of, hold
 from analyzers.reading.graph import Found, Node, Storage, Walk
 
 MAX_JOINS = 8
+LEAF = "leaf"  # the op of what requires a gradient and has no history
 
 
 class Tape:

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from analyzers.evidence import Reading, SilentFault
+from analyzers.evidence import MissingGraph, Reading, SilentFault
 from analyzers.reading import read
+from analyzers.reading.tape import LEAF
 from analyzers.request.causes import Candidate
 from analyzers.source.project import FUNCTIONS, Project
 
@@ -30,9 +31,15 @@ def sound(
         if _ownerless(patched) > ownerless:
             continue
         after = read(patched, suspecting=suspecting)
-        if _mends(before, after) and before.sources <= after.sources:
+        if _mends(before, after) and _meant(before) <= after.sources:
             kept.append(candidate)
     return kept
+
+
+def _meant(reading: Reading) -> frozenset[str]:
+    """What learns, as the script means it: not what a lost graph leaves in the place of its own."""
+    lost = any(isinstance(piece, MissingGraph) for piece in reading.evidence)
+    return reading.sources - {LEAF} if lost else reading.sources
 
 
 def _ownerless(project: Project) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from analyzers.source import typeset
 from analyzers.tracebacks.model import Family, Part
 
 _OF_NO_LEAF = ".grad attribute of a tensor that is not a leaf"
@@ -81,7 +82,7 @@ _MARKUP = " \t*`_#>\"'?:-"
 
 def classify(part: Part) -> tuple[Family, str | None]:
     """The family of an error, and its kind where the message or the frames alone tell it."""
-    message = " ".join(part.message.lower().replace("’", "'").split())
+    message = " ".join(typeset.plain(part.message).lower().split())
     for family, kind, fragments in _KNOWN:
         if all(fragment in message for fragment in fragments):
             return family, kind or _kind(part, family)

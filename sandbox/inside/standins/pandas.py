@@ -13,12 +13,12 @@ import numpy as np
 
 from .columns import Row, Series
 from .configs import read_value
-from .noise import CLASSES, is_label
+from .noise import CLASSES, COLUMNS, is_label, shape_of_data
 from .nothing import NothingModule
 
 PROVIDES = ("pandas",)
 SAYS = "not installed here: a likeness of its tables"
-ROWS = 128
+ROWS, FEW = 128, 4
 
 Array = Any
 
@@ -67,7 +67,9 @@ class DataFrame:
     @classmethod
     def made_up(cls, file: Any) -> DataFrame:
         """A table of numbers with every column that is asked for."""
-        made = cls({f"x{n}": _numbers(f"x{n}") for n in range(4)})
+        shape = shape_of_data()
+        known = len(shape) == 2 and shape[1] != COLUMNS  # what the first layer takes
+        made = cls({f"x{n}": _numbers(f"x{n}") for n in range(shape[1] if known else FEW)})
         made._open = True
         return made
 

@@ -52,6 +52,18 @@ USUAL = {
     "contextmanager": "contextlib:contextmanager",
     "xrange": "builtins:range",
     "unicode": "builtins:str",
+    "Path": "pathlib:Path",
+    "SummaryWriter": "torch.utils.tensorboard:SummaryWriter",
+    "train_test_split": "sklearn.model_selection:train_test_split",
+    "KFold": "sklearn.model_selection:KFold",
+    **{
+        name: f"sklearn.preprocessing:{name}"
+        for name in ("StandardScaler", "MinMaxScaler", "LabelEncoder", "OneHotEncoder")
+    },
+    **{
+        name: f"transformers:{name}"
+        for name in ("AutoModel", "AutoTokenizer", "BertModel", "BertTokenizer")
+    },
     **{name: f"torch.optim:{name}" for name in ("Adam", "AdamW", "SGD", "RMSprop", "LBFGS")},
     **{name: f"typing:{name}" for name in ("Any", "Callable", "Dict", "List", "Optional", "Tuple")},
     **{name: name for name in ("math", "os", "random", "sys", "time", "copy", "json", "re")},

@@ -149,11 +149,18 @@ class Paths(ast.NodeVisitor):
         self.visit(node.value)
         for target in node.targets:
             if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                for one, value in zip(target.elts, node.value.elts, strict=False):
-                    self._bind(one, self.path(value))
+                self._bind_parts(target, node.value)
             else:
                 self._bind(target, self.path(node.value), self._items(node.value))
                 self._taken_apart(target, node.value)
+
+    def _bind_parts(self, target: ast.expr, value: ast.expr) -> None:
+        """Bind a target to a value; of two that are both written out, part by part."""
+        if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+            for one, part in zip(target.elts, value.elts, strict=False):
+                self._bind_parts(one, part)
+        else:
+            self._bind(target, self.path(value))
 
     def _taken_apart(self, target: ast.expr, value: ast.expr) -> None:
         """`a, b = (f(x) for x in y)` says how many there are in `y`, which is no loader then."""
@@ -170,8 +177,8 @@ class Paths(ast.NodeVisitor):
     def visit_For(self, node: ast.For) -> None:
         self.visit(node.iter)
         each = node.iter.elts if isinstance(node.iter, ast.Tuple | ast.List) else []
-        for one in each[:-1][:MOST] if isinstance(node.target, ast.Name) else ():
-            self._bind(node.target, self.path(one))  # what is done to each of some names
+        for one in each[:-1][:MOST]:
+            self._bind_parts(node.target, one)  # what is done to each of some names
             for statement in node.body:
                 self.visit(statement)
         self._bind_item(node.target, node.iter)
@@ -241,7 +248,7 @@ class Paths(ast.NodeVisitor):
                 self._bind_item(target, inner)
                 return
             case ast.Tuple(elts=[*_, last]) | ast.List(elts=[*_, last]):
-                self._bind(target, self.path(last))
+                self._bind_parts(target, last)
                 return
         path = self.path(iterated)
         if path is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from .methods import fits
 from .paths import Paths
 from .uses import NUMERIC, OF_TWO, Use, last_name, root, with_any_item
 
@@ -31,7 +32,7 @@ class Uses(Paths, ast.NodeVisitor):
             use.called.append(node)
         if isinstance(node.func, ast.Attribute):
             if (holder := self.use(node.func.value)) is not None:
-                holder.methods.add(node.func.attr)
+                holder.methods.add(node.func.attr if fits(node) else f"{node.func.attr}(…)")
         self._hand_over(node)
         name = last_name(node.func)
         if name == "range" and node.args:

@@ -224,6 +224,7 @@ class Scout:
                 whole=plan.whole,
                 skip=plan.skip,
                 weights=plan.weights,
+                optional=plan.optional,
             )
 
     def _judged(self, plan: Plan, trial: Trial) -> Outcome | None:
@@ -255,7 +256,9 @@ class Scout:
         if trial.failure is None:
             return
         said = str(trial.failure.error)
+        left_out = self._choices.optional and not plan.optional and "NoneType" in said
         guesses = chain(
+            [replace(plan, optional=True)] if left_out else [],
             shapes.mended(plan, trial.failure),
             # what gave the loss learns
             [replace(plan, weights=True)] if kind_of(said)[0] == "graphless" else [],

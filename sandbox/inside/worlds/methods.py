@@ -1,0 +1,33 @@
+"""Whether a call could be that of a tensor's method, by what torch says of its arguments."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+
+import torch
+
+
+def fits(call: ast.Call) -> bool:
+    """Whether some form of the tensor method of that name takes so many arguments, and those of
+    these names: `log.add(loss=loss)` is no sum. What torch says nothing of may be one."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    forms = _forms(name)
+    if not forms or any(isinstance(argument, ast.Starred) for argument in call.args):
+        return True
+    words = {keyword.arg for keyword in call.keywords if keyword.arg}
+    return any(words <= names and len(call.args) <= most for names, most in forms)
+
+
+@cache
+def _forms(name: str) -> tuple[tuple[frozenset[str], float], ...]:
+    """For each form of a method the names of its arguments, and how many may come without."""
+    packet = getattr(torch.ops.aten, name, None) if name.isidentifier() else None
+    found = []
+    for overload in packet.overloads() if packet is not None else ():
+        arguments = getattr(packet, overload)._schema.arguments[1:]
+        plain = [one for one in arguments if not one.kwarg_only]
+        sizes = any("int" in str(one.type).lower() for one in plain[:1])
+        most = float("inf") if sizes else len(plain)
+        found.append((frozenset(one.name for one in arguments), most))
+    return tuple(found)
