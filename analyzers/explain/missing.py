@@ -14,7 +14,15 @@ from analyzers.source.flow import bindings, mentions, rebinds, run_around, value
 from analyzers.source.project import Project
 
 Kind = Literal[
-    "detached", "non-scalar", "rebound", "nonleaf", "unused", "flat-input", "numpy", "deepcopy"
+    "detached",
+    "non-scalar",
+    "rebound",
+    "nonleaf",
+    "unused",
+    "starved",
+    "flat-input",
+    "numpy",
+    "deepcopy",
 ]
 
 # PyTorch's own wordings, old and new, and what each is about.
@@ -33,6 +41,7 @@ _LOSSES: dict[str, Kind] = {
     "non-scalar": "non-scalar",
     "deepcopy": "deepcopy",
     "unused": "unused",
+    "starved": "starved",
     "rebound": "rebound",
 }
 

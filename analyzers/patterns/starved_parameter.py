@@ -41,12 +41,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.evidence import Evidence
+from analyzers.certainty import Certainty
+from analyzers.evidence import Evidence, MissingGraph, Place
+from analyzers.explain import missing
+from analyzers.explain.missing import kind_of
 from analyzers.explain.pattern import Carrier, Match, Proposal
+from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
+from analyzers.explain.spots import spot
 from analyzers.repair.reconnect.fed import fed_again
+from analyzers.repair.reconnect.recording import recording, switched_off_at, where_switched_off
 from analyzers.repair.reconnect.starving import Cut, cuts_behind
+from analyzers.repair.reconnect.uncutting import without_cut
 from analyzers.source.project import Project
 
 NAME = "starved-parameter"
@@ -58,6 +65,8 @@ SEEN_AS = "unfed-parameters"
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """Parameters of an optimizer were never reached; a cut on their way is the place."""
+    if isinstance(evidence, MissingGraph):
+        return _missed(evidence, project)
     fault = silent(evidence, SEEN_AS)
     if fault is None:
         return None
@@ -76,13 +85,36 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     return found
 
 
+def _missed(evidence: MissingGraph, project: Project) -> Match | None:
+    """A gradient that the script reads is None, and a run has seen where that was lost."""
+    if kind_of(evidence, project) != "starved":
+        return None
+    where = where_switched_off(evidence.ended_stack, project)
+    off = switched_off_at(where) if where is not None else None
+    place = Place(where.module.path, off) if where is not None and off else None
+    return missing.matched(NAME, evidence, Certainty.CERTAIN, place)
+
+
 def explain(match: Match, project: Project) -> str:
     """Which parameters, cut off where."""
+    if isinstance(match.evidence, MissingGraph):
+        name = f"`{match.carrier.name}`" if match.carrier else "a parameter"
+        return (
+            f"The gradient of {name} is None where the script reads it: what was computed of it "
+            f"lost its graph at {line(match.location, project)}."
+        )
     return f"No gradient reaches these parameters. {measured(match, project)}"
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Each cut taken away."""
+    if isinstance(match.evidence, MissingGraph):
+        lost = where_switched_off(match.evidence.ended_stack, project)
+        lost = lost or spot(project, match.evidence.ended_at)
+        if lost is not None:
+            yield from without_cut(lost)
+            yield from recording(lost, project)
+        return
     found = match.facts.get("cuts", [])
     assert isinstance(found, list)
     cuts = [cut for cut in found if isinstance(cut, Cut)]

@@ -7,8 +7,8 @@ import re
 import sys
 import weakref
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from types import FrameType
 from typing import Any
@@ -139,13 +139,15 @@ class LossLog(TorchFunctionMode):
             how = name if plain or torch.is_grad_enabled() else "no_grad"
             stack = tuple(frames.stack(frame)) if how == "no_grad" else ()
             at = frames.place(frame) if frame is not None else None
-            ended = Ended(at, how, name, stack, self._leaves(at, name, inputs))
+            ended = _with_leaves(
+                Ended(at, how, name, stack, self._leaves(at, name, inputs)), self._known(inputs, ())
+            )
             if name in ("__float__", "__array__") and frame is not None and _reckons(frame):
                 self._reckoned.note(ended)
             return ended
         frozen = self._frozen.among(inputs) if torch.is_grad_enabled() else None
         known = sorted(self._known(inputs, arguments), key=lambda ended: ended.how == "grad")
-        return frozen or next(iter(known), None)
+        return frozen or (_with_leaves(known[0], known[1:]) if known else None)
 
     def _known(self, inputs: Sequence[torch.Tensor], arguments: tuple[Any, ...]) -> Iterator[Ended]:
         """Where the graphs behind arguments ended: of tensors first, then of numbers."""
@@ -197,7 +199,8 @@ class LossLog(TorchFunctionMode):
         line = (at["file"], at["line"], name) if at is not None else name
         if line in self._looked or len(self._looked) < KEPT:
             self._looked[line] += 1
-        found = {id(t): t for t in inputs if t.requires_grad and t.is_leaf}
+        bases = (t if t._base is None else t._base for t in inputs if t.requires_grad)
+        found = {id(base): base for base in bases if base.is_leaf}  # a view's own, if unrecorded
         if 0 < self._looked[line] <= LOOKS:
             below = walk(roots_of(inputs), NODES)
             found |= {id(leaf.variable): leaf.variable for _, leaf in below.leaves}
@@ -245,6 +248,12 @@ class _Frozen:
             if known is not None and known() is tensor and visits < Clock.visits:
                 return ended
         return None
+
+
+def _with_leaves(ended: Ended, others: Iterable[Ended]) -> Ended:
+    """An end of a graph that speaks for others, too, with what had fed those."""
+    more = dict.fromkeys((*ended.leaves, *(leaf for other in others for leaf in other.leaves)))
+    return ended if len(more) == len(ended.leaves) else replace(ended, leaves=(*more,)[:MANY])
 
 
 def _is_round(number: float) -> bool:

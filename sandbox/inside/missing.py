@@ -168,6 +168,8 @@ class MissingWatch(Observer):
         ended = next((e for _, t in subjects if (e := self._ended(t)) is not None), None)
         if ended is not None and how in ("unknown", "leaf"):
             how = ended.how
+        if ended is not None and how == "unused" and ended.how != "nonleaf":
+            how = "starved"
         shape = [int(n) for n in subjects[0][1].shape] if subjects else []
         return {
             "holders": [name.record("now") for name, _ in subjects if name is not None][:32],
@@ -179,12 +181,16 @@ class MissingWatch(Observer):
         }
 
     def _ended(self, tensor: torch.Tensor) -> Ended | None:
-        """Where the tensor's graph ended; of one that has a graph, where it was made."""
+        """Where the tensor's graph ended; of one that has a graph, where it was made; of a leaf,
+        where what came of it lost its graph."""
         if tensor.grad_fn is not None:
             stamp = self._stamps.of(tensor.grad_fn)
             made = stamp.at if stamp is not None else None
             return Ended(made, "nonleaf", str(tensor.grad_fn.name()))
-        return self._log.of(tensor) if self._log is not None else None
+        if self._log is None:
+            return None
+        learns = tensor.is_leaf and tensor.requires_grad
+        return self._log.of_leaf(tensor) if learns else self._log.of(tensor)
 
 
 def _tensors(values: Iterator[tuple[Name, Any]]) -> Iterator[tuple[Name, torch.Tensor]]:

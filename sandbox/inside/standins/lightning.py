@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import wraps
 from itertools import islice
 from types import ModuleType
 from typing import Any
@@ -11,11 +12,33 @@ import torch
 from torch import nn
 
 from .configs import Config
+from .finding import Report, when_imported
 from .nothing import Nothing, NothingModule
 
 PROVIDES = ("lightning", "pytorch_lightning", "lightning_fabric")
 SAYS = "not installed here: a likeness of its trainer makes a few steps"
 EPOCHS, BATCHES = 2, 6
+_OF_ACCELERATORS = frozenset({"strategy", "precision", "sync_batchnorm", "num_nodes"})
+
+
+def install(report: Report) -> None:
+    """The real trainer, where that is installed, trains on the CPU, whatever it is told to want."""
+
+    def on_the_cpu(module: Any) -> None:
+        trainer, original = module.Trainer, module.Trainer.__init__
+
+        @wraps(original)
+        def init(self: Any, *args: Any, **kwargs: Any) -> None:
+            if kwargs.get("accelerator", "auto") not in ("auto", "cpu"):
+                report("cuda", "the trainer stays on the CPU")
+                kwargs |= {"accelerator": "cpu", "devices": 1}
+                kwargs = {k: v for k, v in kwargs.items() if k not in _OF_ACCELERATORS}
+            original(self, *args, **kwargs)
+
+        trainer.__init__ = init
+
+    for package in ("lightning.pytorch", "pytorch_lightning"):
+        when_imported(f"{package}.trainer.trainer", on_the_cpu)
 
 
 class LightningModule(nn.Module):

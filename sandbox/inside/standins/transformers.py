@@ -24,6 +24,13 @@ class Encoding(Config):
     def to(self, *args: Any, **kwargs: Any) -> Encoding:
         return self
 
+    def word_ids(self, batch_index: int = 0) -> list[int | None]:
+        """The word that each token is of; None for the marks around them."""
+        rows = torch.as_tensor(self["attention_mask"])
+        row = rows[batch_index] if rows.dim() > 1 else rows
+        last = int(row.sum()) - 1
+        return [n - 1 if 0 < n < last else None for n in range(len(row))]
+
 
 class Output(Config):
     """What a model gives: by name, by attribute, or by position among those that are there."""
@@ -76,7 +83,10 @@ class Tokenizer:
 
     def __call__(self, text: Any = "", pair: Any = None, *args: Any, **kwargs: Any) -> Encoding:
         texts = [text] if isinstance(text, str) else list(text)
-        rows = [self.encode(str(one)) for one in texts]
+        if kwargs.get("is_split_into_words") and texts and isinstance(texts[0], str):
+            texts = [" ".join(texts)]
+        said = (" ".join(map(str, one)) if isinstance(one, list | tuple) else one for one in texts)
+        rows = [self.encode(str(one)) for one in said]
         limit = kwargs.get("max_length") or 64
         padded = kwargs.get("padding") == "max_length"
         length = limit if padded else min(max(map(len, rows)), limit)
@@ -108,6 +118,21 @@ class ModelConfig(Config):
         return cls(**kwargs)
 
 
+class Attention(nn.Module):
+    """One head, with the parts by the names that adapters look for."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.query, self.key = nn.Linear(width, width), nn.Linear(width, width)
+        self.value, self.dense = nn.Linear(width, width), nn.Linear(width, width)
+
+    def forward(self, x: Any) -> Any:
+        given = nn.functional.scaled_dot_product_attention(
+            self.query(x), self.key(x), self.value(x)
+        )
+        return x + self.dense(given)
+
+
 class Model(nn.Module):
     """Embeddings, one layer, and the head that the class's name asks for."""
 
@@ -118,7 +143,7 @@ class Model(nn.Module):
         self.config = config if isinstance(config, dict) else ModelConfig(**kwargs)
         width = int(self.config.get("hidden_size") or WIDTH)
         self.embeddings = nn.Embedding(WORDS, width)
-        self.encoder = nn.Sequential(nn.Linear(width, width), nn.Tanh())
+        self.encoder = nn.Sequential(Attention(width), nn.Tanh())
         labels = int(self.config.get("num_labels") or 2)
         if self.head_kind:
             self.classifier = nn.Linear(width, WORDS if "LM" in self.head_kind else labels)

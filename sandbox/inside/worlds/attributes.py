@@ -45,7 +45,8 @@ class Attributes:
             return lambda loss, *args, **kwargs: loss.backward(*args, **kwargs)
         use = self._world.use(f"{path}.step")
         if name == "step" and use.called and use.called[0].args:
-            if not self._world.use(f"{path}.step()").names:  # else what it gives is used
+            given = self._world.use(f"{path}.step()")
+            if not (given.names or given.parts):  # else what it gives is used
                 return _step
         return self._world.load(f"{path}.{name}", frames.user_frame(sys._getframe(1)))
 

@@ -28,11 +28,12 @@ _OPTIMIZER = re.compile(r"opt|adam|sgd|solver|rmsprop|_d$|_g$")
 _CRITERION = re.compile(r"loss|crit(?!ic)|bce|mse|^ce$|xent|entropy|nll|objective|penalty")
 _MODULE = re.compile(
     r"net|model|encod|decod|gen|disc|actor|critic|policy|rnn|lstm|gru|embed|attention|layer|conv"
-    r"|fc|linear|head|tower|mlp|classif|backbone|bert|transformer|student|teacher|agent|vae|gan|block|proj"
+    r"|fc|linear|head|tower|mlp|classif|backbone|bert|transformer|student|teacher|agent|vae|gan|block|proj|online"
 )
 _LOADER = re.compile(r"load|dataset|batches|_dl$|^dl$|train_data|iterator")
 _SETTINGS: tuple[tuple[str, float], ...] = (  # names that no tensor has
     (r"^lr|_lr$|learning_?rate|^eta$", 1e-3),
+    (r"warm_?up|burn_?in|learning_?starts|start_(steps|train|learn)", 1),
     (r"epoch", 2),  # so that what stands behind all of them is come to, too
     (r"iters?$|iterations|max_steps|num_steps|n_steps|episodes|n_critic", 3),
     (r"batch_?size|^bs$", 4),

@@ -114,6 +114,8 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         yield from of_rows(failure.args)
         yield from of_numbers(failure.args, int(found[1]), int(found[2]))
         yield from of_more(failure.args)
+    if found := re.search(r"expected index \[(\d+).*no larger than self \[(\d+)", message):
+        yield from of_numbers(failure.args, int(found[1]), int(found[2]))
     if found := re.search(_EXPANDED, message):  # what is written to has too few, or too many
         yield from of_numbers(failure.args, int(found[1]), int(found[2]))
 
@@ -226,6 +228,7 @@ def _of_one(failure: Failure) -> Iterator[tuple[str, Wished]]:
         path = came_of(tensor)
         shape = shape_of(path) if path else []
         if path and len(shape) > 1 and shape[0] == tensor.numel():
+            yield path, [1, *shape[1:]]
             yield path, shape[1:]
         elif path and 0 < tensor.dim() < len(shape):
             yield path, shape[: -tensor.dim()]
