@@ -103,10 +103,12 @@ async def _completed(case: Case, session: Session) -> Observation:
         if seen := observed(raised):
             evidence = merged(seen, case.reading.evidence)
             return Observation(run, run.trace, evidence, plan=plan)
-    walked = run.raised is None and len_backwards(run) > 1
-    if not walked or given or run.trace is None:
-        return Observation(run, run.trace, _relevant(case), plan=plan)
-    return Observation(run, run.trace, silent_by_itself(run.trace, case), plan=plan)
+    trace = run.trace
+    told_without = trace is not None and bool(trace.silent) and not len_backwards(run)
+    ran = run.raised is None and (len_backwards(run) > 1 or told_without)
+    if not ran or given or trace is None:
+        return Observation(run, trace, _relevant(case), plan=plan)
+    return Observation(run, trace, silent_by_itself(trace, case), plan=plan)
 
 
 def _went_on(run: RunResult | None) -> bool:

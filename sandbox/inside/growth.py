@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from .engine import Call
 from .frames import Json
@@ -15,6 +16,7 @@ from .stamps import Stamps, number_of
 
 LOOKS = (3, 5, 7, 10, 14, 20, 28, 40)  # passes of one line at which kept graphs are measured
 GROWN = 3  # looks that show growth; what an epoch adds to does not grow at each
+GATHERED = 4  # times that a line has added to a graph which nothing walks
 HELD = 64  # names whose graphs are looked into
 BUDGET, DEPTH = 2000, 5  # of a search; logs lie deep: `model.layers.log.maps[layer][-1]`
 UNUSED = "no backward has used any of it"
@@ -138,3 +140,24 @@ def _told(call: Call, key: Key, name: Name, sizes: list[int]) -> Json:
         holders.append(whole)  # what of it keeps the graph: `meters['loss'].total` of `meters`
     figures = [float(size) for size in sizes]
     return {"at": visit["at"], "visit": visit, "holders": holders, "figures": figures}
+
+
+def gathered(stamps: Stamps) -> Json | None:
+    """What to tell, at the end of a script that has walked nothing, of a name whose graph one line
+    has added to again and again: an evaluation that sums up its losses."""
+    search = Search(lambda t: t.grad_fn is not None, budget=BUDGET, depth=DEPTH)
+    for name, tensor in search.around(None):
+        top, nodes = stamps.of(tensor.grad_fn), walk([(tensor.grad_fn, 0)]).nodes
+        if top is not None and top.at is not None and _passes(stamps, nodes, top.at) >= GATHERED:
+            told = {"holders": [name.record("now")], "figures": [float(len(nodes))]}
+            return {"at": top.at, **told}
+    return None
+
+
+def _passes(stamps: Stamps, nodes: list[Node], at: Json) -> int:
+    """How often the script came to a line, as far as other lines made nodes in between."""
+    made = [stamp.at for node in sorted(nodes, key=number_of) if (stamp := stamps.of(node))]
+    here = [
+        one is not None and (one["file"], one["line"]) == (at["file"], at["line"]) for one in made
+    ]
+    return sum(now and not before for before, now in pairwise([False, *here]))

@@ -17,7 +17,7 @@ from .emitter import Emitter
 from .engine import Call, Observer
 from .foreign import Foreign
 from .frames import Json
-from .growth import UNUSED, Growth
+from .growth import UNUSED, Growth, gathered
 from .holders import Search
 from .losses import LossLog
 from .parameters import Known, Parameters, values_of
@@ -198,6 +198,8 @@ class SilentWatch(Observer):
                 told |= {"visit": self._idle.record(), "detail": IDLE}
             self._tell("unfed-parameters", **told)
         if not self._told and (growing := self._growth.doubted()) is not None:
+            self._tell("growing-graph", detail=UNUSED, doubtful=True, **growing)
+        if not Clock.visits and (growing := gathered(self._stamps)) is not None:
             self._tell("growing-graph", detail=UNUSED, doubtful=True, **growing)
         if not self._told:
             self._tell_gathering()

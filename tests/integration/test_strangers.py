@@ -111,6 +111,13 @@ MENDED = [
     "batch76/aliased_grad/pottery_agem",
     "batch76/growing_history/rope_wear_validation",
     "batch76/starved_parameter/grey_box_greenhouse",
+    "batch77/detached_loss/glider_world_model",
+    "batch79/detached_loss/tea_seasons",
+    "batch79/higher_order/zeolite_forces",
+    "batch79/missing_zero_grad/seedling_sam",
+    "batch79/starved_parameter/violin_rooms",
+    "batch79/stored_graph/lock_keeper_ppo",
+    "batch79/undetached_target/orchard_successor",
 ]
 
 

@@ -20,6 +20,7 @@ from sandbox.inside.worlds.entries import (
 from sandbox.inside.worlds.families import kind_of
 from sandbox.inside.worlds.kinds import of_another_kind
 from sandbox.inside.worlds.lineage import remembered
+from sandbox.inside.worlds.methods import fits
 from sandbox.inside.worlds.plan import Plan
 from sandbox.inside.worlds.reading import Uses
 from sandbox.records import Plan as Told
@@ -253,3 +254,33 @@ def test_what_is_walked_and_does_not_learn_is_of_a_parameter() -> None:
     loss = remembered((heat * batch).sum(), (heat, batch))
     failure = shapes.Failure(RuntimeError(said), "backward", (loss,))
     assert [plan.kinds for plan in shapes.mended(Plan(), failure)] == [{"self.heat": "leaf"}]
+
+
+def test_a_loop_over_pairs_does_the_same_to_the_parts_of_each() -> None:
+    text = (
+        "for opt, loss in ((a_opt, one), (b_opt, two)):\n    opt.zero_grad()\n    loss.backward()\n"
+    )
+    found = roles_in(text)
+    assert (found["a_opt"], found["b_opt"]) == ("optimizer", "optimizer")
+    assert (found["one"], found["two"]) == ("loss", "loss")
+
+
+@pytest.mark.parametrize(
+    ("call", "fitting"),
+    [
+        ("x.add(y, alpha=2)", True),
+        ("x.sum(dim=1, keepdim=True)", True),
+        ("x.view(2, 3, 4)", True),
+        ("x.nobody_knows(1, 2)", True),
+        ("x.add(loss=y)", False),
+        ("x.softmax(a, b, c, d)", False),
+    ],
+)
+def test_whether_a_call_could_be_that_of_a_tensor(call: str, fitting: bool) -> None:
+    node = ast.parse(call, mode="eval").body
+    assert isinstance(node, ast.Call)
+    assert fits(node) is fitting
+
+
+def test_what_takes_words_that_no_tensor_takes_is_none() -> None:
+    assert roles_in("log.add(q=one, p=two)\n")["log"] == "holder"

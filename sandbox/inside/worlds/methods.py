@@ -27,7 +27,7 @@ def _forms(name: str) -> tuple[tuple[frozenset[str], float], ...]:
     for overload in packet.overloads() if packet is not None else ():
         arguments = getattr(packet, overload)._schema.arguments[1:]
         plain = [one for one in arguments if not one.kwarg_only]
-        sizes = any("int" in str(one.type).lower() for one in plain[:1])
+        sizes = any(str(one.type).startswith("List") for one in plain[:1])
         most = float("inf") if sizes else len(plain)
         found.append((frozenset(one.name for one in arguments), most))
     return tuple(found)

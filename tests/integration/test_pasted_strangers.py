@@ -1,0 +1,36 @@
+"""What people paste that was missed at first contact and is right now: the cause, its line, and
+where it says so a fix that was tested."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.asking import RUNNING, ask
+from benchmarks.pasted import items, score
+
+BATCHES = Path(__file__).parents[1] / "first_contact"
+MENDED = [
+    ("batch72/frag_01", True),
+    ("batch72/frag_02", False),
+    ("batch78/frag_03", True),
+    ("batch78/proj_01", True),
+    ("batch80/frag_01", True),
+    ("batch80/frag_02", False),
+    ("batch80/frag_03", False),
+    ("batch80/frag_05", False),
+    ("batch80/frag_06", True),
+    ("batch80/proj_01", True),
+]
+
+
+@pytest.mark.parametrize(("name", "tested"), MENDED)
+async def test_what_was_missed_is_right_now(name: str, *, tested: bool) -> None:
+    batch, _, wanted = name.partition("/")
+    item = next(item for item in items(BATCHES / batch) if item.name == wanted)
+    found = (await ask([item.request], [RUNNING]))[RUNNING][0]
+    judged = score(item, found)
+    assert judged.cause, judged.told
+    assert judged.line, judged.told
+    assert judged.tested or not tested, judged.told

@@ -1,0 +1,196 @@
+"""What losses are made of, and what is frozen, moved or read between two of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tracing import Tracing
+
+HEAD = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("1.0 + 0.9 * net(later)", ["moving-target"]),
+        ("1.0 + 0.9 * net(later).detach()", []),
+        ("nn.Linear(3, 1)(later)", []),  # of another network, which nothing trains
+    ],
+)
+def test_a_loss_that_trains_its_own_target(traced: Tracing, target: str, told: list[str]) -> None:
+    script = f"""\
+for _ in range(6):
+    now, later = torch.randn(5, 3), torch.randn(5, 3)
+    target = {target}
+    loss = F.mse_loss(net(now), target)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    found = traced(HEAD + script).trace.silent
+    assert [(fault.kind, fault.doubtful) for fault in found] == [(kind, True) for kind in told]
+    assert [fault.at.line for fault in found if fault.at] == [10] * len(told)
+
+
+@pytest.mark.parametrize(
+    ("term", "line"),
+    [
+        ("p.data.square().sum()", 12),
+        ("p.detach().square().sum()", 12),
+        ("p.square().sum()", None),
+        ("torch.zeros_like(p).sum()", None),  # nothing of the weight's is in it
+    ],
+)
+def test_a_term_that_adds_a_number_and_no_gradient(
+    traced: Tracing, term: str, line: int | None
+) -> None:
+    script = f"""\
+for _ in range(6):
+    loss = net(torch.randn(5, 3)).square().mean()
+    optimizer.zero_grad()
+    penalty = 0.0
+    for p in net.parameters():
+        penalty = penalty + {term}
+    (loss + 0.01 * penalty).backward()
+    optimizer.step()
+"""
+    first = traced(HEAD + script).trace
+    assert first.ended is not None
+    assert not first.silent
+    slower = traced(HEAD + script, mode="inplace").trace
+    found = [fault for fault in slower.silent if fault.kind == "constant-term"]
+    assert [fault.at.line for fault in found if fault.at] == ([line] if line else [])
+    if line:
+        assert first.ended.constant_terms
+
+
+@pytest.mark.parametrize(("clear", "told"), [("optimizer.zero_grad()", False), ("pass", True)])
+def test_a_gradient_that_has_moved_its_weights_and_is_added_to(
+    traced: Tracing, clear: str, told: bool
+) -> None:
+    script = f"""\
+for _ in range(6):
+    x = torch.randn(5, 3)
+    optimizer.zero_grad()
+    net(x).square().mean().backward()
+    with torch.no_grad():
+        kept = [p.clone() for p in net.parameters()]
+        for p in net.parameters():
+            p.add_(p.grad, alpha=0.05)
+    {clear}
+    net(x).square().mean().backward()
+    with torch.no_grad():
+        for p, old in zip(net.parameters(), kept):
+            p.copy_(old)
+    optimizer.step()
+"""
+    found = traced(HEAD + script).trace.silent
+    assert [fault.kind for fault in found] == ["uncleared-gradients"] * told
+    assert [fault.at.line for fault in found if fault.at] == [16] * told
+
+
+@pytest.mark.parametrize(
+    ("freeze", "line"),
+    [
+        ("for p in net.parameters():\n        p.requires_grad_(False)", 15),
+        ("net.requires_grad_(False)", 14),
+        ("net[0].weight.requires_grad = False; net.requires_grad_(False)", 14),
+    ],
+)
+def test_what_had_learnt_and_was_frozen_is_where_the_graph_ends(
+    traced: Tracing, freeze: str, line: int
+) -> None:
+    script = f"""\
+pilot = nn.Linear(3, 3)
+steering = torch.optim.SGD(pilot.parameters(), lr=0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    net(torch.randn(5, 3)).square().mean().backward()
+    optimizer.step()
+    steering.zero_grad()
+    {freeze}
+    net(pilot(torch.randn(5, 3))).square().mean().backward()
+    steering.step()
+"""
+    missing = traced(HEAD + script, mode="inplace").trace.missing
+    assert missing is not None
+    assert missing.ended_at is not None
+    assert (missing.how, missing.ended_at.line) == ("frozen", line)
+
+
+def test_what_is_frozen_for_the_walk_at_hand_ends_no_graph(traced: Tracing) -> None:
+    script = """\
+pilot = nn.Linear(3, 3)
+optimizer.zero_grad()
+net(torch.randn(5, 3)).square().mean().backward()
+net.requires_grad_(False)
+with torch.no_grad():
+    course = pilot(torch.randn(5, 3))
+net(course).square().mean().backward()
+"""
+    missing = traced(HEAD + script, mode="inplace").trace.missing
+    assert missing is not None
+    assert missing.ended_at is not None
+    assert (missing.how, missing.ended_at.line) == ("no_grad", 12)
+
+
+@pytest.mark.parametrize("matrix", ["weight", "weight.t().t()"])
+def test_a_gradient_that_is_none_where_it_is_read(traced: Tracing, matrix: str) -> None:
+    script = f"""\
+stem = nn.Linear(3, 3)
+for _ in range(2):
+    with torch.no_grad():
+        coded = torch.randn(5, 3) @ stem.{matrix} @ stem.{matrix}
+    net(coded).square().mean().backward()
+    print(stem.weight.grad.norm())
+"""
+    missing = traced(HEAD + script, mode="inplace").trace.missing
+    assert missing is not None
+    assert missing.ended_at is not None
+    assert (missing.how, missing.ended_at.line) == ("starved", 10)
+
+
+def test_weights_written_past_their_graph_into_what_is_frozen(traced: Tracing) -> None:
+    script = """\
+writer, head = nn.Linear(2, 4), nn.Linear(4, 1, bias=False).requires_grad_(False)
+optimizer = torch.optim.SGD([*net.parameters(), *writer.parameters()], lr=0.1)
+for _ in range(4):
+    made = writer(torch.randn(2)).view(1, 4)
+    head.weight.data.copy_(made)
+    loss = (net(torch.randn(5, 3)) + head(torch.randn(5, 4))).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    found = traced(HEAD + script, mode="inplace").trace.silent
+    assert [fault.kind for fault in found] == ["unfed-parameters"]
+    assert found[0].at is not None
+    assert found[0].at.line == 11
+
+
+@pytest.mark.parametrize(
+    ("added", "told"), [("loss * 5", 1), ("loss.item() * 5", 0), ("loss.detach() * 5", 0)]
+)
+def test_losses_that_an_evaluation_adds_up(traced: Tracing, added: str, told: int) -> None:
+    script = f"""\
+total = 0
+for _ in range(8):
+    loss = net(torch.randn(5, 3)).square().mean()
+    total += {added}
+print(total)
+"""
+    found = traced(HEAD + script).trace.silent
+    assert [fault.kind for fault in found] == ["growing-graph"] * told
+    assert [holder.path for fault in found for holder in fault.holders] == ["total"] * told
+
+
+def test_one_forward_is_no_sum(traced: Tracing) -> None:
+    deep = "nn.Sequential(*[nn.Linear(3, 3) for _ in range(8)])(torch.randn(5, 3)).sum()"
+    assert traced(f"{HEAD}loss = {deep}\n").trace.silent == []
