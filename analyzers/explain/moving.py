@@ -13,7 +13,9 @@ from analyzers.source.flow import definitions, names_read, value_of
 from analyzers.source.project import Project, spelled
 from analyzers.source.trees import position, walk
 
-_DISCOUNT = re.compile(r"(?:.*\.)?_?(?:gamma|discount\w*|discounting|gam)", re.IGNORECASE)
+_DISCOUNT = re.compile(r"(?:.*\.)?_?discount\w*", re.IGNORECASE)
+_GAMMA = re.compile(r"(?:.*\.)?_?gamma", re.IGNORECASE)
+_REWARD = re.compile(r"(?:.*\.)?(?:r|rew|rewards?|\w+_rewards?|rewards?_\w+|ret)", re.IGNORECASE)
 _TARGET = re.compile(r"(?:.*\.)?\w*(?:target|teacher|pseudo|bootstrap)\w*|td_\w+", re.IGNORECASE)
 
 
@@ -39,15 +41,24 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         assert where is not None
         made = _made(where, given)
         value = made.value if made is not None else given
-        discounted = any(map(_DISCOUNT.fullmatch, names_read(value)))
-        if discounted or (made is not None and _TARGET.fullmatch(spelled(given))):
+        if _is_discounted(value) or (made is not None and _TARGET.fullmatch(spelled(given))):
             return Target(where, given, made)
     return None
 
 
+def _is_discounted(value: ast.expr) -> bool:
+    """Whether a value is reckoned with a discount; `gamma` is one beside a reward."""
+    names = names_read(value)
+    rewarded = any(map(_REWARD.fullmatch, names))
+    return any(map(_DISCOUNT.fullmatch, names)) or (rewarded and any(map(_GAMMA.fullmatch, names)))
+
+
 def _targets(where: Spot) -> Iterator[ast.expr]:
-    """The second arguments of the statement's calls, and those called so."""
+    """The second arguments of the statement's calls, those called so, and what differences are
+    taken of."""
     for node in walk(where.statement):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            yield from (node.right, node.left)
         if isinstance(node, ast.Call):
             yield from (k.value for k in node.keywords if k.arg == "target")
             yield from node.args[1:2]

@@ -3,7 +3,9 @@
 What happens: `loss.backward()` raises "element 0 of tensors does not require grad". Between the
 model and the loss, a value left the graph: through `.item()`, `.data`, `.detach()` or NumPy,
 through `torch.tensor(losses)` (which copies numbers, not graphs), through `argmax`, `round` or a
-comparison (which have no gradient), or because all of it ran under `no_grad`.
+comparison (which have no gradient), because all of it ran under `no_grad`, or because what had
+learnt is still frozen for somebody else's step. One term of a sum may lose its graph silently: it
+adds a number to the loss, and no gradient.
 
 Why: a backward follows the operations that made a tensor. A plain number, or a tensor made from
 numbers, has none behind it.

@@ -47,6 +47,7 @@ from analyzers.explain.reuse.measures import keeps_losses
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, line, matched, story_in
 from analyzers.repair.cut.carried import at_boundary, cuts
+from analyzers.repair.cut.constants import collected_without_graph
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.cut.windows import emptied, gathered_emptied
 from analyzers.repair.remake.anew import computed_for_next_pass
@@ -99,6 +100,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from without_cache(story)
     constant = keeps_losses(story) or any(collected(story.reuse, project))
     stored = -SECOND_CHOICE if constant else 0
+    if not story.same_pass and not story.bound_inside:
+        yield from collected_without_graph(story, stored)
     observed = list(cuts(story.reuse, project, stored_first=True, stored=stored))
     yield from observed
     yield from computed_for_next_pass(story)

@@ -4,6 +4,8 @@ What happens: a target (a GAN's fake in the discriminator step, an advantage, an
 log-probability, a teacher's output, a bootstrapped value) comes from a network and was not
 detached. A loss that only means to read it walks its graph as well: it frees that graph for the
 loss that owns it, or walks it again after its owner did, and sends gradient where none belongs.
+Where nothing walks it twice nothing is raised: the loss trains its own target, and a bootstrapped
+value settles in the wrong place.
 
 The fix: detach the value where it is used as a constant, or compute it under `torch.no_grad()`.
 
@@ -39,6 +41,7 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place, SilentFault
 from analyzers.explain.moving import constant_target
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
+from analyzers.explain.reuse.collected import kept_with_graph
 from analyzers.explain.reuse.spared import spared_by_closure
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.targets import entry_targets
@@ -47,6 +50,7 @@ from analyzers.explain.silent import matched as matched_silent
 from analyzers.explain.silent import silent
 from analyzers.repair.cut.carried import cuts
 from analyzers.repair.cut.constants import (
+    collected_without_graph,
     constant,
     detach_at_definition,
     detach_at_use,
@@ -78,7 +82,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if not story.name or (story.sliced and not constant):
         return None
     certainty = meant_as_constant(story)
-    return matched(story, NAME, certainty) if certainty is not None else None
+    outside = not story.same_pass and not story.bound_inside
+    place = kept_with_graph(story.reuse, project) if outside else None
+    return matched(story, NAME, certainty, place) if certainty is not None else None
 
 
 def _aimed_at(fault: SilentFault, project: Project) -> Match | None:
@@ -116,6 +122,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if not story.same_pass and not story.bound_inside and len(story.carriers) > 1:
         yield from cuts(story.reuse, project)
     outside = not story.same_pass and not story.bound_inside  # detached there, nothing keeps it
+    if outside:
+        yield from collected_without_graph(story)
     yield from detach_at_use(story, int(outside))
     yield from detach_at_definition(story)
     yield from made_without_graph(story)

@@ -19,10 +19,13 @@ NODES = 2000  # that are looked through for losses
 CALLS = 4096  # whose terms are looked at
 TERMS = 64  # of a loss
 OFTEN = 2  # calls in which it was so
-_AIMING = frozenset(
+_AIMING = frozenset(  # kinds of nodes that are given an input and a target
     {"MseLossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0", "SoftMarginLossBackward0"}
     | {"BinaryCrossEntropyBackward0", "BinaryCrossEntropyWithLogitsBackward0"}
 )
+_ENTROPY = "XlogyBackward0"  # of a target with itself, as `kl_div` reckons it
+_ERRORS = frozenset({"PowBackward0", "AbsBackward0"})  # of a difference that the script writes out
+_COMPARING = _AIMING | _ERRORS | {_ENTROPY}
 _SUMS = frozenset({"AddBackward0", "SubBackward0"})
 _SCALED = frozenset({"MulBackward0", "DivBackward0"})
 
@@ -41,8 +44,8 @@ class Composed:
     def after(self, call: Call, *, early: bool) -> None:
         """Look at what was walked; for targets, which is dearer, in `early` calls only."""
         for node in call.walk.nodes[:NODES] if early else ():
-            if op_name(node) in _AIMING and (names := self._moved(node)):
-                self._note(self._moving, node, names)
+            if op_name(node) in _COMPARING and (names := self._moved(node)):
+                self._note(self._moving, _difference(node) or node, names)
         for root, _ in call.roots if call.n <= CALLS else ():
             for node in _constant_terms(root):
                 ended = node.metadata.get(CUT_TERM)
@@ -80,7 +83,7 @@ class Composed:
     def _moved(self, node: Node) -> list[str]:
         """Trained parameters that a loss reaches both ways: by what it is given, and by its
         target."""
-        given, target = [below for below, _ in (*node.next_functions, (None, 0), (None, 0))][:2]
+        given, target = _given_and_target(node)
         if given is None or target is None:
             return []
         both = self._trained(given).keys() & self._trained(target).keys()
@@ -99,6 +102,21 @@ class Composed:
         found = [k for leaf in leaves if (k := self._parameters.find(leaf)) is not None]
         names = [known.name for known in found if known.optimizer is not None]
         return names, ended.at if names else None
+
+
+def _given_and_target(node: Node) -> tuple[Node | None, Node | None]:
+    """What a node holds against each other, as far as both have a graph."""
+    compared = _difference(node) if op_name(node) in _ERRORS else node
+    below = [one for one, _ in compared.next_functions] if compared is not None else []
+    given, target = (*below, None, None)[:2]
+    alone = op_name(node) == _ENTROPY and given is not target
+    return (None, None) if alone else (given, target)
+
+
+def _difference(node: Node) -> Node | None:
+    """The difference that an error is the square, or the size, of."""
+    below = node.next_functions[0][0] if op_name(node) in _ERRORS else None
+    return below if below is not None and op_name(below) == "SubBackward0" else None
 
 
 def _is_leaf(node: Node) -> bool:

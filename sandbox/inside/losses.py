@@ -161,8 +161,9 @@ class LossLog(TorchFunctionMode):
             self._passed_on.note(ended)
 
     def _without_graph(self, arguments: tuple[Any, ...]) -> Iterator[Ended]:
-        """Where the graphs ended behind arguments that have none."""
-        plain = [tensor for tensor in _tensors(arguments) if not tensor.requires_grad]
+        """Where the graphs ended behind arguments that have none; no gradient is asked of an
+        index."""
+        plain = [t for t in _tensors(arguments) if not t.requires_grad and t.is_floating_point()]
         given = tuple(a for a in arguments if not isinstance(a, float) or not _is_round(a))
         return self._known(plain, given)
 

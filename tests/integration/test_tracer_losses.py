@@ -40,6 +40,31 @@ for _ in range(6):
 
 
 @pytest.mark.parametrize(
+    ("loss", "told"),
+    [
+        ("(net(now) - (1.0 + 0.9 * net(later))).square().mean()", 1),
+        ("(1.0 + 0.9 * net(later) - net(now)).abs().mean()", 1),
+        ("F.kl_div(net(now).log_softmax(0), net(now).softmax(0))", 1),
+        ("F.kl_div(net(now).log_softmax(0), net(now).softmax(0).detach())", 0),
+        ("(net(now) - net(later).detach()).square().mean()", 0),
+    ],
+)
+def test_what_an_error_is_written_out_for_moves_too(traced: Tracing, loss: str, told: int) -> None:
+    script = f"""\
+for _ in range(6):
+    now, later = torch.randn(5, 3), torch.randn(5, 3)
+    loss = {loss}
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    found = traced(HEAD + script).trace.silent
+    assert [(fault.kind, fault.at and fault.at.line) for fault in found] == [
+        ("moving-target", 9)
+    ] * told
+
+
+@pytest.mark.parametrize(
     ("term", "line"),
     [
         ("p.data.square().sum()", 12),

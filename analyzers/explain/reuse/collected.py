@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Set
+from itertools import takewhile
 
-from analyzers.evidence import GraphReuse, Hop
-from analyzers.explain.spots import Spot, hops_at
+from analyzers.evidence import GraphReuse, Hop, Place
+from analyzers.explain.reuse.passing import frames, handed_down
+from analyzers.explain.spots import Spot, hops_at, root_of
 from analyzers.source.calls import calls_named
 from analyzers.source.detached import is_made_without
-from analyzers.source.flow import bindings, names_read, names_read_by, statements_of
-from analyzers.source.project import Module, Project, spelled
+from analyzers.source.flow import (
+    backward_calls,
+    bindings,
+    called_name,
+    names_read,
+    names_read_by,
+    statements_of,
+)
+from analyzers.source.project import LOOPS, Module, Project, Scope, spelled
 from analyzers.source.targets import keyed
-from analyzers.source.trees import position
+from analyzers.source.trees import position, walk
 
 _COLLECTING = ("append", "appendleft")
 
@@ -42,9 +51,51 @@ def _carrying(statement: ast.stmt, hop: Hop) -> Set[str]:
     return names_read_by(statement)
 
 
+def collectors(reuse: GraphReuse, project: Project) -> Iterator[tuple[Module, ast.FunctionDef]]:
+    """The functions that filled, in a loop of their own and before any walk, what the old values
+    were put together from: those that are called for it on the way down to the walk."""
+    stack = frames(project, reuse.reached)
+    names = {root_of(h.path).partition(".")[0] for j in reuse.joins for h in j.holders}
+    found: dict[ast.FunctionDef, Module] = {}
+    while stack and names:
+        frame = stack[-1]
+        behind, made = _behind(frame.scope, frame.statement, names)
+        given = {name: pair for name in behind if (pair := next(handed_down(stack, name), None))}
+        values = [*made, *(argument for _, argument in given.values())]
+        for call in (node for value in values for node in walk(value)):
+            for module, function in (
+                project.functions_named(called_name(call)) if isinstance(call, ast.Call) else ()
+            ):
+                if isinstance(function, ast.FunctionDef) and any(_puts(module, function)):
+                    found.setdefault(function, module)
+        names = {name for _, argument in given.values() for name in names_read(argument)}
+        stack = stack[:-1]
+    yield from ((module, function) for function, module in found.items())
+
+
+def _puts(module: Module, function: ast.FunctionDef) -> Iterator[ast.Call]:
+    """Where a function that walks nothing puts one value after the other into something, with
+    their graphs."""
+    if backward_calls(function) or calls_named(function, "step", "zero_grad"):
+        return
+    for put in calls_named(function, *_COLLECTING, "add", "push", "store"):
+        around = list(takewhile(lambda node: node is not function, module.ancestors(put)))
+        blocks = [item for node in around if isinstance(node, ast.With) for item in node.items]
+        recorded = not any("no_grad" in spelled(n) for n in (*blocks, *function.decorator_list))
+        if recorded and any(isinstance(node, LOOPS) for node in around):
+            yield put
+
+
 def _names_behind(where: Spot, names: Set[str]) -> Set[str]:
     """What names are computed from, by the statements of the function in front of the place."""
-    before = [s for s in statements_of(where.scope) if position(s) < position(where.statement)]
+    return _behind(where.scope, where.statement, names)[0]
+
+
+def _behind(
+    scope: Scope, end: ast.stmt, names: Set[str]
+) -> tuple[Set[str], list[ast.expr | ast.stmt]]:
+    """What names are computed from in front of a statement, and the statements that do it."""
+    before = [s for s in statements_of(scope) if position(s) < position(end)]
     wanted = set(names)
     for _ in range(len(before)):
         known = len(wanted)
@@ -53,4 +104,29 @@ def _names_behind(where: Spot, names: Set[str]) -> Set[str]:
                 wanted |= names_read_by(statement)
         if len(wanted) == known:
             break
-    return wanted
+    return wanted, [s for s in before if wanted & set(bindings(s)) and not hasattr(s, "body")]
+
+
+def kept_with_graph(reuse: GraphReuse, project: Project) -> Place | None:
+    """The line of such a function that is the first to keep what has a graph, as the text tells: a
+    log-probability, or what a network gives that the walk's own function calls, too."""
+    calls = [
+        node.func
+        for frame in frames(project, reuse.reached)[-1:]
+        for node in walk(frame.scope)
+        if isinstance(node, ast.Call)
+    ]
+    owners = {_last(func.value) for func in calls if isinstance(func, ast.Attribute)} - {"torch"}
+    networks = {_last(func) for func in calls if isinstance(func, ast.Name)} | owners
+    for module, function in collectors(reuse, project):
+        for put in _puts(module, function):
+            given = [n for argument in put.args for n in walk(argument) if isinstance(n, ast.Call)]
+            for one in given:
+                of = one.func.value if isinstance(one.func, ast.Attribute) else one.func
+                if called_name(one) == "log_prob" or _last(of) in networks:
+                    return Place(module.path, put.lineno)
+    return None
+
+
+def _last(node: ast.expr) -> str:
+    return spelled(node).rpartition(".")[2]

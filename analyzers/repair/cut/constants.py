@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.explain.moving import Target
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.collected import collectors
 from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.reuse.targets import (
@@ -17,7 +18,7 @@ from analyzers.explain.reuse.targets import (
     target_calls,
 )
 from analyzers.explain.spots import hops_at, spot
-from analyzers.repair.blocks import joined, wrapped
+from analyzers.repair.blocks import alias, joined, wrapped
 from analyzers.repair.cut.cutting import Cutting, kind_carried
 from analyzers.repair.cut.detaching import TORCH, idiom_for
 from analyzers.repair.leaf.leaves import no_grad_header
@@ -187,6 +188,16 @@ def _parts_at_definition(story: Story) -> Iterator[tuple[Edit, ...]]:
         for module, value in places:
             edits = cutting.replaced(module, value, kind_carried(hop), hop.name)
             yield from [joined(edits)] if edits else []
+
+
+def collected_without_graph(story: Story, rank: int = 0) -> Iterator[Proposal]:
+    """A rollout that builds no graph: what it collects is for others to learn from."""
+    for module, function in collectors(story.reuse, story.project):
+        if "torch" in module.text:
+            line = f"@{alias(module, 'torch.no_grad')}()"
+            edit = Editor(module).insert_before(function, line)
+            title = f"Collect in `{function.name}` without a graph"
+            yield Proposal("no-grad-collecting", title, (edit,), _FOR_ALL, rank)
 
 
 def made_without_graph(story: Story, rank: int = 1) -> Iterator[Proposal]:
