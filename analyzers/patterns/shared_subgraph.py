@@ -43,7 +43,7 @@ from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.combine.combining import sum_behind_loop
-from analyzers.repair.combine.keeping import ask_again, retain_on_first
+from analyzers.repair.combine.keeping import ask_again, retain_for_each, retain_on_first
 from analyzers.repair.combine.one_walk import one_backward
 from analyzers.repair.remake.moving import walked_anew
 from analyzers.source.project import Project
@@ -84,6 +84,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     story = story_in(match)
     yield from one_backward(story)
     yield from sum_behind_loop(story)
+    yield from retain_for_each(story)
     yield from walked_anew(story, SECOND_CHOICE + 1)
     yield from retain_on_first(story)
     yield from ask_again(story)

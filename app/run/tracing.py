@@ -52,7 +52,9 @@ async def run_for_changes(case: Case, first: RunResult, session: Session) -> Run
         return first
     starved = any(map(_is_starved, first.trace.silent))
     if first.trace.inplace is None and first.trace.missing is None and not starved:
-        if first.trace.silent or first.trace.ended is None or not first.trace.ended.constant_terms:
+        terms = first.trace.ended is not None and first.trace.ended.constant_terms
+        unused = any(fault.kind == STARVED for fault in first.doubted)
+        if first.trace.silent or not (terms or unused):
             return first
     second = await _run(case, session, "inplace")
     if second.trace is None:
@@ -66,9 +68,14 @@ async def run_for_changes(case: Case, first: RunResult, session: Session) -> Run
     lost = {tuple(s.params): s.at for s in second.trace.silent if s.kind == STARVED}
     found["silent"] = [
         s.model_copy(update={"at": lost.get(tuple(s.params))}) if _is_starved(s) else s
-        for s in first.trace.silent or [s for s in second.trace.silent if s.kind == CONSTANT]
+        for s in first.trace.silent or filter(_is_placed, second.trace.silent)
     ]
     return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
+
+
+def _is_placed(fault: Silent) -> bool:
+    """Whether a slower run tells where a graph was lost."""
+    return fault.kind == CONSTANT or (fault.kind == STARVED and fault.at is not None)
 
 
 def _is_starved(fault: Silent) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import torch
 
@@ -112,18 +111,18 @@ class ReuseWatch(Observer):
         joins = self._joins(call, old, joining, now)
         freed = joins[0]["freed"] if joins else self._last_freeing(call)
         again = [node for node in new if self._made_after(node, freed)]
-        new_lines = {_line(self._stamps, node) for node in again} - {None}
-        reused_lines = {_line(self._stamps, node) for node in old if is_freed(node)}
+        renewed = {_making(self._stamps, node) for node in again} - {None}
+        reused = {_making(self._stamps, node) for node in old if is_freed(node)}
         for join in joins:
-            at = join["old"].get("at")
-            join["renewed"] = (at["file"], at["line"]) in new_lines if at else None
+            at, op = join["old"].get("at"), join["old"]["op"]
+            join["renewed"] = (at["file"], at["line"], op) in renewed if at else None
         return {
             "t": "reuse",
             "message": str(error),
             "freed": self._freed_record(freed, call),
             "reached": call.record(),
             "same_root": any(_was_root(node) for node, _ in call.roots),
-            "remade": bool(new_lines & reused_lines),
+            "remade": bool(renewed & reused),
             "new_nodes": len(new),
             "joins": joins[:16],
         }
@@ -232,9 +231,12 @@ def _has_graph(tensor: torch.Tensor) -> bool:
     return tensor.grad_fn is not None
 
 
-def _line(stamps: Stamps, node: Node) -> Any:
+def _making(stamps: Stamps, node: Node) -> tuple[str, int, str] | None:
+    """The line that made a node, and what it is: what a library makes late, and keeps, stands on
+    the line of whoever asks for it first."""
     stamp = stamps.of(node)
-    return (stamp.at["file"], stamp.at["line"]) if stamp is not None and stamp.at else None
+    at = stamp.at if stamp is not None else None
+    return (at["file"], at["line"], op_name(node)) if at is not None else None
 
 
 def _split(stamps: Stamps, call: Call) -> tuple[dict[Node, int], list[Node], list[Edge]]:

@@ -205,8 +205,9 @@ class SilentWatch(Observer):
             self._tell_gathering()
         if not self._told and (unread := self._starving.doubted()):
             names = [known.name for known in unread if known.name]
-            told = {"at": None, "params": names[:64], "figures": [float(len(unread))]}
-            self._tell("unfed-parameters", doubtful=True, **told)
+            at = next((known.lost for known in unread if known.lost), None)
+            told = {"at": at, "params": names[:64], "figures": [float(len(unread))]}
+            self._tell("unfed-parameters", doubtful=at is None, **told)
         for kind, detail, told in self.composed.found() if not self._told else ():
             self._tell(kind, detail=detail, doubtful=True, **told)
 

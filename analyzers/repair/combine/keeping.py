@@ -16,13 +16,15 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
     called_name,
+    is_dotted,
     put_in,
     statements_of,
     value_of,
     walk_scope,
     walked,
 )
-from analyzers.source.project import FUNCTIONS, Module, Project
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from analyzers.source.reads import attributes_loaded
 from analyzers.source.trees import position, walk
 
 _MAX_CALLERS = 4
@@ -35,6 +37,23 @@ def retain_on_first(story: Story) -> Iterator[Proposal]:
         title = "Last resort: keep the graph of the first backward"
         told = "the graph stays in memory until the second backward, and a step between the two"
         yield _last_resort(title, told, site.told())
+
+
+def retain_for_each(story: Story, rank: int = 0) -> Iterator[Proposal]:
+    """Losses whose gradients are taken apart, one walk after the other: each but the last keeps
+    the graph that they share."""
+    loop, site = story.loop, option_site(story, story.reuse.freed, "retain_graph")
+    if site is None or not isinstance(loop, ast.For) or not story.each_of_many:
+        return
+    if not (calls_named(loop, "zero_grad") or attributes_loaded(walk(loop), "grad")):
+        return
+    cost = "The graph stays in memory until the last of them."
+    values = ["True"]
+    if isinstance(loop.target, ast.Name) and is_dotted(loop.iter):
+        values = [f"{loop.target.id} is not {spelled(loop.iter)}[-1]", *values]
+    for place, value in enumerate(values):
+        title = "Keep the shared graph for the gradients of each loss"
+        yield Proposal("retain-for-each", title, (site.told(value),), cost, rank + place)
 
 
 def ask_again(story: Story) -> Iterator[Proposal]:
