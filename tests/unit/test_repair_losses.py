@@ -96,25 +96,34 @@ for _ in range(3):
     print(torch.stack(rows).norm())
 """
 ROLLOUT = """\
+class Judge(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = net
+    def forward(self, x):
+        return self.body(x).squeeze(-1)
+
+judge = Judge()
+
 def collect(policy):
     seen, worth = [], []
     for _ in range(4):
         x = torch.randn(3)
         seen.append(x)
-        worth.append(policy(x).squeeze())
+        worth.append(policy(x))
     return torch.stack(seen), torch.stack(worth)
 
 def improve(seen, worth):
     gain = 1.0 - worth
     gain = gain - gain.mean()
     for _ in range(3):
-        loss = (net(seen).squeeze(1) * gain).mean() + F.mse_loss(net(seen).squeeze(1), worth)
+        loss = (judge(seen) * gain).mean() + F.mse_loss(judge(seen), worth)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
 
 for _ in range(2):
-    seen, worth = collect(net)
+    seen, worth = collect(judge)
     improve(seen, worth)
 """
 REFRESHED = """\
