@@ -15,8 +15,12 @@ from analyzers.source.trees import position, walk
 
 _DISCOUNT = re.compile(r"(?:.*\.)?_?discount\w*", re.IGNORECASE)
 _GAMMA = re.compile(r"(?:.*\.)?_?gamma", re.IGNORECASE)
-_REWARD = re.compile(r"(?:.*\.)?(?:r|rew|rewards?|\w+_rewards?|rewards?_\w+|ret)", re.IGNORECASE)
-_TARGET = re.compile(r"(?:.*\.)?\w*(?:target|teacher|pseudo|bootstrap)\w*|td_\w+", re.IGNORECASE)
+_REWARD = re.compile(r"(?:.*\.)?(?:r|rew|rewards?|\w+_rewards?|rewards?_\w+)", re.IGNORECASE)
+_TARGET = re.compile(
+    r"(?:.*\.)?_?(?:(?:td|q|v|value|critic)_?targets?|targets?(?:_(?:q|v|value|values|p))?"
+    r"|(?:teacher|pseudo|bootstrap)\w*)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -47,10 +51,17 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
 
 
 def _is_discounted(value: ast.expr) -> bool:
-    """Whether a value is reckoned with a discount; `gamma` is one beside a reward."""
-    names = names_read(value)
-    rewarded = any(map(_REWARD.fullmatch, names))
-    return any(map(_DISCOUNT.fullmatch, names)) or (rewarded and any(map(_GAMMA.fullmatch, names)))
+    """Whether a value is reckoned with a discount; `gamma` is one where something is multiplied by
+    it and added to a reward alone."""
+    if any(map(_DISCOUNT.fullmatch, names_read(value))):
+        return True
+    return any(
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Add)
+        and _REWARD.fullmatch(spelled(node.left).partition("[")[0]) is not None
+        and any(map(_GAMMA.fullmatch, names_read(node.right)))
+        for node in walk(value)
+    )
 
 
 def _targets(where: Spot) -> Iterator[ast.expr]:

@@ -51,6 +51,7 @@ from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, owner_of, silent
 from analyzers.explain.spots import Spot, spot
 from analyzers.repair.reschedule.clearing import (
+    ascends,
     clear_before_walk,
     clear_behind_ascent,
     clear_engine_leaves,
@@ -198,7 +199,9 @@ def _by_hand(fault: SilentFault) -> bool:
 
 def _is_taken(fault: SilentFault, where: Spot, project: Project) -> bool:
     """Whether the script takes what a run was in doubt about: the gradient of an input that walks
-    were for, or what leaves have gathered."""
+    were for, that of an ascent, or what leaves have gathered."""
+    if fault.detail == CLIMBED:
+        return ascends(where, project)
     if fault.detail != TAKEN:
         return handed_on(where, fault.params)
     return any(of_inputs(module) for module in project.modules.values())

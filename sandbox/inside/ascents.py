@@ -49,14 +49,18 @@ class Ascents:
                 continue
             if left.copy is None:
                 self._wanted.add(number)
-            elif _along(tensor, left.copy, gradient):
+            elif not _along(tensor, left.copy, gradient):
+                self._wanted.discard(number)
+            else:
                 self._climbed[number] = float(torch.linalg.vector_norm(gradient.double()))
 
     def after(self, received: Iterable[Known]) -> bool:
-        """Whether the walk has added to gradients that had moved their parameters."""
+        """Whether the walk has added to gradients that had moved their parameters, most of them:
+        an attack on an embedding moves only that."""
         owned = [known for known in received if known.optimizer is not None]
         risen = {known.id: known for known in owned if known.id in self._climbed}
-        if risen:
+        climbed = 2 * len(risen) > len(owned)
+        if climbed:
             self.found |= risen
             self.norms.append(sum(self._climbed[number] ** 2 for number in risen) ** 0.5)
         for known in owned:
@@ -64,7 +68,12 @@ class Ascents:
             if tensor is not None and tensor.numel() <= MOST:
                 copy = tensor.detach().clone() if known.id in self._wanted else None
                 self._left[known.id] = _Left(known.mark, values_of(tensor), Clock.steps, copy)
-        return bool(risen)
+        return climbed
+
+    def forget(self) -> None:
+        """Let go of what was kept: nothing more is looked at."""
+        self._left.clear()
+        self._wanted.clear()
 
 
 def _along(now: torch.Tensor, then: torch.Tensor, gradient: torch.Tensor) -> bool:

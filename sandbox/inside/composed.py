@@ -4,19 +4,20 @@ terms that have none."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import NamedTuple
 
+from .ended import Ended, ended_in
 from .engine import Call
 from .frames import Json
 from .graph import ACCUMULATE, Node, op_name, walk
 from .parameters import Known, Parameters
 from .stamps import Stamps
 
-CUT_TERM = "cut_term"  # metadata: where what a sum got without a graph had lost it
 MOVING = "the loss trains what it is to aim at, too"
 CONSTANT = "a term of the loss has no graph"
 NODES = 2000  # that are looked through for losses
 CALLS = 4096  # whose terms are looked at
+LOSSES = 16  # of a call that are compared
 TERMS = 64  # of a loss
 OFTEN = 2  # calls in which it was so
 _AIMING = frozenset(  # kinds of nodes that are given an input and a target
@@ -26,10 +27,24 @@ _AIMING = frozenset(  # kinds of nodes that are given an input and a target
 _ENTROPY = "XlogyBackward0"  # of a target with itself, as `kl_div` reckons it
 _ERRORS = frozenset({"PowBackward0", "AbsBackward0"})  # of a difference that the script writes out
 _COMPARING = _AIMING | _ERRORS | {_ENTROPY}
+_UNSAID = frozenset(  # by which a graph is lost without a word about gradients
+    {"data", "item", "tolist", "numpy", "tensor", "as_tensor", "from_numpy", "__float__"}
+)
 _SUMS = frozenset({"AddBackward0", "SubBackward0"})
 _SCALED = frozenset({"MulBackward0", "DivBackward0"})
 
 _Line = tuple[str, int]
+
+
+class _Noted(NamedTuple):
+    """In how many calls a line has shown something, the number of the last, and what is told."""
+
+    calls: int
+    last: int
+    told: Json
+
+
+_NEVER = _Noted(0, 0, {})
 
 
 class Composed:
@@ -38,47 +53,60 @@ class Composed:
     def __init__(self, stamps: Stamps, parameters: Parameters) -> None:
         self._stamps = stamps
         self._parameters = parameters
-        self._moving: dict[_Line, tuple[int, Json]] = {}
-        self._constant: dict[_Line, tuple[int, Json]] = {}
+        self._moving: dict[_Line, _Noted] = {}
+        self._constant: dict[_Line, _Noted] = {}
 
     def after(self, call: Call, *, early: bool) -> None:
         """Look at what was walked; for targets, which is dearer, in `early` calls only."""
+        looked = 0
         for node in call.walk.nodes[:NODES] if early else ():
-            if op_name(node) in _COMPARING and (names := self._moved(node)):
-                self._note(self._moving, _difference(node) or node, names)
+            if op_name(node) in _COMPARING and not self._is_told(_difference(node) or node):
+                looked += 1
+                if names := self._moved(node):
+                    self._note(self._moving, call, _difference(node) or node, names)
+            if looked >= LOSSES:
+                break
         for root, _ in call.roots if call.n <= CALLS else ():
             for node in _constant_terms(root):
-                ended = node.metadata.get(CUT_TERM)
-                self._note(self._constant, node, *self._cut(ended))
+                self._note(self._constant, call, node, *self._cut(ended_in(node.metadata)))
 
     @property
     def constant_terms(self) -> bool:
         """Whether losses had terms without a graph, whatever those came of."""
-        return any(count >= OFTEN for count, _ in self._constant.values())
+        return any(noted.calls >= OFTEN for noted in self._constant.values())
 
     def found(self) -> Iterator[tuple[str, str, Json]]:
         """Kinds of faults, with what is told of them."""
-        for count, told in self._moving.values():
-            if count >= OFTEN:
-                yield "moving-target", MOVING, told
-        for count, told in self._constant.values():
-            if count >= OFTEN and told["params"]:
-                yield "constant-term", CONSTANT, told
+        for noted in self._moving.values():
+            if noted.calls >= OFTEN:
+                yield "moving-target", MOVING, noted.told
+        for noted in self._constant.values():
+            if noted.calls >= OFTEN and noted.told["params"]:
+                yield "constant-term", CONSTANT, noted.told
+
+    def _is_told(self, node: Node) -> bool:
+        """Whether enough calls have shown the same at the line that made a node."""
+        at = self._line(node)
+        return at is not None and self._moving.get((at["file"], at["line"]), _NEVER).calls >= OFTEN
+
+    def _line(self, node: Node) -> Json | None:
+        stamp = self._stamps.of(node)
+        return stamp.at if stamp is not None else None
 
     def _note(
         self,
-        noted: dict[_Line, tuple[int, Json]],
+        noted: dict[_Line, _Noted],
+        call: Call,
         node: Node,
         names: list[str],
         at: Json | None = None,
     ) -> None:
-        stamp = self._stamps.of(node)
-        seen = stamp.at if stamp is not None else None
-        if seen is not None:
+        if (seen := self._line(node)) is not None:
             line = seen["file"], seen["line"]
-            count, told = noted.get(line, (0, {}))
+            known = noted.get(line, _NEVER)
             new: Json = {"at": at or seen, "params": names[:64]}
-            noted[line] = count + 1, told if told.get("params") else new
+            told = known.told if known.told.get("params") else new
+            noted[line] = _Noted(known.calls + (known.last != call.n), call.n, told)
 
     def _moved(self, node: Node) -> list[str]:
         """Trained parameters that a loss reaches both ways: by what it is given, and by its
@@ -96,9 +124,12 @@ class Composed:
         found = [known for leaf in leaves if (known := self._parameters.find(leaf)) is not None]
         return {known.id: known for known in found if known.optimizer is not None}
 
-    def _cut(self, ended: Any) -> tuple[list[str], Json | None]:
-        """The trained parameters that a term came of, and where it lost its graph."""
-        leaves = [leaf for known in ended.leaves if (leaf := known()) is not None] if ended else []
+    def _cut(self, ended: Ended | None) -> tuple[list[str], Json | None]:
+        """The trained parameters that a term came of, and where it lost its graph; what says
+        `detach` or `no_grad` means it."""
+        if ended is None or ended.how not in _UNSAID:
+            return [], None
+        leaves = [leaf for known in ended.leaves if (leaf := known()) is not None]
         found = [k for leaf in leaves if (k := self._parameters.find(leaf)) is not None]
         names = [known.name for known in found if known.optimizer is not None]
         return names, ended.at if names else None

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from .engine import Call
 from .frames import Json
-from .graph import VISITED, Node, walk
+from .graph import VISITED, Node, edges, op_name, walk
 from .holders import Search
 from .names import Name
 from .stamps import Stamps, number_of
 
 LOOKS = (3, 5, 7, 10, 14, 20, 28, 40)  # passes of one line at which kept graphs are measured
 GROWN = 3  # looks that show growth; what an epoch adds to does not grow at each
+SUM, NODES = "AddBackward0", 4000
 GATHERED = 4  # times that a line has added to a graph which nothing walks
 HELD = 64  # names whose graphs are looked into
 BUDGET, DEPTH = 2000, 5  # of a search; logs lie deep: `model.layers.log.maps[layer][-1]`
@@ -143,21 +143,33 @@ def _told(call: Call, key: Key, name: Name, sizes: list[int]) -> Json:
 
 
 def gathered(stamps: Stamps) -> Json | None:
-    """What to tell, at the end of a script that has walked nothing, of a name whose graph one line
-    has added to again and again: an evaluation that sums up its losses."""
+    """What to tell, at the end of a script that has walked nothing, of a number to which one line
+    has added again and again what was computed without it: an evaluation that sums up its losses.
+    """
     search = Search(lambda t: t.grad_fn is not None, budget=BUDGET, depth=DEPTH)
     for name, tensor in search.around(None):
-        top, nodes = stamps.of(tensor.grad_fn), walk([(tensor.grad_fn, 0)]).nodes
-        if top is not None and top.at is not None and _passes(stamps, nodes, top.at) >= GATHERED:
-            told = {"holders": [name.record("now")], "figures": [float(len(nodes))]}
-            return {"at": top.at, **told}
+        top = stamps.of(tensor.grad_fn)
+        if tensor.dim() or top is None or top.at is None:
+            continue
+        if _added(stamps, tensor.grad_fn, top.at) >= GATHERED:
+            size = len(walk([(tensor.grad_fn, 0)], NODES).nodes)
+            return {"at": top.at, "holders": [name.record("now")], "figures": [float(size)]}
     return None
 
 
-def _passes(stamps: Stamps, nodes: list[Node], at: Json) -> int:
-    """How often the script came to a line, as far as other lines made nodes in between."""
-    made = [stamp.at for node in sorted(nodes, key=number_of) if (stamp := stamps.of(node))]
-    here = [
-        one is not None and (one["file"], one["line"]) == (at["file"], at["line"]) for one in made
-    ]
-    return sum(now and not before for before, now in pairwise([False, *here]))
+def _added(stamps: Stamps, total: Node, at: Json) -> int:
+    """How often the line has added to a sum, as far as each time something else was added."""
+    times = 0
+    while times < GATHERED:
+        below = [node for node, _ in edges(total)]
+        before = next((n for n in below if op_name(n) == SUM and _at(stamps, n) == at), None)
+        others = [node for node in below if node is not before]
+        if before is None or before in walk([(node, 0) for node in others], NODES).nodes:
+            return times + (op_name(total) == SUM)
+        total, times = before, times + 1
+    return times
+
+
+def _at(stamps: Stamps, node: Node) -> Json | None:
+    stamp = stamps.of(node)
+    return stamp.at if stamp is not None else None

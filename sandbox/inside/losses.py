@@ -7,17 +7,18 @@ import re
 import sys
 import weakref
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from types import FrameType
 from typing import Any
 
 import torch
+from torch.nn import Parameter
 from torch.overrides import TorchFunctionMode
 
 from . import frames
-from .composed import CUT_TERM
+from .ended import CUT_TERM, Ended
 from .frames import Json
 from .graph import Node, roots_of, walk
 from .parameters import Parameters
@@ -31,17 +32,6 @@ _SHAPED = re.compile(
     r"(?:zeros|ones|empty|rand|randn|randint|full)_like|new_(?:zeros|ones|empty|full)"
 )
 _FACTORIES = ("tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor")
-
-
-@dataclass(frozen=True)
-class Ended:
-    """Where a graph ended, and by what: `how` is a call's name, `data`, `no_grad` or `frozen`."""
-
-    at: Json | None
-    how: str
-    op: str
-    stack: tuple[Json, ...] = ()  # outermost first, where recording was off: somewhere on the way
-    leaves: tuple[weakref.ref[torch.Tensor], ...] = ()  # that fed the graph, as far as was looked
 
 
 class LossLog(TorchFunctionMode):
@@ -75,13 +65,19 @@ class LossLog(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        name = call_name(func)
+        with suppress(Exception):  # what is only looked at never reaches the script
+            self._flag(call_name(func), args, kwargs)
+        result = func(*args, **kwargs)
+        with suppress(Exception):
+            self._follow(func, (*args, *kwargs.values()), result)
+        return result
+
+    def _flag(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A call that is about to set whether a tensor asks for a gradient."""
         if name == "requires_grad_" or (name == "requires_grad" and len(args) > 1):
             flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
-            self._frozen.flagged(args[0] if args else None, flag is False)
-        result = func(*args, **kwargs)
-        self._follow(func, (*args, *kwargs.values()), result)
-        return result
+            if isinstance(flag, int):
+                self._frozen.flagged(args[0] if args else None, not flag)
 
     def of(self, tensor: torch.Tensor) -> Ended | None:
         """Where the tensor's graph ended, if that was seen."""
@@ -116,8 +112,8 @@ class LossLog(TorchFunctionMode):
             return
         if not outputs and name not in ("item", "tolist", "numpy", "__array__", "__float__"):
             return
-        if name in ("data", "detach") and outputs and arguments[0].is_leaf:
-            self._bare[id(outputs[0])] = weakref.ref(outputs[0])
+        if name in ("data", "detach") and outputs:
+            self._note_bare(arguments[0], outputs[0])
         ended = self._ended(name, arguments)
         if ended is None:
             return
@@ -126,9 +122,7 @@ class LossLog(TorchFunctionMode):
         if not outputs:
             for value in _values(result):
                 self._values[value] = ended
-        for log in (self._tensors, self._values, self._bare):
-            while len(log) > KEPT:
-                log.popitem(last=False)
+        _trim(self._tensors, self._values)
 
     def _ended(self, name: str, arguments: tuple[Any, ...]) -> Ended | None:
         """Where the graph of a graph-less result ended: here, or before its inputs were made."""
@@ -139,15 +133,14 @@ class LossLog(TorchFunctionMode):
             how = name if plain or torch.is_grad_enabled() else "no_grad"
             stack = tuple(frames.stack(frame)) if how == "no_grad" else ()
             at = frames.place(frame) if frame is not None else None
-            ended = _with_leaves(
-                Ended(at, how, name, stack, self._leaves(at, name, inputs)), self._known(inputs, ())
-            )
+            ended = Ended(at, how, name, stack, self._leaves(at, name, inputs))
+            ended = ended.with_leaves(self._known(inputs, ()))
             if name in ("__float__", "__array__") and frame is not None and _reckons(frame):
                 self._reckoned.note(ended)
             return ended
         frozen = self._frozen.among(inputs) if torch.is_grad_enabled() else None
         known = sorted(self._known(inputs, arguments), key=lambda ended: ended.how == "grad")
-        return frozen or (_with_leaves(known[0], known[1:]) if known else None)
+        return frozen or (known[0].with_leaves(known[1:]) if known else None)
 
     def _known(self, inputs: Sequence[torch.Tensor], arguments: tuple[Any, ...]) -> Iterator[Ended]:
         """Where the graphs behind arguments ended: of tensors first, then of numbers."""
@@ -163,9 +156,10 @@ class LossLog(TorchFunctionMode):
     def _without_graph(self, arguments: tuple[Any, ...]) -> Iterator[Ended]:
         """Where the graphs ended behind arguments that have none; no gradient is asked of an
         index."""
-        plain = [t for t in _tensors(arguments) if not t.requires_grad and t.is_floating_point()]
-        given = tuple(a for a in arguments if not isinstance(a, float) or not _is_round(a))
-        return self._known(plain, given)
+        given = [t for t in _tensors(arguments) if t.is_floating_point() or t.is_complex()]
+        plain = [tensor for tensor in given if not tensor.requires_grad]
+        numbers = tuple(a for a in arguments if not isinstance(a, float) or not _is_round(a))
+        return self._known(plain, numbers)
 
     def _add_up(
         self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
@@ -186,6 +180,15 @@ class LossLog(TorchFunctionMode):
         ended = self._ended(name, tuple(given)) if name.endswith("_") and given else None
         if ended is not None:
             self._put.note(ended)
+
+    def _note_bare(self, owner: Any, bare: torch.Tensor) -> None:
+        """The memory of what learns, or holds weights, by itself."""
+        if isinstance(owner, Parameter) or (
+            isinstance(owner, torch.Tensor) and owner.requires_grad
+        ):
+            if owner.is_leaf:
+                self._bare[id(bare)] = weakref.ref(bare)
+                _trim(self._bare)
 
     def _is_bare_leaf(self, tensor: torch.Tensor) -> bool:
         """Whether it is a leaf's own memory, which a graph is written to and lost."""
@@ -251,10 +254,10 @@ class _Frozen:
         return None
 
 
-def _with_leaves(ended: Ended, others: Iterable[Ended]) -> Ended:
-    """An end of a graph that speaks for others, too, with what had fed those."""
-    more = dict.fromkeys((*ended.leaves, *(leaf for other in others for leaf in other.leaves)))
-    return ended if len(more) == len(ended.leaves) else replace(ended, leaves=(*more,)[:MANY])
+def _trim(*logs: OrderedDict[Any, Any]) -> None:
+    for log in logs:
+        while len(log) > KEPT:
+            log.popitem(last=False)
 
 
 def _is_round(number: float) -> bool:

@@ -11,10 +11,11 @@ import torch
 
 from . import failure, frames
 from .emitter import Emitter
+from .ended import Ended
 from .engine import Call, Observer
 from .frames import Json
 from .holders import Search
-from .losses import Ended, LossLog
+from .losses import LossLog
 from .names import Name
 from .operands import Spot, operands
 from .stamps import Stamps

@@ -150,10 +150,13 @@ class Parameters:
 
 def values_of(tensor: torch.Tensor) -> tuple[float, float]:
     """Sum and norm: what tells whether the values have moved."""
-    if is_lazy(tensor):  # no forward has come to its layer yet
+    if is_lazy(tensor) or tensor.is_meta:  # without numbers, as yet or ever
         return 0.0, 0.0
     with torch._C.DisableTorchFunction():  # this is no call of the script's
-        values = tensor.detach().double()
+        values = tensor.detach()
+        if values.layout != torch.strided:
+            values = values.to_dense()
+        values = (torch.view_as_real(values) if values.is_complex() else values).double()
         return float(values.sum()), float(torch.linalg.vector_norm(values))
 
 

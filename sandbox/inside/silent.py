@@ -78,6 +78,8 @@ class SilentWatch(Observer):
             self._uncleared.before()
             self._foreign.before()
             self._ascents.before()
+        elif call.kind == "backward":
+            self._ascents.forget()
         if call.kind == "backward" and Clock.steps:
             known = self._parameters.known
             self._candidates = {
@@ -183,7 +185,7 @@ class SilentWatch(Observer):
         if ascents.after(call.received) and len(ascents.norms) >= GROWTH:
             names = [known.name for known in ascents.found.values() if known.name]
             told = {"params": names[:64], "figures": ascents.norms[:64], "detail": CLIMBED}
-            self._tell("uncleared-gradients", call=call, **told)
+            self._tell("uncleared-gradients", call=call, doubtful=True, **told)
 
     def finish(self) -> None:
         """Tell the parameters of a trained module that never received a gradient; and, where
@@ -199,7 +201,7 @@ class SilentWatch(Observer):
             self._tell("unfed-parameters", **told)
         if not self._told and (growing := self._growth.doubted()) is not None:
             self._tell("growing-graph", detail=UNUSED, doubtful=True, **growing)
-        if not Clock.visits and (growing := gathered(self._stamps)) is not None:
+        if not self._told and not Clock.visits and (growing := gathered(self._stamps)) is not None:
             self._tell("growing-graph", detail=UNUSED, doubtful=True, **growing)
         if not self._told:
             self._tell_gathering()

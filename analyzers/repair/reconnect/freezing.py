@@ -83,9 +83,9 @@ def thawed_again(found: Freezing, project: Project, rank: int = 0) -> Iterator[P
     """The same with `True`, behind the last step (or walk) for which it was frozen."""
     learning = ("step", "backward", "minimize")
     used = [s for s in found.between if _leads_to(s, learning, project)]
-    if used:
+    lines = _thawing(found.where, project) if used else []
+    if lines:
         statement = found.where.statement
-        lines = _thawing(found.where, project)
         title = f"Unfreeze behind line {used[-1].lineno} what line {statement.lineno} froze"
         edit = found.where.editor.insert_after(used[-1], *lines)
         yield Proposal("unfreeze", title, (edit,), "", rank)

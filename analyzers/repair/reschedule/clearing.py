@@ -19,6 +19,7 @@ from analyzers.source.runs import ahead_of, behind
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 
+_SHARPNESS = re.compile(r"(?:^|_|\b)sam(?:_|\b|$)|SAM|[Ss]harp|[Aa]scen|climb|first_step")
 MAX_CLEARED = 6  # names: more than a person would clear one by one
 
 
@@ -78,10 +79,7 @@ def clear_before_walk(where: Spot, rank: int = 0, *, again: bool = False) -> Ite
 def clear_behind_ascent(where: Spot, project: Project) -> Iterator[Proposal]:
     """Between two backwards, of which the second is no part of what moved the weights: by an option
     of the script's own that clears, else by whoever clears (or steps) in this function."""
-    ahead = ahead_of(where.module, where.statement)
-    walks = [at for at, s in enumerate(ahead) if calls_named(s, "backward")]
-    between = ahead[walks[-1] + 1 :] if walks else ahead
-    calls = [n for s in between for n in walk(s) if isinstance(n, ast.Call)]
+    calls = _calls_since_walk(where)
     for call in calls:
         for _, function in project.functions_named(called_name(call)):
             if (option := _clearing_option(function)) is not None:
@@ -94,6 +92,25 @@ def clear_behind_ascent(where: Spot, project: Project) -> Iterator[Proposal]:
     for rank, name in enumerate(dict.fromkeys(names[:2]), 1):
         edit = where.editor.insert_before(where.statement, f"{name}.zero_grad()")
         yield Proposal("zero-grad", f"Clear the gradients of `{name}` behind it", (edit,), "", rank)
+
+
+def ascends(where: Spot, project: Project) -> bool:
+    """Whether the text says that what stands between two backwards is the ascent of a
+    sharpness-aware step: by its names, or by an option for clearing that it leaves alone. Others
+    (adversarial training) add up the gradients of both on purpose."""
+    names = {spelled(call.func) for call in _calls_since_walk(where)}
+    functions = [f for n in names for _, f in project.functions_named(n.rpartition(".")[2])]
+    names |= {node.name for _, node in project.each(ast.ClassDef)} | {where.place.function}
+    said = any(_SHARPNESS.search(name) for name in names)
+    return said or any(_clearing_option(function) for function in functions)
+
+
+def _calls_since_walk(where: Spot) -> list[ast.Call]:
+    """The calls in front of a walk, behind the one before it."""
+    ahead = ahead_of(where.module, where.statement)
+    walks = [at for at, s in enumerate(ahead) if calls_named(s, "backward")]
+    between = ahead[walks[-1] + 1 :] if walks else ahead
+    return [n for s in between for n in walk(s) if isinstance(n, ast.Call)]
 
 
 def _clearing_option(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:

@@ -1,0 +1,40 @@
+"""Where graphs ended, as the slower run sees it, and what a sum is told of its terms."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from .frames import Json
+
+MANY = 512  # leaves that one end of a graph speaks for
+CUT_TERM = "gradmend: where a term lost its graph"  # a node's metadata: an `Ended`
+
+
+@dataclass(frozen=True, eq=False)
+class Ended:
+    """Where a graph ended, and by what: `how` is a call's name, `data`, `no_grad` or `frozen`."""
+
+    at: Json | None
+    how: str
+    op: str
+    stack: tuple[Json, ...] = ()  # outermost first, where recording was off: somewhere on the way
+    leaves: tuple[weakref.ref[torch.Tensor], ...] = ()  # that fed the graph, as far as was looked
+
+    def with_leaves(self, others: Iterable[Ended]) -> Ended:
+        """The same, speaking for the leaves of others, too. A tensor is never asked for its hash:
+        a script's own may have none."""
+        more = {id(leaf): leaf for one in (self, *others) for leaf in one.leaves}
+        if len(more) == len(self.leaves):
+            return self
+        return replace(self, leaves=(*more.values(),)[:MANY])
+
+
+def ended_in(metadata: Any) -> Ended | None:
+    """What a node was told of a term; a script may have written there."""
+    found = metadata.get(CUT_TERM)
+    return found if isinstance(found, Ended) else None
