@@ -21,6 +21,7 @@ _TARGET = re.compile(
     r"|(?:teacher|pseudo|bootstrap)\w*)",
     re.IGNORECASE,
 )
+_TEACHER = re.compile(r"(?:.*\.)?_?(?:teacher|pseudo|bootstrap)\w*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,9 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         assert where is not None
         made = _made(where, given)
         value = made.value if made is not None else given
-        if _is_discounted(value) or (made is not None and _TARGET.fullmatch(spelled(given))):
+        called = made is not None and _TARGET.fullmatch(spelled(given)) is not None
+        taught = any(map(_TEACHER.fullmatch, names_read(value)))
+        if called or taught or _is_discounted(value):
             return Target(where, given, made)
     return None
 

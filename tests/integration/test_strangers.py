@@ -121,6 +121,9 @@ MENDED = [
     "batch79/starved_parameter/violin_rooms",
     "batch79/stored_graph/lock_keeper_ppo",
     "batch79/undetached_target/orchard_successor",
+    "batch81/forward_outside_loop/caravan_clipped",
+    "batch81/shared_subgraph/solvent_surgery",
+    "batch82/undetached_target/bark_beetle_exits",
 ]
 
 
