@@ -39,7 +39,7 @@ def retain_on_first(story: Story) -> Iterator[Proposal]:
         yield _last_resort(title, told, site.told())
 
 
-def retain_for_each(story: Story, rank: int = 0) -> Iterator[Proposal]:
+def retain_for_each(story: Story, rank: int = 1) -> Iterator[Proposal]:
     """Losses whose gradients are taken apart, one walk after the other: each but the last keeps
     the graph that they share."""
     loop, site = story.loop, option_site(story, story.reuse.freed, "retain_graph")
