@@ -103,8 +103,8 @@ def explain(match: Match, project: Project) -> str:
         trained = ", ".join(f"`{name}`" for name in fault.params[:3])
         return (
             f"The loss that is given the target of {line(match.location, project)} sends gradient "
-            f"into it, too: its backward trains {trained} both to come near the target and to move it. "
-            "A target is a constant for the loss that compares with it."
+            f"into it, too: its backward trains {trained} both to come near the target and to move "
+            "it. A target is a constant for the loss that compares with it."
         )
     return (
         account(match, project)
