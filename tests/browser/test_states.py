@@ -48,11 +48,14 @@ class Walk:
         getattr(self.y.sum(), "back" + "ward")()
 
 
+def run(walk, first, made):
+    for step in range(3):
+        walk.go()
+        assert walk.y is first and walk.y.grad_fn is made is not None
+
+
 walk = Walk()
-first, made = walk.y, walk.y.grad_fn
-for step in range(3):
-    walk.go()
-    assert walk.y is first and walk.y.grad_fn is made is not None
+run(walk, walk.y, walk.y.grad_fn)
 """
 
 
