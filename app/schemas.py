@@ -120,6 +120,10 @@ class Verification(Value):
     checks: list[Check] = []
 
 
+TARGETS_HELD = "with the targets of its losses held constant"
+"""What an effect's text says of a fix that leaves the gradients the same but for that."""
+
+
 class Effect(Value):
     """What a patch does to the training, as it was measured: its gradients at fixed parameters
     beside those of the original with every graph kept (`kept`), or with what lies behind an

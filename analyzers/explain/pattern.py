@@ -43,7 +43,8 @@ class Boundary:
 class Match:
     """A pattern recognised in a piece of evidence.
 
-    `certainty` is the pattern's own level; `location` is the line to look at first.
+    `certainty` is the pattern's own level; `location` is the line to look at first; `title` says it
+    where the pattern's own would not be true.
     `facts` holds what the pattern found on the way and its fixes need.
     """
 
@@ -54,6 +55,7 @@ class Match:
     carrier: Carrier | None = None
     boundary: Boundary = Boundary()
     facts: dict[str, object] = field(default_factory=dict)
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,7 @@ from analyzers.source.project import Project
 NAME = "detached-loss"
 FAMILY = "no-grad"
 TITLE = "The loss has no graph behind it"
+TITLE_OF_TERM = "A term of the loss has no graph behind it"
 KIND = "detached"
 SEEN_AS = "constant-term"
 
@@ -98,7 +99,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         where = spot(project, fault.at)
         names = bindings(where.statement) if where is not None and fault.params else []
         carrier = Carrier(names[0], where.place) if names and where is not None else None
-        return matched_silent(NAME, fault, None, carrier) if fault.params else None
+        found = matched_silent(NAME, fault, None, carrier) if fault.params else None
+        return replace(found, title=TITLE_OF_TERM) if found is not None else None
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "detached":
         return None
     certainty = Certainty.CERTAIN if evidence.ended_at is not None else Certainty.LIKELY

@@ -43,6 +43,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from analyzers.evidence import Evidence, Place, SilentFault
 from analyzers.explain.handed import handed_on, of_inputs
@@ -71,6 +72,7 @@ NAME = "missing-zero-grad"
 FAMILY = "silent"
 SHOWN_AS = "gradients"
 TITLE = "Gradients of earlier steps are never cleared"
+TITLE_OF_ASCENT = "The gradient of an ascent stays in that of the step"
 SEEN_AS = "uncleared-gradients"
 UNTOUCHED = "nothing has cleared them between a step and the backward behind it"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
@@ -106,7 +108,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         made = Place(where.module.path, used.made.lineno)
         return matched(NAME, fault, made, Carrier(used.name, made))
     place = Place(where.module.path, named[0].lineno) if where is not None and named else None
-    return matched(NAME, fault, place, carrier)
+    found = matched(NAME, fault, place, carrier)
+    climbed = found is not None and fault.detail == CLIMBED
+    return replace(found, title=TITLE_OF_ASCENT) if found is not None and climbed else found
 
 
 def explain(match: Match, project: Project) -> str:
@@ -123,8 +127,7 @@ def explain(match: Match, project: Project) -> str:
         return (
             f"{names} were moved along their gradients, and the backward at line "
             f"{match.location.line} adds to these what it finds at the new place: the step takes "
-            "both for one. "
-            f"{measured(match, project, 'Norm of the gradients that were added to')}"
+            "both for one."
         )
     if _by_hand(fault):
         if fault.doubtful:  # nothing updates the leaves: their gradients are passed on

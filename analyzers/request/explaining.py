@@ -78,7 +78,7 @@ def _explained(match: Match, turn: int, project: Project) -> Explained:
     return Explained(
         pattern=match.pattern,
         family=pattern.FAMILY,
-        title=pattern.TITLE,
+        title=match.title or pattern.TITLE,
         certainty=match.certainty,
         basis="read" if evidence.how == "predicted" else "seen",
         how=evidence.how,
@@ -102,7 +102,7 @@ def _recalled(match: Match, pattern: Pattern, project: Project) -> Explained:
     return Explained(
         pattern=match.pattern,
         family=pattern.FAMILY,
-        title=pattern.TITLE,
+        title=match.title or pattern.TITLE,
         certainty=Certainty.USUAL if is_vague(match) else match.certainty,
         basis="told",
         how=match.evidence.how,
@@ -116,7 +116,7 @@ def _recalled(match: Match, pattern: Pattern, project: Project) -> Explained:
         created=None,
         freed_by=None,
         reached_again_by=None,
-        explanation=explained(pattern.TITLE, match.location, code),
+        explanation=explained(match.title or pattern.TITLE, match.location, code),
     )
 
 

@@ -83,9 +83,9 @@ def _why(case: Case, seen: Observation) -> str:
     if seen.ran_clean and (names := starved(seen)):
         told = ", ".join(f"`{name}`" for name in names[:4]) + ", …" * (len(names) > 4)
         return (
-            f"The script ran clean, but an optimizer holds {told}, and no backward call gives them "
-            "a gradient. Nothing in the source tells whether that is meant: look where they are "
-            "used for `.detach()`, `.data`, `no_grad` and values that are copied."
+            f"The script ran clean, but no backward call gives a gradient to {told}, which an "
+            "optimizer holds. Nothing in the source tells whether that is meant: look on the way "
+            "from there to the loss for `.detach()`, `.data`, `no_grad` and values that are copied."
         )
     if seen.idle and not (case.reading.backward_lines or case.reading.suspected):
         return (

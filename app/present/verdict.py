@@ -142,8 +142,8 @@ def _unused(seen: Observation) -> str:
         return ""
     told = ", ".join(f"`{name}`" for name in names[:3]) + ", …" * (len(names) > 3)
     return (
-        f"No backward call reaches {told}, which an optimizer holds: nothing that ran uses "
-        f"{'them' if len(names) > 1 else 'it'}. Is that meant?"
+        f"No backward call reaches {told}, which an optimizer holds, and nothing that ran uses "
+        f"{'them' if len(names) > 1 else 'it'}: is that meant?"
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from textwrap import shorten
 from typing import Literal
 
-from app.schemas import Cause, Check, Diagnosis, Findings, Patch, RunReport
+from app.schemas import TARGETS_HELD, Cause, Check, Diagnosis, Findings, Patch, RunReport
 
 SHORT = 140
 """Characters of a reason that stands beside a fix; the whole stands among its figures."""
@@ -162,7 +162,8 @@ def effect(patch: Patch) -> str:
         failed = [c for c in patch.verification.checks if c.status == "failed"]
         told = [f"{FAILED[c.name]}: {c.detail}" if c.detail else FAILED[c.name] for c in failed[:1]]
         return shorten("".join(told), SHORT, placeholder=" …")
-    return GRADIENTS[patch.gradients]
+    targets = patch.effect is not None and TARGETS_HELD in patch.effect.text
+    return "its target is a constant" if targets else GRADIENTS[patch.gradients]
 
 
 def asked(patch: Patch) -> list[Check]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
 
-from app.schemas import Effect
+from app.schemas import TARGETS_HELD, Effect
 from sandbox.records import NOT_FINITE, Gradient, Parameter, Step, Trace
 
 TOLERANCE = 1e-4  # relative to the gradient's norm: sums in another order differ by less
@@ -154,7 +154,7 @@ _REFERENCE: Mapping[Against, str] = {
     "kept": "the original's own (every graph kept)",
     "truncated": "the original's with what lies behind an earlier backward held constant",
     "constant": "the original's with what `autograd.grad` gives held constant",
-    "aimed": "the original's with the targets of its losses held constant",
+    "aimed": f"the original's {TARGETS_HELD}",
 }
 
 
