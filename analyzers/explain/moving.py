@@ -17,8 +17,7 @@ _DISCOUNT = re.compile(r"(?:.*\.)?_?discount\w*", re.IGNORECASE)
 _GAMMA = re.compile(r"(?:.*\.)?_?gamma", re.IGNORECASE)
 _REWARD = re.compile(r"(?:.*\.)?(?:r|rew|rewards?|\w+_rewards?|rewards?_\w+)", re.IGNORECASE)
 _TARGET = re.compile(
-    r"(?:.*\.)?_?(?:(?:td|q|v|value|critic)_?targets?|targets?(?:_(?:q|v|value|values|p))?"
-    r"|(?:teacher|pseudo|bootstrap)\w*)",
+    r"(?:.*\.)?_?(?:(?:td|q|v|value|critic)_?targets?|targets?(?:_(?:q|v|value|values|p))?)",
     re.IGNORECASE,
 )
 _TEACHER = re.compile(r"(?:.*\.)?_?(?:teacher|pseudo|bootstrap)\w*", re.IGNORECASE)
@@ -47,7 +46,7 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         made = _made(where, given)
         value = made.value if made is not None else given
         called = made is not None and _TARGET.fullmatch(spelled(given)) is not None
-        taught = any(map(_TEACHER.fullmatch, names_read(value)))
+        taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
         if called or taught or _is_discounted(value):
             return Target(where, given, made)
     return None

@@ -10,7 +10,7 @@ from analyzers.explain.entries import entries, keys_of, stores, without_entries
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.spots import names_held, returns_of, root_of, spot
 from analyzers.source.calls import calls_named, calls_to
-from analyzers.source.detached import WITHOUT_GRAPH
+from analyzers.source.detached import WITHOUT_GRAPH, recorded
 from analyzers.source.flow import (
     bindings,
     called_name,
@@ -21,11 +21,11 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.runs import behind
-from analyzers.source.targets import assigned_pairs, each_taken, target_names
+from analyzers.source.targets import assigned_pairs, each_taken, taken_by, target_names
+from analyzers.source.writes import writes_in_place
 
 MAX_CALLS = 3  # that hand a gradient on
 _PASSING = frozenset({"print", "zip", "enumerate", "append", "extend", "mul_", "div_"})
-_UNRECORDED = ("no_grad", "inference_mode", "set_grad_enabled")
 _NOT_RECORDED = WITHOUT_GRAPH | {"grad"}  # of a parameter: no graph is made of them
 
 Computed = ast.BinOp | ast.AugAssign | ast.Call
@@ -59,7 +59,7 @@ def taken_as_old(fault: SilentFault, project: Project) -> bool:
             if any(now) and (now != kept or sum(now) > 1):
                 return True
             others = [o for o, mine in zip(operands, kept, strict=True) if not mine]
-            if not fault.doubtful and isinstance(node, ast.BinOp) and _recorded(module, node):
+            if not fault.doubtful and isinstance(node, ast.BinOp) and recorded(module, node):
                 if any(_of_parameters(module, other) for other in others):
                     return True
     return False
@@ -91,13 +91,14 @@ def _writes_to(statement: ast.stmt, name: str) -> bool:
     items = {
         item
         for loop in ast.walk(statement)
-        if isinstance(loop, ast.For) and name in names_read(loop.iter)
-        for item in target_names(loop.target)
+        if isinstance(loop, ast.For)
+        for target, source in taken_by(loop)
+        if name in names_read(source)
+        for item in target_names(target)
     }
     return any(
         isinstance(node, ast.Attribute)
-        and node.attr.endswith("_")
-        and not node.attr.startswith("_")
+        and writes_in_place(node.attr)
         and not names_read(node.value).isdisjoint({name, *items})
         for node in ast.walk(statement)
     )
@@ -292,16 +293,6 @@ def _at(module: Module, file: str, line: int) -> ast.stmt | None:
 
 def _within(loop: ast.stmt, line: int) -> bool:
     return loop.lineno <= line <= (loop.end_lineno or line)
-
-
-def _recorded(module: Module, node: ast.AST) -> bool:
-    """Whether no `no_grad` stands around it."""
-    for parent in module.ancestors(node):
-        off = [item.context_expr for item in parent.items] if isinstance(parent, ast.With) else []
-        off += getattr(parent, "decorator_list", [])
-        if any(word in spelled(one) for one in off for word in _UNRECORDED):
-            return False
-    return True
 
 
 def _of_parameters(module: Module, node: ast.expr) -> bool:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from analyzers.evidence import InplaceChange, MissingGraph, SilentFault
+from analyzers.explain.listed import some
 from analyzers.explain.pattern import Match, evidence_in
 from analyzers.explain.reuse.telling import line
 from analyzers.source.project import Project
-
-
-def said(names: Iterable[str]) -> str:
-    """Names in a text, each once."""
-    return " and ".join(f"`{name}`" for name in dict.fromkeys(names)) or "the value"
 
 
 def changed(match: Match, project: Project) -> str:
@@ -55,9 +49,7 @@ def measured(match: Match, project: Project, meaning: str = "") -> str:
     evidence = evidence_in(match, SilentFault)
     told = f"Seen at {line(match.location, project)}."
     if evidence.params:
-        some = ", ".join(f"`{name}`" for name in evidence.params[:4])
-        more = f" and {len(evidence.params) - 4} more" if len(evidence.params) > 4 else ""
-        told += f" It concerns {some}{more}."
+        told += f" It concerns {some(evidence.params)}."
     if evidence.figures and meaning:
         told += f" {meaning}: {', '.join(f'{figure:g}' for figure in evidence.figures[:6])}."
     if evidence.detail:

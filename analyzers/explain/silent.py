@@ -18,10 +18,15 @@ def silent(evidence: Evidence, kind: str) -> SilentFault | None:
 
 
 def matched(
-    pattern: str, fault: SilentFault, place: Place | None = None, carrier: Carrier | None = None
+    pattern: str,
+    fault: SilentFault,
+    place: Place | None = None,
+    carrier: Carrier | None = None,
+    title: str = "",
 ) -> Match | None:
     """A match at the line that the pattern found, else where the fault was seen."""
-    return matched_at(pattern, Certainty.LIKELY, fault, place or fault.seen_at, carrier)
+    at = place or fault.seen_at
+    return matched_at(pattern, Certainty.LIKELY, fault, at, carrier, title)
 
 
 def owner_of(params: Sequence[str]) -> str:

@@ -94,13 +94,14 @@ def matched_at(
     evidence: InplaceChange | MissingGraph | SilentFault,
     at: Place | None,
     carrier: Carrier | None = None,
+    title: str = "",
 ) -> Match | None:
     """A match at a place, on the first name in the evidence unless another is given; None where
     nothing tells the place."""
     if at is None:
         return None
     named = carrier or carrier_of(evidence.holders, at)
-    return Match(pattern, certainty, evidence, at, named if named.name else None)
+    return Match(pattern, certainty, evidence, at, named if named.name else None, title=title)
 
 
 def root_of(path: str) -> str:

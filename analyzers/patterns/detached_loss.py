@@ -45,6 +45,7 @@ from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, SilentFault
+from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of, lost_name, matched
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.telling import line
@@ -96,11 +97,10 @@ _WORDS = {
 def match(evidence: Evidence, project: Project) -> Match | None:
     """A walk found a tensor without a graph; or a loss has a term that moves no weight."""
     if (fault := silent(evidence, SEEN_AS)) is not None:
-        where = spot(project, fault.at)
-        names = bindings(where.statement) if where is not None and fault.params else []
+        where = spot(project, fault.at) if fault.params else None
+        names = bindings(where.statement) if where is not None else []
         carrier = Carrier(names[0], where.place) if names and where is not None else None
-        found = matched_silent(NAME, fault, None, carrier) if fault.params else None
-        return replace(found, title=TITLE_OF_TERM) if found is not None else None
+        return matched_silent(NAME, fault, None, carrier, TITLE_OF_TERM) if fault.params else None
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "detached":
         return None
     certainty = Certainty.CERTAIN if evidence.ended_at is not None else Certainty.LIKELY
@@ -129,9 +129,8 @@ def _unfrozen_nowhere(evidence: MissingGraph, project: Project) -> Freezing | No
 def explain(match: Match, project: Project) -> str:
     """Which tensor, and what cut it off."""
     if isinstance(match.evidence, SilentFault):
-        trained = ", ".join(f"`{name}`" for name in match.evidence.params[:3])
         return (
-            f"A term of the loss comes of {trained} and has lost its graph at "
+            f"A term of the loss comes of {some(match.evidence.params)} and has lost its graph at "
             f"{line(match.location, project)}: it adds a number to the loss, and no gradient."
         )
     evidence = evidence_in(match, MissingGraph)

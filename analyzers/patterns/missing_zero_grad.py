@@ -43,10 +43,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
 from analyzers.evidence import Evidence, Place, SilentFault
 from analyzers.explain.handed import handed_on, of_inputs
+from analyzers.explain.listed import some
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, owner_of, silent
@@ -108,15 +108,14 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         made = Place(where.module.path, used.made.lineno)
         return matched(NAME, fault, made, Carrier(used.name, made))
     place = Place(where.module.path, named[0].lineno) if where is not None and named else None
-    found = matched(NAME, fault, place, carrier)
-    climbed = found is not None and fault.detail == CLIMBED
-    return replace(found, title=TITLE_OF_ASCENT) if found is not None and climbed else found
+    title = TITLE_OF_ASCENT if fault.detail == CLIMBED else ""
+    return matched(NAME, fault, place, carrier, title)
 
 
 def explain(match: Match, project: Project) -> str:
     """Which optimizer, and how its gradients grew."""
     fault = evidence_in(match, SilentFault)
-    names = ", ".join(f"`{name}`" for name in fault.params[:4]) or "parameters"
+    names = some(fault.params) or "parameters"
     if _left_by(fault, spot(project, fault.at)) is not None:
         return (
             f"Line {match.location.line} clears gradients, and not those of {names}: each "

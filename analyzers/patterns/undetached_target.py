@@ -39,8 +39,9 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place, SilentFault
-from analyzers.explain.moving import constant_target
-from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
+from analyzers.explain.listed import some
+from analyzers.explain.moving import Target, constant_target
+from analyzers.explain.pattern import Carrier, Match, Proposal
 from analyzers.explain.reuse.collected import kept_with_graph
 from analyzers.explain.reuse.spared import spared_by_closure
 from analyzers.explain.reuse.story import story_of
@@ -93,18 +94,19 @@ def _aimed_at(fault: SilentFault, project: Project) -> Match | None:
         return None
     module = target.where.module
     at = target.where.place if target.made is None else Place(module.path, target.made.lineno)
-    return matched_silent(NAME, fault, at, Carrier(target.name, at) if target.name else None)
+    found = matched_silent(NAME, fault, at, Carrier(target.name, at) if target.name else None)
+    if found is not None:
+        found.facts["target"] = target
+    return found
 
 
 def explain(match: Match, project: Project) -> str:
     """Which value was meant to be read only."""
     if isinstance(match.evidence, SilentFault):
-        fault = evidence_in(match, SilentFault)
-        trained = ", ".join(f"`{name}`" for name in fault.params[:3])
         return (
             f"The loss that is given the target of {line(match.location, project)} sends gradient "
-            f"into it, too: its backward trains {trained} both to come near the target and to move "
-            "it. A target is a constant for the loss that compares with it."
+            f"into it, too: its backward trains {some(match.evidence.params)} both to come near "
+            "the target and to move it. A target is a constant for the loss that compares with it."
         )
     return (
         account(match, project)
@@ -114,9 +116,9 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Detach where it is used as a constant; or where it is made; several values together."""
-    if isinstance(match.evidence, SilentFault):
-        target = constant_target(match.evidence, project)
-        yield from constant(target) if target is not None else ()
+    target = match.facts.get("target")
+    if isinstance(target, Target):
+        yield from constant(target)
         return
     story = story_in(match)
     if not story.same_pass and not story.bound_inside and len(story.carriers) > 1:

@@ -4,6 +4,7 @@ look. An error that nobody asked about, met on the way, is no answer."""
 from __future__ import annotations
 
 from analyzers.evidence import SilentFault
+from analyzers.explain.listed import some
 from app.present.meanings import meaning
 from app.present.next_steps import told
 from app.request.case import Case
@@ -21,10 +22,10 @@ def why(case: Case, seen: Observation) -> str:
     return " ".join(sentence for sentence in said if sentence)
 
 
-def starved(seen: Observation) -> tuple[str, ...]:
-    """Trained parameters of which a run has surely seen that they never got a gradient."""
-    faults = [p for p in seen.evidence if isinstance(p, SilentFault) and not p.doubtful]
-    return tuple(n for p in faults if p.kind == "unfed-parameters" for n in p.params or ("?",))
+def starved(seen: Observation) -> SilentFault | None:
+    """What tells that trained parameters surely never got a gradient."""
+    faults = (p for p in seen.evidence if isinstance(p, SilentFault) and not p.doubtful)
+    return next((p for p in faults if p.kind == "unfed-parameters"), None)
 
 
 def needs(seen: Observation) -> str:
@@ -80,8 +81,8 @@ def _why(case: Case, seen: Observation) -> str:
             f"The script ran clean, but changed what it is observed through "
             f"({'; '.join(run.tampered[:3])}), so nothing is known of its graphs."
         )
-    if seen.ran_clean and (names := starved(seen)):
-        told = ", ".join(f"`{name}`" for name in names[:4]) + ", …" * (len(names) > 4)
+    if seen.ran_clean and (fault := starved(seen)) is not None:
+        told = some(fault.params) or "some parameters"
         return (
             f"The script ran clean, but no backward call gives a gradient to {told}, which an "
             "optimizer holds. Nothing in the source tells whether that is meant: look on the way "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analyzers.evidence import GraphReuse, SilentFault
+from analyzers.explain.listed import some
 from analyzers.tracebacks import Part
 from analyzers.tracebacks.messages import classify
 from app.present import inconclusive
@@ -46,7 +47,7 @@ def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
             return "inconclusive"
         if causes and seen.from_run:
             return "confirmed"
-        if inconclusive.starved(seen):
+        if inconclusive.starved(seen) is not None:
             return "inconclusive"
         return "unreproduced" if given else "healthy"
     if run is not None and run.tampered:  # what its records say is the script's own word
@@ -140,10 +141,9 @@ def _unused(seen: Observation) -> str:
     names = [name for d in doubted if d.kind == "unfed-parameters" for name in d.params]
     if not names:
         return ""
-    told = ", ".join(f"`{name}`" for name in names[:3]) + ", …" * (len(names) > 3)
     return (
-        f"No backward call reaches {told}, which an optimizer holds, and nothing that ran uses "
-        f"{'them' if len(names) > 1 else 'it'}: is that meant?"
+        f"No backward call reaches {some(names)}, which an optimizer holds, and nothing that ran "
+        f"uses {'them' if len(names) > 1 else 'it'}: is that meant?"
     )
 
 

@@ -9,7 +9,7 @@ from sandbox.records import Reuse, Silent
 SHORT = 0.2  # of the time limit: training that does not end is followed for so long
 LONGER = 0.5  # where an error was given that it did not show
 STARVED, CONSTANT = "unfed-parameters", "constant-term"
-LONG = 0.4  # of the time limit: a run that took longer is not made again to follow a value
+LONG = 0.4  # of the time limit: a run that took longer is made again for an error alone
 
 
 async def traced(case: Case, session: Session) -> RunResult:
@@ -46,15 +46,17 @@ async def _run(case: Case, session: Session, mode: str, **more: object) -> RunRe
 
 
 async def run_for_changes(case: Case, first: RunResult, session: Session) -> RunResult:
-    """Behind a run that met a stale tensor, a lost graph, starved parameters, or terms of a loss
-    without a graph: with what a second, slower one tells of the line that changed or lost it."""
+    """Behind a run that met a stale tensor, a lost graph or starved parameters: with what a second,
+    slower one tells of the line that changed or lost it. Behind one that showed no fault, but terms
+    of a loss without a graph or parameters that nothing uses: with what that one tells of them."""
     if first.trace is None:
         return first
     starved = any(map(_is_starved, first.trace.silent))
     if first.trace.inplace is None and first.trace.missing is None and not starved:
         terms = first.trace.ended is not None and first.trace.ended.constant_terms
         unused = any(fault.kind == STARVED for fault in first.doubted)
-        if first.trace.silent or not (terms or unused):
+        slow = first.ran_s > LONG * case.time_limit_s  # too dear for what may be meant
+        if slow or first.trace.silent or not (terms or unused):
             return first
     second = await _run(case, session, "inplace")
     if second.trace is None:

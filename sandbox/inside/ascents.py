@@ -52,7 +52,7 @@ class Ascents:
             elif not _along(tensor, left.copy, gradient):
                 self._wanted.discard(number)
             else:
-                self._climbed[number] = float(torch.linalg.vector_norm(gradient.double()))
+                self._climbed[number] = known.norm
 
     def after(self, received: Iterable[Known]) -> bool:
         """Whether the walk has added to gradients that had moved their parameters, most of them:
@@ -78,7 +78,7 @@ class Ascents:
 
 def _along(now: torch.Tensor, then: torch.Tensor, gradient: torch.Tensor) -> bool:
     """Whether a parameter was moved up its gradient."""
-    if now.shape != then.shape or gradient.is_sparse:
+    if now.shape != then.shape or gradient.layout != torch.strided:
         return False
     moved, slope = (now.detach() - then).flatten().double(), gradient.flatten().double()
     return float(torch.cosine_similarity(moved, slope, dim=0)) >= ALONG

@@ -13,8 +13,6 @@ from .graph import ACCUMULATE, Node, op_name, walk
 from .parameters import Known, Parameters
 from .stamps import Stamps
 
-MOVING = "the loss trains what it is to aim at, too"
-CONSTANT = "a term of the loss has no graph"
 NODES = 2000  # that are looked through for losses
 CALLS = 4096  # whose terms are looked at
 LOSSES = 16  # of a call that are compared
@@ -60,10 +58,11 @@ class Composed:
         """Look at what was walked; for targets, which is dearer, in `early` calls only."""
         looked = 0
         for node in call.walk.nodes[:NODES] if early else ():
-            if op_name(node) in _COMPARING and not self._is_told(_difference(node) or node):
+            compared = _difference(node) or node
+            if op_name(node) in _COMPARING and not self._is_told(compared):
                 looked += 1
                 if names := self._moved(node):
-                    self._note(self._moving, call, _difference(node) or node, names)
+                    self._note(self._moving, call, compared, names)
             if looked >= LOSSES:
                 break
         for root, _ in call.roots if call.n <= CALLS else ():
@@ -75,23 +74,19 @@ class Composed:
         """Whether losses had terms without a graph, whatever those came of."""
         return any(noted.calls >= OFTEN for noted in self._constant.values())
 
-    def found(self) -> Iterator[tuple[str, str, Json]]:
+    def found(self) -> Iterator[tuple[str, Json]]:
         """Kinds of faults, with what is told of them."""
         for noted in self._moving.values():
             if noted.calls >= OFTEN:
-                yield "moving-target", MOVING, noted.told
+                yield "moving-target", noted.told
         for noted in self._constant.values():
             if noted.calls >= OFTEN and noted.told["params"]:
-                yield "constant-term", CONSTANT, noted.told
+                yield "constant-term", noted.told
 
     def _is_told(self, node: Node) -> bool:
         """Whether enough calls have shown the same at the line that made a node."""
-        at = self._line(node)
+        at = self._stamps.place(node)
         return at is not None and self._moving.get((at["file"], at["line"]), _NEVER).calls >= OFTEN
-
-    def _line(self, node: Node) -> Json | None:
-        stamp = self._stamps.of(node)
-        return stamp.at if stamp is not None else None
 
     def _note(
         self,
@@ -101,7 +96,7 @@ class Composed:
         names: list[str],
         at: Json | None = None,
     ) -> None:
-        if (seen := self._line(node)) is not None:
+        if (seen := self._stamps.place(node)) is not None:
             line = seen["file"], seen["line"]
             known = noted.get(line, _NEVER)
             new: Json = {"at": at or seen, "params": names[:64]}

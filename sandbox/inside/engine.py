@@ -16,6 +16,7 @@ import torch.autograd.graph
 from .frames import Json
 from .graph import Root, Walk, executed, roots_of
 from .parameters import Known
+from .slips import told
 from .stamps import Clock, Stamps
 from .standing import standing
 from .visit import Visit
@@ -186,12 +187,7 @@ class Engine:
 
     def _tell(self, what: str, *news: Any) -> None:
         for listener in self._listeners[what]:
-            try:
-                listener(*news)
-            except Exception as error:
-                note = f"{listener.__qualname__}: {type(error).__name__}: {error}"
-                if len(self.notes) < 8 and note not in self.notes:
-                    self.notes.append(note)
+            told(listener, *news, notes=self.notes)
 
 
 @dataclass

@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-import torch
-
 from .engine import Call
 from .parameters import Known
 
@@ -62,7 +60,7 @@ class Foreign:
                     cleared.add(known.optimizer)
                 del self._held[number]
             elif held.served or held.taken:
-                held.norm = float(torch.linalg.vector_norm(gradient.detach().double()))
+                held.norm = known.norm
         self.cleared.update(cleared)
 
     def after(self, call: Call) -> None:

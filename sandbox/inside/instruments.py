@@ -84,6 +84,7 @@ class Instruments:
             frozen=bool(reference or job.get("frozen_steps")),
             unmoved=job.get("unmoved") or (),
         )
+        self.steps.notes = self.notes
         self.steps.install()
         if self.steps.frozen:
             CommonRandomness(Draws(self.steps.passes)).install()
@@ -110,7 +111,7 @@ class Instruments:
         """The two logs of the slower run, switched on for good."""
         if self.job.get("mode") != "inplace":
             return None, None
-        changes, losses = ChangeLog(), LossLog(self.parameters)
+        changes, losses = ChangeLog(), LossLog(self.parameters, self.notes)
         losses.install()
         self._open.enter_context(changes)
         self._open.enter_context(losses)

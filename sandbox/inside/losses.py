@@ -8,7 +8,6 @@ import sys
 import weakref
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from itertools import islice
 from types import FrameType
 from typing import Any
@@ -22,6 +21,7 @@ from .ended import CUT_TERM, Ended
 from .frames import Json
 from .graph import Node, roots_of, walk
 from .parameters import Parameters
+from .slips import told
 from .stamps import Clock
 
 _torch: Any = torch
@@ -41,8 +41,9 @@ class LossLog(TorchFunctionMode):
     tensor made of them again still tells where its graph ended.
     """
 
-    def __init__(self, parameters: Parameters) -> None:
+    def __init__(self, parameters: Parameters, notes: list[str]) -> None:
         super().__init__()
+        self._notes = notes
         self._frozen = _Frozen(parameters)
         self._tensors: OrderedDict[int, tuple[weakref.ref[torch.Tensor], Ended]] = OrderedDict()
         self._values: OrderedDict[object, Ended] = OrderedDict()
@@ -65,11 +66,9 @@ class LossLog(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        with suppress(Exception):  # what is only looked at never reaches the script
-            self._flag(call_name(func), args, kwargs)
+        told(self._flag, call_name(func), args, kwargs, notes=self._notes)
         result = func(*args, **kwargs)
-        with suppress(Exception):
-            self._follow(func, (*args, *kwargs.values()), result)
+        told(self._follow, func, (*args, *kwargs.values()), result, notes=self._notes)
         return result
 
     def _flag(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -40,6 +40,12 @@ class Known:
         return tensor.grad if tensor is not None and tensor.is_leaf else None
 
     @property
+    def norm(self) -> float:
+        """That of its gradient; 0 without one."""
+        gradient = self.gradient
+        return 0.0 if gradient is None else values_of(gradient)[1]
+
+    @property
     def mark(self) -> tuple[int, int] | None:
         """What identifies its gradient: the tensor, and how often it was written."""
         gradient = self.gradient

@@ -6,8 +6,6 @@ import sys
 from collections import defaultdict
 from typing import Any
 
-import torch
-
 from . import frames
 from .aliases import Aliases
 from .ascents import Ascents
@@ -17,7 +15,7 @@ from .emitter import Emitter
 from .engine import Call, Observer
 from .foreign import Foreign
 from .frames import Json
-from .growth import UNUSED, Growth, gathered
+from .growth import UNUSED, Growth
 from .holders import Search
 from .losses import LossLog
 from .parameters import Known, Parameters, values_of
@@ -85,7 +83,7 @@ class SilentWatch(Observer):
             self._candidates = {
                 number
                 for number, spent in self._spent.items()
-                if spent == known[number].mark and _norm(known[number]) > 0
+                if spent == known[number].mark and known[number].norm > 0
             }
             self._cleared |= self._spent.keys() - self._candidates
             self._leftover = {
@@ -137,7 +135,7 @@ class SilentWatch(Observer):
                 self._spent[known.id] = spent
         self._steps[optimizer] += 1
         if stale:
-            norms = [_norm(known) for known in stale]
+            norms = [known.norm for known in stale]
             self._unzeroed[optimizer].append(sum(norm**2 for norm in norms) ** 0.5)
             untouched = self._cleared.isdisjoint(known.id for known in stale)
             figures, detail = self._unzeroed[optimizer], UNTOUCHED if untouched else ""
@@ -201,8 +199,6 @@ class SilentWatch(Observer):
             self._tell("unfed-parameters", **told)
         if not self._told and (growing := self._growth.doubted()) is not None:
             self._tell("growing-graph", detail=UNUSED, doubtful=True, **growing)
-        if not self._told and not Clock.visits and (growing := gathered(self._stamps)) is not None:
-            self._tell("growing-graph", detail=UNUSED, doubtful=True, **growing)
         if not self._told:
             self._tell_gathering()
         if not self._told and (unread := self._starving.doubted()):
@@ -210,8 +206,8 @@ class SilentWatch(Observer):
             at = next((known.lost for known in unread if known.lost), None)
             told = {"at": at, "params": names[:64], "figures": [float(len(unread))]}
             self._tell("unfed-parameters", doubtful=at is None, **told)
-        for kind, detail, told in self.composed.found() if not self._told else ():
-            self._tell(kind, detail=detail, doubtful=True, **told)
+        for kind, told in self.composed.found() if not self._told else ():
+            self._tell(kind, doubtful=True, **told)
 
     def _note_lost(self, owned: list[Known]) -> None:
         """Note where what came of parameters without a gradient lost its graph, while they live."""
@@ -281,8 +277,3 @@ class SilentWatch(Observer):
         visit = call.record() if call is not None else None
         place = {"at": visit["at"], "visit": visit} if visit is not None else {}
         self._emitter.emit({"t": "silent", "kind": kind, **place, **more})
-
-
-def _norm(known: Known) -> float:
-    gradient = known.gradient
-    return 0.0 if gradient is None else float(torch.linalg.vector_norm(gradient.detach().double()))

@@ -188,6 +188,11 @@ class Stamps:
         stamp = node.metadata.get(ORIGIN)
         return stamp if isinstance(stamp, Stamp) else None
 
+    def place(self, node: Any) -> Json | None:
+        """The user's line that made the node, if that was seen."""
+        stamp = self.of(node)
+        return stamp.at if stamp is not None else None
+
     def oldest(self, nodes: Iterable[Any]) -> int | None:
         """How many calls were completed when the first of these nodes was made, if known."""
         if self.kind == "lines":

@@ -218,8 +218,7 @@ def _values(known: Known) -> tuple[float, float] | None:
 
 
 def _is_zero(known: Known) -> bool:
-    gradient = known.gradient
-    return gradient is not None and not bool(torch.count_nonzero(gradient.detach()))
+    return known.gradient is not None and known.norm == 0
 
 
 def _module(known: Known) -> str:

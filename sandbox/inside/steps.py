@@ -24,6 +24,7 @@ from .gradients import fingerprint
 from .parameters import Known, Parameters
 from .perturbing import LOOKS, perturb, reached
 from .sampling import sampled
+from .slips import told
 from .stamps import Clock, next_number
 
 OnStep = Callable[[int, list[Known]], None]
@@ -59,6 +60,7 @@ class StepWatch:
         self._read: dict[int, list[Json]] = {}
         self._piled: set[int] = set()
         self.on_step: list[OnStep] = []
+        self.notes: list[str] = []
         self.feeding = Feeding(parameters)
         self.made = 0
 
@@ -217,7 +219,7 @@ class StepWatch:
             self._parameters.name_again(frames.user_frame(frame))
             self._parameters.tell()
         for listener in self.on_step:
-            listener(number, owned)
+            told(listener, number, owned, notes=self.notes)
         if self.gradients:
             self.feeding.take(owned)
         if sampled(Clock.steps):

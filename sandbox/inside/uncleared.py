@@ -69,9 +69,4 @@ class Uncleared:
 
 def _gradient(tensor: torch.Tensor) -> tuple[int, float]:
     gradient = tensor.grad if tensor.is_leaf else None
-    return (0, 0.0) if gradient is None else (id(gradient), _norm(gradient))
-
-
-def _norm(tensor: torch.Tensor) -> float:
-    dense = tensor.detach().to_dense() if tensor.is_sparse else tensor.detach()
-    return float(torch.linalg.vector_norm(dense.double()))
+    return (0, 0.0) if gradient is None else (id(gradient), values_of(gradient)[1])

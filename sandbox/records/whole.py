@@ -49,7 +49,7 @@ class Ended(Record):
     truncated: list[Text] = Field([], max_length=16)
     tampered: list[Text] = Field([], max_length=16)
     moving_targets: bool = Field(False, description="a loss was given a target with a graph")
-    constant_terms: bool = Field(False, description="losses had terms without a graph")
+    constant_terms: bool = Field(False, description="terms of losses had no graph, or were numbers")
     records: Count | None = Field(None, description="how many were written, this one included")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from analyzers.patterns import missing_zero_grad
+from sandbox.inside import silent
 from tests.tracing import Tracing
 
 HEAD = """\
@@ -953,3 +955,24 @@ print(float(Marked.apply(net.angle)), net.net.weight.sum().mul(0.0).item())""",
     (told,) = result.trace.silent
     assert told.at is not None
     assert told.at.line - HEAD.count("\n") == 7
+
+
+@pytest.mark.parametrize("kind", ["SparseAdam", "SGD"])
+def test_sparse_gradients_are_measured_like_others(traced: Tracing, kind: str) -> None:
+    result = traced(
+        HEAD
+        + f"""\
+table = nn.Embedding(6, 3, sparse=True)
+optimizer = torch.optim.{kind}(table.parameters(), lr=0.1)
+for step in range(6):
+    table(torch.tensor([0, step % 2])).square().sum().backward()
+    optimizer.step()
+"""
+    )
+    assert result.code == 0, result.stderr
+    assert [fault.kind for fault in result.trace.silent] == ["uncleared-gradients"]
+
+
+@pytest.mark.parametrize("name", ["UNTOUCHED", "FOREIGN", "TAKEN", "CLIMBED"])
+def test_what_the_run_says_is_what_the_pattern_asks_for(name: str) -> None:
+    assert getattr(silent, name) == getattr(missing_zero_grad, name)

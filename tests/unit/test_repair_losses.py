@@ -236,11 +236,3 @@ def test_a_proposal_says_it_as_an_expert_would(
 def test_a_target_that_nothing_calls_one_is_left_alone(traced: Tracing) -> None:
     script = "rate = 0.9\n" + TARGET.replace("discount", "rate").replace("goal", "other")
     assert recognise(traced, HEAD + script) is None
-
-
-def test_what_is_collected_without_a_graph_is_no_rollout_to_mend(traced: Tracing) -> None:
-    script = ROLLOUT.replace(
-        "    seen, worth = [], []\n", "    seen, worth = [], []\n    net.eval()\n"
-    )
-    script = script.replace("def collect", "@torch.no_grad()\ndef collect")
-    assert recognise(traced, HEAD + script) is None

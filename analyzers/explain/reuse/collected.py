@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Set
-from itertools import takewhile
 
 from analyzers.evidence import GraphReuse, Hop, Place
 from analyzers.explain.reuse.passing import frames, handed_down
 from analyzers.explain.spots import Spot, hops_at, root_of
 from analyzers.source.calls import calls_named
-from analyzers.source.detached import is_made_without
+from analyzers.source.detached import is_made_without, recorded
 from analyzers.source.flow import (
     backward_calls,
     bindings,
     called_name,
+    flowing_into,
     names_read,
     names_read_by,
     statements_of,
 )
-from analyzers.source.project import LOOPS, Module, Project, Scope, spelled
+from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.targets import keyed
 from analyzers.source.trees import position, walk
 
@@ -79,10 +79,7 @@ def _puts(module: Module, function: ast.FunctionDef) -> Iterator[ast.Call]:
     if backward_calls(function) or calls_named(function, "step", "zero_grad"):
         return
     for put in calls_named(function, *_COLLECTING, "add", "push", "store"):
-        around = list(takewhile(lambda node: node is not function, module.ancestors(put)))
-        blocks = [item for node in around if isinstance(node, ast.With) for item in node.items]
-        recorded = not any("no_grad" in spelled(n) for n in (*blocks, *function.decorator_list))
-        if recorded and any(isinstance(node, LOOPS) for node in around):
+        if module.loops_around(put) and recorded(module, put):
             yield put
 
 
@@ -96,14 +93,7 @@ def _behind(
 ) -> tuple[Set[str], list[ast.expr | ast.stmt]]:
     """What names are computed from in front of a statement, and the statements that do it."""
     before = [s for s in statements_of(scope) if position(s) < position(end)]
-    wanted = set(names)
-    for _ in range(len(before)):
-        known = len(wanted)
-        for statement in before:
-            if wanted & set(bindings(statement)):
-                wanted |= names_read_by(statement)
-        if len(wanted) == known:
-            break
+    wanted = flowing_into(before, names)
     return wanted, [s for s in before if wanted & set(bindings(s)) and not hasattr(s, "body")]
 
 

@@ -25,6 +25,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.reads import attributes_loaded
+from analyzers.source.signatures import switches
 from analyzers.source.trees import position, walk
 
 _MAX_CALLERS = 4
@@ -85,7 +86,7 @@ def _last_resort(title: str, told: str, edit: Edit) -> Proposal:
 def _that_permit(kind: ast.ClassDef) -> Iterator[str]:
     """Options of the class's constructor, off unless told, without which a method raises."""
     inits = [s for s in kind.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"]
-    options = {name for init in inits for name in _switches(init.args)}
+    options = {name for init in inits for name in switches(init)}
     for node in walk(kind):
         if isinstance(node, ast.If) and any(isinstance(s, ast.Raise) for s in node.body):
             for part in walk(node.test):
@@ -94,16 +95,6 @@ def _that_permit(kind: ast.ClassDef) -> Iterator[str]:
                         op=ast.Not(), operand=ast.Attribute(value=ast.Name(id="self"), attr=name)
                     ) if name in options:
                         yield name
-
-
-def _switches(given: ast.arguments) -> Iterator[str]:
-    pairs = [
-        *zip(given.args[len(given.args) - len(given.defaults) :], given.defaults, strict=True),
-        *zip(given.kwonlyargs, given.kw_defaults, strict=True),
-    ]
-    for argument, default in pairs:
-        if isinstance(default, ast.Constant) and default.value is False:
-            yield argument.arg
 
 
 def retain_on_both(story: Story, rank: int) -> Iterator[Proposal]:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Set
 
+from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined, rewritten
 from analyzers.repair.rewrite import unused_name, without_keyword, without_true

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.inplace import Stale
+from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot, assignments_to
 from analyzers.repair.copy.outofplace import cloned_first, given_new
 from analyzers.repair.rewrite import without_true

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from analyzers.evidence import Place
 from analyzers.explain.inplace import Stale
+from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.rewrite import unused_name

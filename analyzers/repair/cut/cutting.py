@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from analyzers.evidence import GraphReuse, Hop, Kind
+from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.recordtypes import record_fields
 from analyzers.explain.reuse.shared_frame import SharedFrame
-from analyzers.explain.sentences import said
 from analyzers.repair.blocks import alias, indentation
 from analyzers.repair.cut.detaching import Idiom
 from analyzers.repair.cut.kinds import Writing, carried, has_graph

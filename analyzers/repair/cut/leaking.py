@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analyzers.evidence import Holder, Place, SilentFault
+from analyzers.explain.listed import said
 from analyzers.explain.pattern import Carrier, Proposal
-from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot, assignments_to, names_held, root_of, spot
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from itertools import takewhile
 
+from analyzers.explain.listed import said
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
-from analyzers.explain.sentences import said
 from analyzers.explain.spots import root_of, spot
 from analyzers.repair.cut.cutting import cut
 from analyzers.repair.cut.expected import visible

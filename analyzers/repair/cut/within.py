@@ -8,10 +8,10 @@ from dataclasses import replace
 from itertools import chain
 
 from analyzers.evidence import Hop
+from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.collected import collected
 from analyzers.explain.reuse.handing import handed_for_good
-from analyzers.explain.sentences import said
 from analyzers.explain.spots import hops_at, spot
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.cutting import Cutting, cut, kind_carried

@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+from analyzers.explain.listed import said
 from analyzers.explain.missing import element_of
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.sentences import said
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import (
     alias,

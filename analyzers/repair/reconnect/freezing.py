@@ -18,6 +18,8 @@ from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.runs import ahead_of, behind
 from analyzers.source.trees import walk
 
+_STEPS, _WALKS = ("step", "minimize"), ("backward",)
+
 
 @dataclass(frozen=True)
 class Freezing:
@@ -51,11 +53,10 @@ def frozen_at(stack: Sequence[Place], project: Project) -> Freezing | None:
     up to the step (or walk) for which it was frozen."""
     for place in reversed(stack):
         where = spot(project, place)
-        around = (
-            [] if where is None else [where.statement, *where.module.ancestors(where.statement)]
-        )
-        for one in around:
-            if where is None or isinstance(one, FUNCTIONS) or not isinstance(one, ast.stmt):
+        if where is None:
+            continue
+        for one in (where.statement, *where.module.ancestors(where.statement)):
+            if isinstance(one, FUNCTIONS) or not isinstance(one, ast.stmt):
                 break
             if between := _until_learnt(where.module, one, project):
                 at = Place(where.module.path, one.lineno)
@@ -66,23 +67,22 @@ def frozen_at(stack: Sequence[Place], project: Project) -> Freezing | None:
 def _until_learnt(module: Module, statement: ast.stmt, project: Project) -> tuple[ast.stmt, ...]:
     """What follows a statement, up to what steps first, else to what walks last."""
     after = behind(module, statement)
-    steps, walks = ("step", "minimize"), ("backward",)
-    stepping = [at for at, one in enumerate(after) if _leads_to(one, steps, project)][:1]
-    walking = [at for at, one in enumerate(after) if _leads_to(one, walks, project)][-1:]
+    steps, walks = _reaching(_STEPS, project), _reaching(_WALKS, project)
+    stepping = [at for at, one in enumerate(after) if calls_named(one, *steps)][:1]
+    walking = [at for at, one in enumerate(after) if calls_named(one, *walks)][-1:]
     ends = stepping or walking
     return (*after[: ends[0] + 1],) if ends else ()
 
 
-def _leads_to(statement: ast.stmt, names: Sequence[str], project: Project) -> bool:
-    """Whether a statement calls one of these, by functions of the script's too."""
-    through = (f for name in names for f in functions_calling(project, name))
-    return bool(calls_named(statement, *names, *through))
+def _reaching(names: Sequence[str], project: Project) -> set[str]:
+    """The names, with those of the script's functions that call one of them."""
+    return {*names, *(f for name in names for f in functions_calling(project, name))}
 
 
 def thawed_again(found: Freezing, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The same with `True`, behind the last step (or walk) for which it was frozen."""
-    learning = ("step", "backward", "minimize")
-    used = [s for s in found.between if _leads_to(s, learning, project)]
+    learning = _reaching((*_STEPS, *_WALKS), project)
+    used = [s for s in found.between if calls_named(s, *learning)]
     lines = _thawing(found.where, project) if used else []
     if lines:
         statement = found.where.statement

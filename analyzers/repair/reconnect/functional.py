@@ -97,10 +97,8 @@ def _put(where: Spot, project: Project) -> Iterator[tuple[Spot, Write]]:
         function = where.scope
         for module, call in calls_to(project, getattr(function, "name", "")):
             given = dict(arguments(call, where.module, function))
-            target, value = (
-                _known_as(all_of.path[:-1], given, call),
-                given.get(spelled(all_of.value)),
-            )
+            target = _known_as(all_of.path[:-1], given, call)
+            value = given.get(spelled(all_of.value))
             at = module.statement_at(call.lineno, call.col_offset)
             if target and value is not None and isinstance(at, ast.Expr):
                 there = Spot(module, at, Place(module.path, at.lineno))
@@ -130,13 +128,9 @@ def _written_by(loop: ast.For) -> Write | None:
         case ast.For(
             target=ast.Tuple(elts=[ast.Name(id=name), ast.Name(id=parameter)]),
             iter=ast.Call(func=ast.Attribute(value=module, attr="named_parameters"), args=[]),
-            body=[statement],
+            body=[ast.With(body=[inner]) | inner],
         ):
-            match statement:
-                case ast.With(body=[inner]):
-                    pass
-                case inner:
-                    pass
+            pass
         case _:
             return None
     match inner:

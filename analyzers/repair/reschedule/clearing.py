@@ -16,6 +16,7 @@ from analyzers.source.edits import Editor
 from analyzers.source.flow import called_name, names_read, statements_of, walk_scope
 from analyzers.source.project import Project, spelled
 from analyzers.source.runs import ahead_of, behind
+from analyzers.source.signatures import switches
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 
@@ -86,8 +87,9 @@ def clear_behind_ascent(where: Spot, project: Project) -> Iterator[Proposal]:
                 edit = with_keyword(where.editor, call, option)
                 title = f"Let `{called_name(call)}` clear the gradients"
                 yield Proposal("zero-grad", title, (edit,), "", 0)
-    stepped = optimizer_stepped(where)
-    names = [*([stepped] if stepped else []), *sorted(owners(where.scope, "zero_grad", "step"))]
+    names = sorted(owners(where.scope, "zero_grad"))
+    names += [spelled(c.args[0]) for c in steps(where.scope) if c.args]
+    names += sorted(owners(where.scope, "step") if steps(where.scope) else ())
     names += [spelled(call.func.value) for call in calls if isinstance(call.func, ast.Attribute)]
     for rank, name in enumerate(dict.fromkeys(names[:2]), 1):
         edit = where.editor.insert_before(where.statement, f"{name}.zero_grad()")
@@ -114,22 +116,10 @@ def _calls_since_walk(where: Spot) -> list[ast.Call]:
 
 
 def _clearing_option(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
-    """An argument by which a function clears gradients, where it does not unless told."""
-    given = function.args
-    last = given.args[len(given.args) - len(given.defaults) :]
-    pairs = [*zip(last, given.defaults, strict=True)]
-    pairs += [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d]
-    return next(
-        (
-            argument.arg
-            for argument, default in pairs
-            if isinstance(default, ast.Constant) and default.value is False
-            for node in walk(function)
-            if isinstance(node, ast.If) and spelled(node.test) == argument.arg
-            if calls_named(node, "zero_grad")
-        ),
-        None,
-    )
+    """An option by which a function clears gradients, where it does not unless told."""
+    options = set(switches(function))
+    asked = (n for n in walk(function) if isinstance(n, ast.If) and spelled(n.test) in options)
+    return next((spelled(node.test) for node in asked if calls_named(node, "zero_grad")), None)
 
 
 def clear_the_rest(where: Spot, clearing: ast.stmt, project: Project) -> Iterator[Proposal]:

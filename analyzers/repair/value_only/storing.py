@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from analyzers.evidence import Holder, Place
+from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.sentences import said
 from analyzers.explain.spots import assignments_to, names_held, root_of, spot
 from analyzers.repair.blocks import indentation, joined, rewritten
 from analyzers.repair.cut.detaching import LEAF, TORCH
