@@ -52,7 +52,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     carried = not story.same_pass and story.reuse.remade
     site = option_site(story, story.reuse.freed, "create_graph")
     place = site.place if site is not None else story.reuse.freed.at
-    return matched(story, NAME, Certainty.POSSIBLE if carried else Certainty.CERTAIN, place)
+    unsure = carried or story.grads_of_several
+    return matched(story, NAME, Certainty.POSSIBLE if unsure else Certainty.CERTAIN, place)
 
 
 def explain(match: Match, project: Project) -> str:

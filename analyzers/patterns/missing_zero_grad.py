@@ -98,7 +98,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if fault.doubtful and (where is None or not _is_taken(fault, where, project)):
         return None
     name = optimizer_stepped(where) if where is not None else None
-    if partly is not None:
+    if partly is not None or fault.detail == CLIMBED:
         name = owner_of(fault.params)
     name = name or next(iter(fault.params), None)
     carrier = Carrier(name, where.place) if name and where is not None else None

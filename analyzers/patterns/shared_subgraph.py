@@ -43,7 +43,12 @@ from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.combine.combining import sum_behind_loop
-from analyzers.repair.combine.keeping import ask_again, retain_for_each, retain_on_first
+from analyzers.repair.combine.keeping import (
+    ask_again,
+    keep_for_second,
+    retain_for_each,
+    retain_on_first,
+)
 from analyzers.repair.combine.one_walk import one_backward
 from analyzers.repair.remake.moving import walked_anew
 from analyzers.source.project import Project
@@ -56,7 +61,9 @@ TITLE = "Two losses share activations, each with its own backward"
 def match(evidence: Evidence, project: Project) -> Match | None:
     """Two different walks in one pass meet in an activation that neither renewed."""
     story = story_of(evidence, project)
-    if story is None or story.reuse.same_root or story.from_grad or story.in_closure:
+    if story is None or story.reuse.same_root or story.in_closure:
+        return None
+    if story.from_grad and not story.grads_of_several:
         return None
     if story.same_pass:
         return matched(story, NAME, Certainty.LIKELY, story.reuse.reached.at)
@@ -82,6 +89,9 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """One backward of the sum; all backwards before all steps; where weights change between the
     two, another forward; at last, keep the first graph."""
     story = story_in(match)
+    if story.from_grad:
+        yield from keep_for_second(story)
+        return
     yield from one_backward(story)
     yield from sum_behind_loop(story)
     yield from retain_for_each(story)

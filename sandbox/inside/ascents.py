@@ -1,5 +1,6 @@
-"""Finds parameters that are moved along their own gradients, which the next walk then adds to: the
-ascent of a sharpness-aware step, of which the descent should not see the gradient."""
+"""Finds parameters that are moved up their own gradients, where the next walk then adds to these,
+or to those of the parameters beside them alone: the ascent of a sharpness-aware step, of which the
+descent should not see the gradient."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import torch
 from .parameters import Known, Parameters, values_of
 from .stamps import Clock
 
-ALONG = 0.9  # cosine of what was changed, and the gradient
+ALONG = 0.9  # of what was changed, weighed by the gradient, went up
 MOST = 1 << 20  # numbers of a parameter that are compared
 
 
@@ -22,13 +23,14 @@ class _Left:
     mark: tuple[int, int] | None
     values: tuple[float, float]
     steps: int
-    copy: torch.Tensor | None = None
+    copy: torch.Tensor | None = None  # of it, and of its gradient, where it was seen to move
+    slope: torch.Tensor | None = None
 
 
 @dataclass
 class Ascents:
     """Follows what optimizers hold from one walk to the next, without a step in between. `norms`
-    of gradients that had moved their parameter and were added to, for each walk with such."""
+    of the ascents' gradients that were added to, for each walk with such."""
 
     parameters: Parameters
     norms: list[float] = field(default_factory=list)
@@ -36,39 +38,51 @@ class Ascents:
     _left: dict[int, _Left] = field(default_factory=dict)
     _wanted: set[int] = field(default_factory=set)
     _climbed: dict[int, float] = field(default_factory=dict)
+    _cleared: set[int] = field(default_factory=set)  # that have climbed, too
+    _stayed: dict[int, float] = field(default_factory=dict)
 
     def before(self) -> None:
         """A walk is about to add to gradients: which parameters have these moved?"""
         self._climbed.clear()
+        self._cleared.clear()
+        stayed = []
         for number, left in self._left.items():
             known = self.parameters.known[number]
-            tensor, gradient = known.tensor(), known.gradient
-            if tensor is None or gradient is None or left.steps != Clock.steps:
+            tensor, kept = known.tensor(), left.mark == known.mark and known.gradient is not None
+            if tensor is None or left.steps != Clock.steps:
                 continue
-            if left.mark != known.mark or values_of(tensor) == left.values:
-                continue
-            if left.copy is None:
+            if values_of(tensor) == left.values:
+                stayed += [known] if kept else []
+            elif left.copy is None or left.slope is None:
                 self._wanted.add(number)
-            elif not _along(tensor, left.copy, gradient):
+            elif not _up(left.copy, tensor.detach(), left.slope):
                 self._wanted.discard(number)
-            else:
+            elif kept:
                 self._climbed[number] = known.norm
+            elif not known.norm:
+                self._cleared.add(number)
+        self._stayed = {known.id: known.norm for known in stayed if self._cleared}
 
     def after(self, received: Iterable[Known]) -> bool:
-        """Whether the walk has added to gradients that had moved their parameters, most of them:
-        an attack on an embedding moves only that."""
+        """Whether most of what the walk has reached had climbed (an attack on an embedding moves
+        only that), and it has added to gradients of the ascent."""
         owned = [known for known in received if known.optimizer is not None]
-        risen = {known.id: known for known in owned if known.id in self._climbed}
-        climbed = 2 * len(risen) > len(owned)
-        if climbed:
-            self.found |= risen
-            self.norms.append(sum(self._climbed[number] ** 2 for number in risen) ** 0.5)
+        for climbed, added in ((self._climbed, self._climbed), (self._cleared, self._stayed)):
+            risen = {known.id: known for known in owned if known.id in added}
+            if risen and 2 * sum(known.id in climbed for known in owned) > len(owned):
+                self.found |= risen
+                self.norms.append(sum(added[number] ** 2 for number in risen) ** 0.5)
+                break
+        else:
+            risen = {}
         for known in owned:
             tensor = known.tensor()
             if tensor is not None and tensor.numel() <= MOST:
-                copy = tensor.detach().clone() if known.id in self._wanted else None
-                self._left[known.id] = _Left(known.mark, values_of(tensor), Clock.steps, copy)
-        return climbed
+                left = _Left(known.mark, values_of(tensor), Clock.steps)
+                if known.id in self._wanted and known.gradient is not None:
+                    left.copy, left.slope = tensor.detach().clone(), known.gradient.clone()
+                self._left[known.id] = left
+        return bool(risen)
 
     def forget(self) -> None:
         """Let go of what was kept: nothing more is looked at."""
@@ -76,9 +90,9 @@ class Ascents:
         self._wanted.clear()
 
 
-def _along(now: torch.Tensor, then: torch.Tensor, gradient: torch.Tensor) -> bool:
-    """Whether a parameter was moved up its gradient."""
-    if now.shape != then.shape or gradient.layout != torch.strided:
+def _up(then: torch.Tensor, now: torch.Tensor, slope: torch.Tensor) -> bool:
+    """Whether a parameter was moved up its gradient, by whatever lengths its numbers were."""
+    if not then.shape == now.shape == slope.shape or slope.layout != torch.strided:
         return False
-    moved, slope = (now.detach() - then).flatten().double(), gradient.flatten().double()
-    return float(torch.cosine_similarity(moved, slope, dim=0)) >= ALONG
+    gains = (now - then).double() * slope.double()
+    return 0.0 < ALONG * float(gains.abs().sum()) <= float(gains.sum())

@@ -124,6 +124,8 @@ MENDED = [
     "batch81/forward_outside_loop/caravan_clipped",
     "batch81/shared_subgraph/solvent_surgery",
     "batch82/undetached_target/bark_beetle_exits",
+    "batch83/missing_zero_grad/reed_organ_sam",
+    "batch83/shared_subgraph/quarry_dust",
 ]
 
 

@@ -266,6 +266,12 @@ class Walks(Lifetime):
         return self.reuse.freed.kind == "grad"
 
     @cached_property
+    def grads_of_several(self) -> bool:
+        """Whether one `autograd.grad` takes apart one loss after the other, for the same pass."""
+        freed, reached = self.reuse.freed, self.reuse.reached
+        return freed.kind == reached.kind == "grad" and freed.at == reached.at
+
+    @cached_property
     def in_closure(self) -> bool:
         """Whether an optimizer called the function that walks the graph."""
         return (

@@ -79,7 +79,8 @@ def clear_before_walk(where: Spot, rank: int = 0, *, again: bool = False) -> Ite
 
 def clear_behind_ascent(where: Spot, project: Project) -> Iterator[Proposal]:
     """Between two backwards, of which the second is no part of what moved the weights: by an option
-    of the script's own that clears, else by whoever clears (or steps) in this function."""
+    of the script's own that clears, else by whoever clears (or steps) in this function; else by
+    what the object itself steps, or that which moves the weights."""
     calls = _calls_since_walk(where)
     for call in calls:
         for _, function in project.functions_named(called_name(call)):
@@ -90,7 +91,11 @@ def clear_behind_ascent(where: Spot, project: Project) -> Iterator[Proposal]:
     names = sorted(owners(where.scope, "zero_grad"))
     names += [spelled(c.args[0]) for c in steps(where.scope) if c.args]
     names += sorted(owners(where.scope, "step") if steps(where.scope) else ())
-    names += [spelled(call.func.value) for call in calls if isinstance(call.func, ast.Attribute)]
+    own = where.module.class_of(where.statement)
+    held = owners(own, "step") if own is not None else set()
+    names = names or sorted(name for name in held if name.startswith("self."))
+    climbers = (call.func for call in calls)
+    names = names or [spelled(f.value) for f in climbers if isinstance(f, ast.Attribute)]
     for rank, name in enumerate(dict.fromkeys(names[:2]), 1):
         edit = where.editor.insert_before(where.statement, f"{name}.zero_grad()")
         yield Proposal("zero-grad", f"Clear the gradients of `{name}` behind it", (edit,), "", rank)
