@@ -52,6 +52,7 @@ from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
 from analyzers.explain.walked import is_walked
 from analyzers.repair.cut.leaking import cut_behind_walk
+from analyzers.repair.value_only.evaluating import evaluated_without_graph
 from analyzers.repair.value_only.histories import store_values, stores_of
 from analyzers.source.project import Project
 
@@ -80,9 +81,10 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Of a hand-written engine, the value off its past; else the number, or the tensor without its
-    graph."""
+    """Of a hand-written engine, the value off its past; of an evaluation, no graphs; else the
+    number, or the tensor without its graph."""
     fault = evidence_in(match, SilentFault)
     if fault.engine == "custom":
         yield from cut_behind_walk(fault, project)
+    yield from evaluated_without_graph(fault, project)
     yield from store_values(fault, project)

@@ -16,6 +16,7 @@ from sandbox.records import Trace
 
 _UNCLEARED = "uncleared-gradients"
 _OVERWRITTEN = "overwritten-gradient"
+_GROWING = "growing-graph"
 _INVENTED_STEPS = "a plain gradient descent"  # as `sandbox.inside.worlds.telling` says
 
 
@@ -26,7 +27,7 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
     so are, else, names of the text's own that keep graphs, where no more than data were made up:
     nothing of it is called. Gradients that nothing clears count where the text clears others: it
     does not leave that to what was not sent. Names of the text's own that share a gradient do so
-    whatever its models are."""
+    whatever its models are, and so do those that keep graphs which nothing walks."""
     read = [piece for piece in case.reading.evidence if isinstance(piece, SilentFault)]
     known = {(piece.kind, mark) for piece in read for mark in _marks(piece)}
     seen = [piece for piece in observed(trace) if isinstance(piece, SilentFault)]
@@ -45,7 +46,8 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
             own = own_steps and any(True for _ in cuts_behind(piece, case.project))
             own = own and not _handed_on(piece.params, made_up, case.project)
             return own or (trained <= set(piece.params) and _are_named(piece.params, case.project))
-        if piece.kind == _OVERWRITTEN and piece.holders:
+        unwalked = piece.kind == _GROWING and piece.visit is None
+        if (piece.kind == _OVERWRITTEN or unwalked) and piece.holders:
             return made_up.isdisjoint(holder.path for holder in piece.holders)
         code = case.project.code(piece.at.file, piece.at.line) if piece.at is not None else ""
         paths = set(re.findall(r"[A-Za-z_][\w.]*", code))

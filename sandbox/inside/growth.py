@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 
 from .engine import Call
 from .frames import Json
-from .graph import VISITED, Node, edges, op_name, walk
+from .graph import VISITED, Node, walk
 from .holders import Search
 from .names import Name
-from .stamps import Clock, Stamps, number_of
+from .stamps import Stamps, number_of
+from .unwalked import Unwalked
 
 LOOKS = (3, 5, 7, 10, 14, 20, 28, 40)  # passes of one line at which kept graphs are measured
 GROWN = 3  # looks that show growth; what an epoch adds to does not grow at each
-SUM, NODES = "AddBackward0", 4000
-ADDED = 4  # times that a line has added to a graph which nothing walks
 HELD = 64  # names whose graphs are looked into
 BUDGET, DEPTH = 2000, 5  # of a search; logs lie deep: `model.layers.log.maps[layer][-1]`
 UNUSED = "no backward has used any of it"
@@ -60,6 +59,7 @@ class Growth:
         self._sizes: dict[Key, list[int]] = defaultdict(list)
         self._tops: dict[Key, set[int]] = {}
         self._doubts: dict[Key, _Doubt] = {}
+        self._unwalked = Unwalked(stamps, LOOKS, GROWN)
 
     def after(self, call: Call) -> Json | None:
         """What to tell of a name that keeps walked graphs, ever more of them."""
@@ -71,9 +71,8 @@ class Growth:
 
     def doubted(self) -> Json | None:
         """What to tell, at the end, of a name whose graphs nothing has walked."""
-        if not Clock.visits:
-            return _gathered(self._stamps)
-        return next((doubt.told for doubt in self._doubts.values()), None)
+        doubts = (doubt.told for doubt in self._doubts.values())
+        return self._unwalked.found() or next(doubts, None)
 
     def _look(self, call: Call) -> Json | None:
         now = {(call.line(), *key): held for key, held in self._held(call).items()}
@@ -142,31 +141,3 @@ def _told(call: Call, key: Key, name: Name, sizes: list[int]) -> Json:
         holders.append(whole)  # what of it keeps the graph: `meters['loss'].total` of `meters`
     figures = [float(size) for size in sizes]
     return {"at": visit["at"], "visit": visit, "holders": holders, "figures": figures}
-
-
-def _gathered(stamps: Stamps) -> Json | None:
-    """What to tell, at the end of a script that has walked nothing, of a number to which one line
-    has added again and again what was computed without it: an evaluation that sums up its losses.
-    """
-    search = Search(lambda t: t.grad_fn is not None, budget=BUDGET, depth=DEPTH)
-    for name, tensor in search.around(None):
-        at = stamps.place(tensor.grad_fn)
-        if tensor.dim() or at is None:
-            continue
-        if _added(stamps, tensor.grad_fn, at) >= ADDED:
-            size = len(walk([(tensor.grad_fn, 0)], NODES).nodes)
-            return {"at": at, "holders": [name.record("now")], "figures": [float(size)]}
-    return None
-
-
-def _added(stamps: Stamps, total: Node, at: Json) -> int:
-    """How often the line has added to a sum, as far as each time something else was added."""
-    times = 0
-    while times < ADDED:
-        below = [node for node, _ in edges(total)]
-        before = next((n for n in below if op_name(n) == SUM and stamps.place(n) == at), None)
-        others = [node for node in below if node is not before]
-        if before is None or before in walk([(node, 0) for node in others], NODES).nodes:
-            return times + (op_name(total) == SUM)
-        total, times = before, times + 1
-    return times

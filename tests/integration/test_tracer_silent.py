@@ -452,6 +452,55 @@ def test_what_is_gathered_is_doubted_until_it_is_walked(
     assert [fault.detail for fault in growing] == told
 
 
+EVALUATED = """\
+import torch
+from torch import nn
+
+class Steps(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(4, 4)
+
+    def forward(self, x):
+        kept = [x]
+        for _ in range(10):
+            kept.append(self.cell(x, kept[-1]))
+        return torch.stack(kept)
+
+model = Steps()
+
+def evaluate():
+    model.MODE()
+    kept = []
+    for _ in range(10):
+        KEEP
+    return kept
+
+found = evaluate()
+"""
+COLLECTS = "kept.append(model(torch.ones(2, 4)).sigmoid())"
+
+
+@pytest.mark.parametrize(
+    ("mode", "keep", "behind", "told"),
+    [
+        ("eval", COLLECTS, "", [["kept", "kept[-1]"]]),
+        ("eval", COLLECTS, "torch.stack(found).sum().backward()", []),
+        ("eval", COLLECTS.replace("sigmoid", "detach"), "", []),
+        ("eval", "kept = [model(torch.ones(2, 4))]", "", []),
+        ("train", COLLECTS, "", []),
+    ],
+)
+def test_an_evaluation_that_collects_graphs_is_told_where_nothing_is_walked(
+    traced: Tracing, mode: str, keep: str, behind: str, told: list[list[str]]
+) -> None:
+    script = EVALUATED.replace("MODE", mode).replace("KEEP", keep) + behind
+    run = traced(script)
+    assert run.code == 0, run.stderr
+    growing = [fault for fault in run.trace.silent if fault.kind == "growing-graph"]
+    assert [[holder.path for holder in fault.holders] for fault in growing] == told
+
+
 LOGGED = """\
 from collections import defaultdict
 

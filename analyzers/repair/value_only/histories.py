@@ -22,6 +22,7 @@ from analyzers.source.flow import (
     definitions,
     is_plainly_number,
     mentions,
+    names_read_by,
     put_in,
     statements_of,
     stored_into,
@@ -87,6 +88,9 @@ def _adds(statement: ast.stmt, module: Module) -> bool:
     if isinstance(statement, ast.Expr):
         return stored_into(statement.value) is not None
     value = value_of(statement)
+    if isinstance(value, ast.Call) and module.in_library(spelled(value.func)):
+        if names_read_by(statement) <= {spelled(value.func), *bindings(statement)}:
+            return False  # `kept = torch.cat(kept)`
     if any(isinstance(target, ast.Subscript) for target in getattr(statement, "targets", [])):
         made = isinstance(value, ast.Call) and calls_a_class(module, value)
         return not (made or binds_nothing(statement) or (value and is_made_without(value)))
