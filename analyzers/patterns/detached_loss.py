@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, MissingGraph, SilentFault
+from analyzers.evidence import Evidence, MissingGraph, Place, SilentFault
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of, lost_name, matched
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
@@ -54,8 +54,10 @@ from analyzers.explain.silent import matched as matched_silent
 from analyzers.explain.silent import silent
 from analyzers.explain.spots import spot
 from analyzers.repair.reconnect.differentiating import differentiable_gradients
+from analyzers.repair.reconnect.expecting import in_expectation
 from analyzers.repair.reconnect.freezing import (
     Freezing,
+    freezing_loops,
     frozen_ahead,
     frozen_at,
     thawed,
@@ -109,6 +111,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     place = replace(where.place, line=off) if where is not None and off else None
     if place is None and evidence.lost_by == "no_grad":
         place = next((one.place for one in left_off(project)), None)
+    if evidence.ended_at is None and evidence.lost_by == "unknown":
+        loops = ((module.path, loop.body[0].lineno) for module, loop in freezing_loops(project))
+        place = next((Place(path, at) for path, at in loops), None)
     if (frozen := _unfrozen_nowhere(evidence, project)) is not None:
         place = frozen.where.place
     carrier = lost_name(evidence, project) if evidence.lost_by != "frozen" else None
@@ -157,6 +162,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from thawed_again(frozen, project)
     yield from differentiable_gradients(where)
     yield from class_scores(where)
+    yield from in_expectation(where)
     yield from without_cut(where, 0 if frozen is None else 1)
     yield from walked_again(where)
     if evidence.lost_by in ("no_grad", "unknown"):

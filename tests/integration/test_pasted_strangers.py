@@ -22,6 +22,13 @@ MENDED = [
     ("batch80/frag_05", False),
     ("batch80/frag_06", True),
     ("batch80/proj_01", True),
+    ("batch84/frag_01", True),
+    ("batch86/frag_03", False),
+    ("batch86/frag_04", True),
+    ("batch86/frag_05", True),
+    ("batch86/frag_06", True),
+    ("batch86/frag_08", True),
+    ("batch86/proj_02", False),
 ]
 
 

@@ -161,10 +161,11 @@ def _conventions(where: Spot) -> list[str]:
 
 
 def _at_definition(where: Spot, tensor: ast.expr, method: str) -> Edit | None:
-    """The reduction where the walked name gets its value, so that what is logged is one number
-    too."""
+    """The reduction where the walked name gets its value, whatever happens on the way to the walk,
+    so that what is logged is one number too."""
     made = definitions(where.scope, tensor.id) if isinstance(tensor, ast.Name) else []
     before = [s for s in made if isinstance(s, ast.Assign) and s.lineno < where.statement.lineno]
+    before = [s for s in before if where.module.holds(where.module.parents[s], where.statement)]
     match before[-1:]:
         case [ast.Assign(targets=[ast.Name()], value=value)]:
             return where.editor.append_to(value, f".{method}()")

@@ -167,11 +167,16 @@ def _sets(node: ast.AST, name: str) -> bool:
     return False
 
 
+def freezing_loops(project: Project) -> Iterator[tuple[Module, ast.For]]:
+    """The loops that freeze all parameters of something."""
+    for module, loop in project.each(ast.For):
+        if "parameters" in spelled(loop.iter) and False in _flags(loop, project):
+            yield module, loop
+
+
 def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
     """New modules behind the loop that freezes parameters; else without that loop."""
-    for module, loop in project.each(ast.For):
-        if "parameters" not in spelled(loop.iter) or False not in _flags(loop, project):
-            continue
+    for module, loop in freezing_loops(project):
         editor, owner = Editor(module), spelled(loop.iter).partition(".parameters")[0]
         new = [
             s

@@ -17,6 +17,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("wd decay eps epsilon", "0.0001"),
     ("momentum beta beta1 gamma", "0.9"),
     ("dropout p prob ratio frac fraction weight alpha lambda lam temperature sigma std", "0.1"),
+    ("smoothing", "0.1"),
     ("epochs epoch iters iterations steps episodes", "3"),
     ("batch batchsize bs", "4"),
     ("seed workers worker rank gpu gpus device devices verbose debug start", "0"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from functools import wraps
 from pathlib import Path
 from types import FrameType
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .asking import bound_to, counts_asked, handed_to, is_archive
+from .asking import awaited, bound_to, counts_asked, handed_to, is_archive
 from .finding import Report, when_imported
 from .made_up import MadeUpBytes, asked_by_user, is_missing, made_up, name_of
 from .noise import COLUMNS, ROWS, noise, one_number
@@ -42,11 +43,25 @@ def _reading(original: Any, name: str) -> Any:
                 return Arrays()
             flat = name == "fromfile"
             kind = kwargs.get("dtype") or (args[0] if flat and args else None)
-            shape = (ROWS * COLUMNS,) if flat else None if name == "load" else (ROWS, COLUMNS)
+            shape: tuple[int, ...] | None = (ROWS * COLUMNS,) if flat else None
+            if name.endswith("txt"):
+                shape = _table(kwargs, sys._getframe(1))
             return noise(Path(str(file)).name, shape, kind)
         return original(file, *args, **kwargs)
 
     return reading
+
+
+def _table(asked: Mapping[str, Any], frame: FrameType) -> tuple[int, ...]:
+    """The shape of a table of numbers: rows of the columns that are used; with `unpack`, columns,
+    as many as the frame takes them apart into."""
+    used = asked.get("usecols")
+    if isinstance(used, int):
+        return (ROWS,)
+    columns = len(used) if used is not None else None
+    if asked.get("unpack"):
+        return columns or awaited(frame) or COLUMNS, ROWS
+    return ROWS, columns or COLUMNS
 
 
 def _holds_many(file: str, frame: FrameType) -> bool:

@@ -22,6 +22,7 @@ _OF_MAPPINGS = frozenset({"get", "items", "keys", "values", "pop", "setdefault",
 _READERS = frozenset(
     {"open", "Path", "load", "read", "read_csv", "loadtxt", "genfromtxt", "fromfile", "imread"}
     | {"File", "exists", "isfile", "isdir", "listdir", "join", "makedirs", "ImageFolder", "glob"}
+    | {"ModelCheckpoint", "SummaryWriter"}
 )
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -120,6 +121,8 @@ def _read_by(node: ast.AST) -> Iterator[ast.expr]:
     match node:
         case ast.Call() if _name_of(node) in _READERS:
             yield from node.args
+        case ast.keyword(arg=str(name), value=value) if _PATHS.fullmatch(name):
+            yield value
         case ast.BinOp(left=before, op=ast.Div(), right=name) if _is_path(before):
             yield name
 

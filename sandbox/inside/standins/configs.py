@@ -43,7 +43,7 @@ class Config(dict[str, Any]):
         super().update(*args, **kwargs)
 
     def copy(self) -> Any:
-        return configured(dict(self))
+        return type(self)(dict(self))
 
     clone = copy_and_resolve_references = copy
 
@@ -76,7 +76,9 @@ def configured(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The value without configurations."""
+    """The value without configurations, but those that were made up."""
+    if isinstance(value, Config) and type(value) is not Config:
+        return value
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     return [plain(item) for item in value] if isinstance(value, list) else value
@@ -166,7 +168,8 @@ class OmegaConf:
 
     @staticmethod
     def merge(*configs: Any) -> Config:
-        merged = Config()
+        kinds = (type(one) for one in configs if isinstance(one, Config))
+        merged = next((kind for kind in kinds if kind is not Config), Config)()  # made up: so it is
         for config in configs:
             for key, value in (config or {}).items():
                 both = isinstance(value, dict) and isinstance(merged.get(key), dict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import wraps
+from importlib import import_module
 from itertools import islice
 from types import ModuleType
 from typing import Any
@@ -18,11 +19,13 @@ from .nothing import Nothing, NothingModule
 PROVIDES = ("lightning", "pytorch_lightning", "lightning_fabric")
 SAYS = "not installed here: a likeness of its trainer makes a few steps"
 EPOCHS, BATCHES = 2, 6
+_PRECISE = ("None", "32", "64")
 _OF_ACCELERATORS = frozenset({"strategy", "precision", "sync_batchnorm", "num_nodes"})
 
 
 def install(report: Report) -> None:
-    """The real trainer, where that is installed, trains on the CPU, whatever it is told to want."""
+    """The real trainer, where that is installed, trains on the CPU, whatever it is told to want,
+    and logs to nothing where what it is to log to is not installed."""
 
     def on_the_cpu(module: Any) -> None:
         trainer, original = module.Trainer, module.Trainer.__init__
@@ -33,12 +36,39 @@ def install(report: Report) -> None:
                 report("cuda", "the trainer stays on the CPU")
                 kwargs |= {"accelerator": "cpu", "devices": 1}
                 kwargs = {k: v for k, v in kwargs.items() if k not in _OF_ACCELERATORS}
+            if not str(kwargs.get("precision")).startswith(_PRECISE):
+                report("cuda", "numbers stay as precise as the CPU has them")
+                del kwargs["precision"]
             original(self, *args, **kwargs)
 
         trainer.__init__ = init
 
     for package in ("lightning.pytorch", "pytorch_lightning"):
         when_imported(f"{package}.trainer.trainer", on_the_cpu)
+        when_imported(f"{package}.loggers", _log_to_nothing)
+
+
+def _log_to_nothing(module: Any) -> None:
+    silent = import_module(module.Logger.__module__).DummyLogger
+
+    for name, kind in list(vars(module).items()):
+        if name.endswith("Logger") and isinstance(kind, type):
+            setattr(module, name, _if_installed(kind, silent))
+
+
+def _if_installed(kind: Any, otherwise: Any) -> type:
+    """The class, of which an object is another where its package is missing."""
+
+    def new(cls: type, *args: Any, **kwargs: Any) -> Any:
+        if cls is not made:
+            return object.__new__(cls)
+        try:
+            return kind(*args, **kwargs)
+        except ModuleNotFoundError:
+            return otherwise()
+
+    made = type(kind.__name__, (kind,), {"__new__": new})
+    return made
 
 
 class LightningModule(nn.Module):

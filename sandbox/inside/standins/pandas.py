@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections import namedtuple
 from collections.abc import Iterator
 from types import ModuleType
@@ -13,12 +14,17 @@ import numpy as np
 
 from .columns import Row, Series
 from .configs import read_value
+from .files import WORDS
 from .noise import CLASSES, COLUMNS, is_label, shape_of_data
 from .nothing import NothingModule
 
 PROVIDES = ("pandas",)
 SAYS = "not installed here: a likeness of its tables"
-ROWS, FEW = 128, 4
+ROWS, FEW, LONG = 128, 4, 6
+_FILES = frozenset({"file", "filename", "filepath", "path", "wav", "jpg", "png"})
+_TEXTS = frozenset(
+    {"text", "title", "caption", "sentence", "review", "question", "comment", "description"}
+)
 
 Array = Any
 
@@ -69,7 +75,7 @@ class DataFrame:
         """A table of numbers with every column that is asked for."""
         shape = shape_of_data()
         known = len(shape) == 2 and shape[1] != COLUMNS  # what the first layer takes
-        made = cls({f"x{n}": _numbers(f"x{n}") for n in range(shape[1] if known else FEW)})
+        made = cls({f"x{n}": _made_up(f"x{n}") for n in range(shape[1] if known else FEW)})
         made._open = True
         return made
 
@@ -122,7 +128,7 @@ class DataFrame:
                 part[name].made_up = self[name].made_up
             return part
         if key not in self._columns and self._open:
-            self._columns[key] = Series(_numbers(key))
+            self._columns[key] = Series(_made_up(key))
             self._columns[key].made_up = True
         return self._columns[key]
 
@@ -205,9 +211,15 @@ class Names(list[Any]):
         return list(self)
 
 
-def _numbers(name: Any) -> Array:
-    """Numbers for a column that nobody sent; labels are small whole numbers."""
+def _made_up(name: Any) -> Array:
+    """A column that nobody sent: numbers; small whole ones for labels; the names of files, and
+    texts, for what is called so."""
     text = str(name).lower()
+    said = set(re.findall(r"[a-z]+", text))
+    if said & _FILES:
+        return np.array([f"{text}_{n}" for n in range(ROWS)])
+    if said & _TEXTS:
+        return np.array([" ".join(WORDS[n % len(WORDS) :][:LONG]) for n in range(ROWS)])
     if any(word in text for word in ("label", "class", "target", "category", "species", "_id")):
         return np.arange(ROWS) % 2
     seed = sum(map(ord, text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -9,7 +10,7 @@ import torch
 
 from .functions import Wishes
 from .here import Here
-from .lineage import came_of, flat, made_for, shape_of, sources
+from .lineage import came_of, flat, made_for, origin, shape_of, sources
 from .uses import NUMERIC
 
 MAKING = NUMERIC - {"range", "min", "max"}
@@ -33,6 +34,45 @@ def of_equations(args: tuple[Any, ...], rows: int) -> Wishes:
         path = made_for(tensor) or came_of(tensor)
         if path and tensor.shape[-2:-1] != (rows,):
             yield path, [rows]
+
+
+def of_masks(function: str, args: tuple[Any, ...]) -> Wishes:
+    """A mask in an index has the sizes of the dimensions that it chooses from: all those left."""
+    if function not in ("__getitem__", "__setitem__") or not isinstance(args[0], torch.Tensor):
+        return
+    whole, given, first = args[0], args[1], 0
+    for part in given if isinstance(given, tuple) else (given,):
+        if not isinstance(part, torch.Tensor) or part.dtype != torch.bool:
+            first += part is not None
+            continue
+        rest = list(map(int, whole.shape[first:]))
+        if (path := origin(part) or came_of(part)) and rest and rest != [*part.shape]:
+            pairs = enumerate(zip(rest, part.shape, strict=False))
+            alike = next(
+                (n for n, (one, other) in pairs if one != other), min(len(rest), part.dim())
+            )
+            yield path, [*shape_of(path)[:alike], *rest[alike:]]
+        first += part.dim()
+
+
+def of_single(args: tuple[Any, ...]) -> Wishes:
+    """A bound of a slice is one number; so is what a list of indices has, which is a count."""
+    for bound in _bounds(args):
+        if (path := came_of(bound)) and bound.dim():
+            yield path, shape_of(path)[: -bound.dim()]
+    for given in args[1:]:
+        for one in given if isinstance(given, list) else ():
+            if path := made_for(one):
+                yield path, "count"
+
+
+def _bounds(given: Any) -> Iterator[torch.Tensor]:
+    """The tensors between which an index slices."""
+    if isinstance(given, slice):
+        yield from flat((given.start, given.stop))
+    elif isinstance(given, list | tuple):
+        for one in given:
+            yield from _bounds(one)
 
 
 def of_longer(args: tuple[Any, ...], index: int, axis: int, size: int) -> Wishes:

@@ -60,6 +60,8 @@ _COMPLAINTS: tuple[
     (r"invalid combination of arguments - got \([^()]{0,200}?\b(Tensor)\b", "count"),
     (r"given to the optimizer.*got torch\.Float(Tensor)", "weights"),
     (r"object of type '(\w+)' has no len", "batches"),
+    (r"expected str, bytes or os\.PathLike object, not (\w+)", "file"),
+    (r"expected file, str, or pathlib\.Path", "file"),
 )
 
 

@@ -28,6 +28,7 @@ USUAL = {
     "pd": "pandas",
     "torchvision": "torchvision",
     "transforms": "torchvision.transforms",
+    "models": "torchvision.models",
     "datasets": "torchvision.datasets",
     "pl": "pytorch_lightning",
     "gym": "gym",

@@ -23,6 +23,7 @@ _WITH_PARAMETERS = frozenset({"parameters", "named_parameters", "state_dict", "l
 _OPTIMIZERS = frozenset(
     name for name, kind in vars(torch.optim).items() if isinstance(kind, type) and name[0].isupper()
 ) | {"clip_grad_norm_", "clip_grad_norm", "clip_grad_value_"}
+_READERS = frozenset({"from_pretrained", "loadtxt", "genfromtxt", "open", "read_csv", "imread"})
 _RUNNERS = re.compile(r"accelerator|fabric|engine|trainer|amp$|scaler|self$|ctx$|tape$")
 _OPTIMIZER = re.compile(r"opt|adam|sgd|solver|rmsprop|_d$|_g$")
 _CRITERION = re.compile(r"loss|crit(?!ic)|bce|mse|^ce$|xent|entropy|nll|objective|penalty")
@@ -54,7 +55,7 @@ _SETTINGS: tuple[tuple[str, float], ...] = (  # names that no tensor has
 _NUMBERS: tuple[tuple[str, float], ...] = (
     *_SETTINGS,
     (r"vocab|class|token|action|hidden|embed|dim|size|width|channel|feature|latent|in|out", 8),
-    (r"drop|prob|weight|clip|scale|ratio", 0.1),
+    (r"drop|prob|weight|clip|scale|ratio|smoothing", 0.1),
 )
 _OF_SETTINGS = re.compile(r"^(cfg|conf|config|configs|args|hparams|hp|settings|flags|params)$")
 _DATA = re.compile(
@@ -122,6 +123,8 @@ def role(path: str, uses: Uses, plan: Plan) -> str:
         return "device"
     if use.sizes:
         return "sizes"
+    if use.given_to & _READERS and not is_used_as_data(use):
+        return "file"
     if use.iterated and uses.known(f"{path}[]").key:
         return "words"
     if use.indexed and not use.iterated and is_no_tensor(uses.known(f"{path}[]")):

@@ -12,7 +12,16 @@ from typing import Any
 import torch
 
 from ..standins import sizes
-from .fitting import of_equations, of_fewer, of_longer, of_more, of_numbers, of_rows
+from .fitting import (
+    of_equations,
+    of_fewer,
+    of_longer,
+    of_masks,
+    of_more,
+    of_numbers,
+    of_rows,
+    of_single,
+)
 from .functions import Wished, asked_of, ints, of_products
 from .here import Here
 from .lineage import came_of, flat, made_for, origin, shape_of, sources, traced
@@ -74,6 +83,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     yield from asked_by(reversed(list(_locals(failure.error.__traceback__))))
     yield from asked_of(failure.function, failure.args)
     yield from of_products(failure.args, message)
+    yield from of_masks(failure.function, failure.args)
     yield from _of_indices(failure, message, made)
     if found := re.search(r"expand\(.*size=\[([\d, ]*)\]", message):
         for path, _ in reversed(made):
@@ -88,9 +98,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
                 yield path, []
         yield from _of_one(failure)
     if "integer tensors of a single element" in message:
-        for bound in _bounds(failure.args):
-            if (path := came_of(bound)) and bound.dim():
-                yield path, shape_of(path)[: -bound.dim()]
+        yield from of_single(failure.args)
     if "empty range" in message:  # a part of so many was to be chosen, and there are fewer
         for path, shape in sizes.made.items():
             colours = shape[2:] if len(shape) == 3 and shape[2] in (1, 3, 4) else []
@@ -178,15 +186,6 @@ def _of_ranks(
         yield from (in_front, behind) if "at least" in message else (behind, in_front)
 
 
-def _bounds(given: Any) -> Iterator[torch.Tensor]:
-    """The tensors between which an index slices."""
-    if isinstance(given, slice):
-        yield from flat((given.start, given.stop))
-    elif isinstance(given, list | tuple):
-        for one in given:
-            yield from _bounds(one)
-
-
 def _of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tuple[str, Wished]]:
     """What is taken apart into so many: the items of batches; else a tensor's rows. A tensor that a
     loop takes apart stands for batches."""
@@ -194,7 +193,8 @@ def _of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tup
     looping = code.lstrip().startswith(("for ", "async for "))
     for value in _within(traceback, code):
         if isinstance(value, Batches):
-            yield f"{value._path}[]", f"of {count}"
+            of_items = re.search(r"\bfor\b[^:]*,[^:]*\bin\b", code)
+            yield f"{value._path}{'[]' if of_items else ''}", f"of {count}"
         elif path := made_for(value):
             if looping:
                 yield path, "batches"

@@ -27,6 +27,7 @@ _WORDS = {
     "count": "{value} was taken",
     "sizes": "{value} was taken",
     "words": "{value} was taken",
+    "file": "it was taken for a file's name",
     "list": "an empty list was taken",
     "zero": "0 was taken",
     "flag": "{value} was taken",

@@ -25,6 +25,9 @@ WRAPPERS = frozenset(
         "tqdm",
         "list",
         "DataLoader",
+        "DataParallel",
+        "DistributedDataParallel",
+        "compile",
         "iter",
     }
 )

@@ -172,6 +172,9 @@ class World:
     def _words(self, path: str) -> list[str]:
         return list(WORDS)
 
+    def _file(self, path: str) -> str:
+        return roles.plain_name(path)
+
     def _list(self, path: str) -> list[Any]:
         return []
 
