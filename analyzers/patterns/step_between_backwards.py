@@ -59,7 +59,7 @@ from analyzers.explain.spots import Spot, spot
 from analyzers.repair.combine.one_walk import with_the_walk_ahead
 from analyzers.repair.cut.carrying import carried_names
 from analyzers.repair.remake.handing_in import anew_where_read, called_again
-from analyzers.repair.reschedule.carried import detach_attributes, detach_carried
+from analyzers.repair.reschedule.carried import detach_carried
 from analyzers.repair.reschedule.schedule import Schedule, schedule_of
 from analyzers.repair.reschedule.stepping import (
     all_steps_last,
@@ -164,7 +164,6 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         visit = stale.evidence.reached
         where = spot(project, visit.at) if visit is not None else None
         yield from with_the_walk_ahead(where) if where is not None else ()
-        yield from detach_attributes(stale)
     elif schedule.straight:
         yield from fresh_forward(schedule)
         yield from called_again(stale, schedule, rank=1)
@@ -176,4 +175,3 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from forward_in_loop(stale, schedule)
         yield from steps_behind_walks(schedule, rank=1)
         yield from one_step_behind(schedule)
-        yield from detach_attributes(stale)

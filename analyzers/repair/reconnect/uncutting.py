@@ -99,6 +99,7 @@ def cuts_behind_loss(
     names = set(names_held(evidence.holders)) or names_read(where.statement)
     origins = list(origins_of(where, names, project))
     yield from _asked_for(where, origins)
+    yield from _as_parameters(origins, rank)
     singles = [p for origin in origins for p in without_cut(origin, rank)]
     said = {id(origin.scope): torch_edits(origin) for origin in origins}
     in_torch = [edit for edits in said.values() for edit in edits]
@@ -127,6 +128,16 @@ def _asked_for(where: Spot, origins: Sequence[Spot], rank: int = 0) -> Iterator[
             edits = joined([origin.editor.append_to(node, ".requires_grad_()") for node in cuts])
             title = f"Let `{told[0]}` require a gradient, which is asked for"
             yield Proposal("new-leaf", title, edits, "", rank)
+
+
+def _as_parameters(origins: Sequence[Spot], rank: int) -> Iterator[Proposal]:
+    """A module's state as the parameters themselves, where the loss is made of what it holds."""
+    for origin in origins:
+        for call in calls_named(origin.statement, "state_dict"):
+            if not (call.args or call.keywords):
+                text = f"{origin.editor.text_of(call.func)}(keep_vars=True)"
+                edit = origin.editor.replace(call, text)
+                yield Proposal("keep-graph", f"Keep the graph: `{text}`", (edit,), "", rank)
 
 
 def _told(node: ast.Attribute | ast.Call) -> str:
