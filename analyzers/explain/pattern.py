@@ -62,7 +62,8 @@ class Match:
 class Proposal:
     """A candidate patch, not yet run: what it does to the training is measured when it runs.
 
-    `rank` orders candidates before they have run: lower is more idiomatic.
+    `rank` orders candidates before they have run: lower is more idiomatic. `half`: it mends nothing
+    by itself, but shows the fault behind, whose patches go on top of it.
     """
 
     strategy: str
@@ -71,6 +72,7 @@ class Proposal:
     tradeoff: str = ""
     rank: int = 0
     last_resort: bool = False
+    half: bool = False
 
 
 E = TypeVar("E", bound=Evidence)

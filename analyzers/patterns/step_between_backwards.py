@@ -59,7 +59,7 @@ from analyzers.explain.spots import Spot, spot
 from analyzers.repair.combine.one_walk import with_the_walk_ahead
 from analyzers.repair.cut.carrying import carried_names
 from analyzers.repair.remake.handing_in import anew_where_read, called_again
-from analyzers.repair.reschedule.carried import detach_carried
+from analyzers.repair.reschedule.carried import detach_carried, freed_again
 from analyzers.repair.reschedule.schedule import Schedule, schedule_of
 from analyzers.repair.reschedule.stepping import (
     all_steps_last,
@@ -136,6 +136,8 @@ def _made_before(loop: Loop, saving: Spot | None) -> list[str]:
     """What the statement that saved the weight gives a name in front of the loop that reads it."""
     if saving is None or saving.module.holds(loop, saving.statement):
         return []
+    if saving.module.scope_of(loop) is not saving.scope:
+        return []
     read = names_read(loop)
     return [name for name in bindings(saving.statement) if name in read]
 
@@ -175,3 +177,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from forward_in_loop(stale, schedule)
         yield from steps_behind_walks(schedule, rank=1)
         yield from one_step_behind(schedule)
+        if not any(_made_before(loop, stale.saving) for loop in schedule.loops[:1]):
+            yield from freed_again(stale)

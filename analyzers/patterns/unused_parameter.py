@@ -49,6 +49,7 @@ from analyzers.repair.reconnect.parts import asked_of_whole, joined_again, parts
 from analyzers.repair.reconnect.unused import (
     Question,
     asked_of_itself,
+    bound_behind,
     gradless_skipped,
     none_for_unused,
     question_of,
@@ -121,6 +122,7 @@ def _meant(where: Spot, question: Question | None, project: Project) -> Iterator
         yield from joined_again(question.where, question.outputs)
     yield from asked_of_whole(where)
     if question is not None:
+        yield from bound_behind(question)
         yield from asked_of_itself(question)
         yield from used_instead(question)
         yield from reached_without_cut(question, project)

@@ -20,7 +20,7 @@ MAX_CANDIDATES = 8
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A patched project, not yet run; `files` holds the files that changed. `turn` is that of its
-    cause, the surest first."""
+    cause, the surest first; `half` as of its proposal."""
 
     pattern: str
     strategy: str
@@ -30,6 +30,7 @@ class Candidate:
     rank: int
     turn: int = 0
     last_resort: bool = False
+    half: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,6 +139,7 @@ def _candidates(match: Match, turn: int, project: Project) -> list[Candidate]:
                     proposal.rank,
                     turn,
                     proposal.last_resort,
+                    proposal.half,
                 )
             )
         if len(found) == MAX_PROPOSALS:

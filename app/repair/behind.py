@@ -94,15 +94,17 @@ def _signature(piece: Evidence) -> tuple[object, ...]:
 
 
 def _on_top(first: Candidate, second: Candidate) -> Candidate:
-    """Two patches as one, in the name of the fault that was met first."""
+    """Two patches as one, in the name of the fault that was met first; of one that only half a
+    patch hides, in its own."""
     alike = first.title == second.title
     title = first.title if alike else f"{first.title}; {second.title[:1].lower()}{second.title[1:]}"
     return replace(
         second,
-        pattern=first.pattern,
+        pattern=second.pattern if first.half else first.pattern,
         files={**first.files, **second.files},
         title=title,
         strategy="+".join(dict.fromkeys((first.strategy, second.strategy))),
         tradeoff=" ".join(filter(None, dict.fromkeys((first.tradeoff, second.tradeoff)))),
         rank=first.rank + second.rank,
+        half=False,
     )

@@ -73,7 +73,8 @@ async def _in_rounds(
     stage: Stage,
     told: Told | None,
 ) -> Mended:
-    """Try the candidates; where none passes, those of the faults that stand behind the first."""
+    """Try the candidates; where none passes, or one is but half a patch, those of the faults that
+    stand behind."""
     from app.repair.contest import try_out
 
     mended = Mended(causes)
@@ -81,11 +82,12 @@ async def _in_rounds(
     behind: list[Behind] = []
     for _ in range(MAX_ROUNDS):
         trials = await try_out(faults.original, groups, told=told)
-        mended.trials += trials
+        mended.trials += [one for one in trials if not one.candidate.half or one.status == "passed"]
         await stage("verifying", len(trials), len(trials), f"Tried {len(mended.trials)} patches")
         passed = [trial.candidate for trial in trials if trial.status == "passed"]
         mended.causes = _with(mended.causes, _told_of(behind, passed))
-        behind = [] if passed else await faults.behind(trials)
+        further = [trial for trial in trials if trial.candidate.half] if passed else trials
+        behind = await faults.behind(further) if further else []
         groups = [group for one in behind for group in _in_turns(one.candidates)]
         if not groups:
             break

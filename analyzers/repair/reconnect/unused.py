@@ -20,6 +20,7 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
     definitions,
+    first_use,
     mentions,
     names_read,
     statements_of,
@@ -28,7 +29,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.passes import passes
 from analyzers.source.project import Module, Project, spelled
-from analyzers.source.runs import first_reading
+from analyzers.source.runs import behind, first_reading
 from analyzers.source.signatures import parameters
 from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
@@ -84,6 +85,23 @@ def used_instead(question: Question, rank: int = 0) -> Iterator[Proposal]:
         title = f"Use `{question.wanted}` where `{source}` is used"
         yield Proposal("use-wanted", title, edits, "", rank)
         rank += 1
+
+
+def bound_behind(question: Question, rank: int = 0) -> Iterator[Proposal]:
+    """The name keeps what the outputs were made of until the gradient is taken: what gives it
+    another value in between comes behind, or goes where that value is never read."""
+    where, name = question.where, question.wanted
+    ahead = where.block[: where.block.index(where.statement)]
+    binding = [s for s in ahead if name in bindings(s)]
+    used = [s for s in ahead if binding and name in names_read(s)]
+    if not any(s is not binding[-1] and position(s) < position(binding[-1]) for s in used):
+        return
+    editor, late = where.editor, binding[-1]
+    edits = [editor.delete(late)]
+    title = f"Leave `{name}` what it was until its gradient is taken"
+    if first_use(behind(where.module, where.statement), name) != "bound":
+        edits.append(editor.insert_after(where.statement, *editor.lines_of(late)))
+    yield Proposal("bind-later", title, joined(edits), "", rank)
 
 
 def asked_of_itself(question: Question, rank: int = 0) -> Iterator[Proposal]:

@@ -107,9 +107,15 @@ def callers_of(way: Way, statement: ast.stmt, source: str, project: Project) -> 
     for module, call in calls_to(project, name) if isinstance(statement, ast.Return) else ():
         scope = module.scope_of(call)
         at = module.statement_at(call.lineno, call.col_offset)
-        if at is not None and scope is not way.scope and any(map(loads, statements_of(scope))):
+        if at is not None and scope is not way.scope and _puts_weights(scope):
             known = dict.fromkeys(bindings(at), source)
             yield Way(module, scope, known, way.depth + 1)
+
+
+@remembered
+def _puts_weights(scope: Scope) -> bool:
+    """Whether a function, or a file, puts weights into a module."""
+    return any(map(loads, statements_of(scope)))
 
 
 def functions_called(call: ast.Call, project: Project) -> Iterator[tuple[Module, ast.FunctionDef]]:

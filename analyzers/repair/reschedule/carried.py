@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.inplace import Stale
-from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.spots import Spot, spot
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import carried_names, cut_lines
 from analyzers.repair.cut.cutting import cut
 from analyzers.repair.reschedule.schedule import Schedule, released
-from analyzers.repair.rewrite import head_of
+from analyzers.repair.rewrite import head_of, without_retaining
 from analyzers.source.edits import Edit
 from analyzers.source.flow import statements_of
 from analyzers.source.project import Loop, spelled
@@ -33,6 +33,15 @@ def detach_carried(stale: Stale, schedule: Schedule) -> Iterator[Proposal]:
                 edits = joined([where.editor.insert_before(head_of(loop), *lines), *freed])
                 yield cut("detach-carried", _TITLE.format(name), edits, rank)
                 rank += 1
+
+
+def freed_again(stale: Stale) -> Iterator[Proposal]:
+    """The graph freed by the walk that kept it: what still leads into it is seen then."""
+    visit = stale.evidence.reached
+    where = spot(stale.project, visit.at if visit is not None else None)
+    if edits := [*without_retaining(where)]:
+        title = "Free each graph after its backward"
+        yield Proposal("release", title, joined(edits), "", SECOND_CHOICE - 1, half=True)
 
 
 def _where_kept(where: Spot, loop: Loop, name: str) -> list[Edit]:
