@@ -21,15 +21,17 @@ def parse(text: str) -> ParsedTraceback:
     """The error that a pasted text speaks of, in time linear in its length.
 
     Of a chain the last part is the error, unless an earlier one is of a family that we know and
-    the last is not. A message that stands elsewhere (in a title, above the frames) belongs to the
-    frames that have none. A text without any frame or message gives an empty result.
+    the last is not, or has frames and the last has none: what somebody tried then. A message that
+    stands elsewhere (in a title, above the frames) belongs to the frames that have none. A text
+    without any frame or message gives an empty result.
     """
     lines = clean_lines(text)
     scanned = scan(lines)
     parts = _whole(scanned, lines)
     classified = [(part, *classify(part)) for part in parts]
     known = [entry for entry in classified if entry[1] != "other"]
-    chosen = (known or classified or [(Part(), "other", None)])[-1]
+    framed = [entry for entry in known if entry[0].frames]
+    chosen = (framed or known or classified or [(Part(), "other", None)])[-1]
     part, family, kind = chosen
     if family == "other" and warned_of_grad(part, lines):
         family, kind = "no-grad", "nonleaf"

@@ -33,6 +33,7 @@ _KNOWN: tuple[tuple[Family, str | None, tuple[str, ...]], ...] = (
     ("no-grad", "detached", ("element 0 of variables tuple is volatile",)),
     ("no-grad", "detached", ("inference tensors cannot be saved for backward",)),
     ("no-grad", "detached", ("object has no attribute 'backward'",)),
+    ("no-grad", "rebound", ("'nonetype' object has no attribute 'zero_'",)),
     ("no-grad", "non-scalar", ("grad can be implicitly created only for",)),
     ("no-grad", "non-scalar", ("backward should be called only on a scalar",)),
     ("no-grad", "unused", ("appears to not have been used in the graph",)),

@@ -29,6 +29,11 @@ MENDED = [
     ("batch86/frag_06", True),
     ("batch86/frag_08", True),
     ("batch86/proj_02", False),
+    ("batch90/frag_01", True),
+    ("batch90/frag_04", True),
+    ("batch90/frag_06", True),
+    ("batch90/frag_07", True),
+    ("batch90/frag_08", True),
 ]
 
 

@@ -126,6 +126,7 @@ MENDED = [
     "batch82/undetached_target/bark_beetle_exits",
     "batch83/missing_zero_grad/reed_organ_sam",
     "batch83/shared_subgraph/quarry_dust",
+    "batch87/detached_loss/glacier_mass_func",
 ]
 
 

@@ -192,14 +192,24 @@ def loop_of(editor: Editor, value: ast.ListComp | ast.DictComp) -> list[str]:
 
 def clears(within: ast.AST, name: str) -> bool:
     """Whether the leaf's gradient is cleared somewhere; with no name, any leaf's."""
+    names = {name, *_taken_from_several(within, name)}
     for node in walk(within):
         match node:
             case ast.Attribute(attr="zero_" | "zero_grad", value=owner):
-                found = spelled(owner).startswith(name)
+                found = any(spelled(owner).startswith(one) for one in names)
             case ast.Assign(targets=[ast.Attribute(attr="grad", value=owner), *_]):
-                found = not name or spelled(owner) == name
+                found = not name or spelled(owner) in names
             case _:
                 found = False
         if found:
             return True
     return False
+
+
+def _taken_from_several(within: ast.AST, name: str) -> Iterator[str]:
+    """What a loop calls each of several that are written out, this one among them."""
+    for node in walk(within):
+        match node:
+            case ast.For(target=target, iter=ast.Tuple(elts=several) | ast.List(elts=several)):
+                if name in map(spelled, several):
+                    yield spelled(target)

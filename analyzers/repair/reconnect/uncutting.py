@@ -51,16 +51,20 @@ def without_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
 
 def _all_uncut(where: Spot) -> Iterator[Edit]:
     """Each cut taken away; a row of values that a list gets, `rows.append([a.item(), b.item()])`,
-    is one tensor with their graphs."""
+    is one tensor with their graphs; so are rows that it gets as a sum of lists."""
     editor, rows = where.editor, [row for _, row in _rows_added(where)]
     for row in rows:
-        yield editor.replace(row, restacked(editor, row, partial(_uncut_within, editor)))
+        if isinstance(row, ast.BinOp):
+            parts = ", ".join(editor.text_of(base_of(part)) for part in _summands(row))
+            yield editor.replace(row, f"{alias(editor.module, 'torch')}.cat([{parts}])")
+        else:
+            yield editor.replace(row, restacked(editor, row, partial(_uncut_within, editor)))
     for node in cuts_in(where.statement):
         if not any(editor.module.holds(row, node) for row in rows):
             yield from uncut(editor, node)
 
 
-def _rows_added(where: Spot) -> Iterator[tuple[ast.expr, ast.List | ast.Tuple]]:
+def _rows_added(where: Spot) -> Iterator[tuple[ast.expr, ast.List | ast.Tuple | ast.BinOp]]:
     """Lists that get a row with cut values, and the row."""
     for call in calls_named(where.statement, "append"):
         match call:
@@ -68,6 +72,19 @@ def _rows_added(where: Spot) -> Iterator[tuple[ast.expr, ast.List | ast.Tuple]]:
                 func=ast.Attribute(value=owner), args=[ast.List() | ast.Tuple() as row]
             ) if cuts_in(ast.Expr(row)):
                 yield owner, row
+            case ast.Call(func=ast.Attribute(value=owner), args=[ast.BinOp() as row]) if all(
+                isinstance(part, ast.Call) and called_name(part) == "tolist"
+                for part in _summands(row)
+            ):
+                yield owner, row
+
+
+def _summands(total: ast.expr) -> list[ast.expr]:
+    """What a sum is written out of."""
+    match total:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return [*_summands(left), *_summands(right)]
+    return [total]
 
 
 def _along(where: Spot) -> Iterator[Edit]:

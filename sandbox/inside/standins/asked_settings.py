@@ -71,8 +71,15 @@ def _parted_keys() -> frozenset[str]:
 
 @cache
 def _read_keys() -> frozenset[str]:
-    """Keys whose values are the names of files that something reads, or that a path goes on by."""
-    return frozenset(key for node in _nodes() for one in _read_by(node) for key in _keys(one))
+    """Keys whose values are the names of files that something reads, or that a path goes on by; by
+    themselves, or by the function that they are handed to."""
+    read = [one for node in _nodes() for one in _read_by(node)]
+    names = {one.id for one in read if isinstance(one, ast.Name)}
+    functions = {name: function for tree in _trees() for name, function in _functions(tree)}
+    for node in _nodes():
+        if isinstance(node, ast.Call):
+            read += [value for argument, value in _handed(node, functions) if argument in names]
+    return frozenset(key for one in read for key in _keys(one))
 
 
 @cache

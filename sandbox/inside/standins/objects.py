@@ -140,7 +140,7 @@ def _loading_nothing(kind: Any) -> None:
     @wraps(load)
     def loading(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(state, State):
-            return None
+            return load(self, self.state_dict(), *args, **kwargs)
         return load(self, state, *args, **kwargs)
 
     kind.load_state_dict = loading

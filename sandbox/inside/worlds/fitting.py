@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Any
 
@@ -53,6 +53,19 @@ def of_masks(function: str, args: tuple[Any, ...]) -> Wishes:
             )
             yield path, [*shape_of(path)[:alike], *rest[alike:]]
         first += part.dim()
+
+
+def of_listed(scopes: Iterable[dict[str, Any]], message: str) -> Wishes:
+    """What a frame takes for whole numbers, and are the rows of what it lists, or its numbers: that
+    has no rows, and whole numbers."""
+    if "'list' and '" not in message and "(got float)" not in message:
+        return
+    for names in scopes:
+        taken = [value for value in names.values() if isinstance(value, list | float)]
+        for value in names.values():
+            path = made_for(value)
+            if path and value.dim() and any(one in value.tolist() for one in taken):
+                yield path, shape_of(path)[:-1] if value.dim() > 1 else 2
 
 
 def of_single(args: tuple[Any, ...]) -> Wishes:

@@ -122,6 +122,16 @@ def remembered(result: Any, args: Any, *, taken: bool = False) -> Any:
     return result
 
 
+def follow_variables() -> None:
+    """A `Variable` is known by what it was made of, too."""
+    kind: Any = type(torch.autograd.Variable)
+
+    def call(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        return remembered(type.__call__(cls, *args, **kwargs), args)
+
+    kind.__call__ = call
+
+
 def shape_of(path: str) -> list[int]:
     """The shape that what was made up for a path has."""
     if path.startswith(sizes.PREFIX):

@@ -74,6 +74,7 @@ class Model(nn.Module):
         given = [*args, *kwargs.values()]
         within = [p for part in self.children() for p in part.parameters()]
         source = blend([*tensors_in(given), *within]) * torch.ones(1, WIDTH)
+        source = source.to(self.weight.dtype)
         source = torch.tanh(torch.tanh(source @ self.weight) @ self.weight).mean()
         return Here.world.outputs.of(self._path + "()", source, given, self._path)
 

@@ -32,6 +32,7 @@ USUAL = {
     "datasets": "torchvision.datasets",
     "pl": "pytorch_lightning",
     "gym": "gym",
+    "amp": "apex.amp",
     "Variable": "torch.autograd:Variable",
     "Function": "torch.autograd:Function",
     "Tensor": "torch:Tensor",

@@ -125,6 +125,8 @@ def role(path: str, uses: Uses, plan: Plan) -> str:
         return "sizes"
     if use.given_to & _READERS and not is_used_as_data(use):
         return "file"
+    if any("values" in u.asked - u.methods for p, u in uses.of.items() if p.startswith(f"{path}[")):
+        return "table"
     if use.iterated and uses.known(f"{path}[]").key:
         return "words"
     if use.indexed and not use.iterated and is_no_tensor(uses.known(f"{path}[]")):

@@ -25,7 +25,7 @@ from .driving import PASSES, Driver
 from .elided import filled_in, handed_on
 from .entries import may_leave_out, walks, walks_outside_loops, without_quoted
 from .families import Wanted
-from .lineage import made_path, mark
+from .lineage import follow_variables, made_path, mark
 from .names import Everything, usual
 from .plan import Json, Plan
 from .reading import Uses
@@ -74,6 +74,7 @@ class Completed:
         _import_ahead(self._texts[False])
         _take_tensors_for_arrays()
         _load_batches_as_they_are()
+        follow_variables()
         sys.argv = scripts.arguments([entry, *argv])
         sys.path[0:0] = folders
 

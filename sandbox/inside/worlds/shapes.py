@@ -15,6 +15,7 @@ from ..standins import sizes
 from .fitting import (
     of_equations,
     of_fewer,
+    of_listed,
     of_longer,
     of_masks,
     of_more,
@@ -80,10 +81,12 @@ def _with(plan: Plan, path: str, wish: Wished) -> Plan | None:
 def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     message = str(failure.error)
     made = [(path, tensor) for tensor in flat(failure.args) if (path := made_for(tensor))]
-    yield from asked_by(reversed(list(_locals(failure.error.__traceback__))))
+    scopes = list(_locals(failure.error.__traceback__))[::-1]
+    yield from asked_by(scopes)
     yield from asked_of(failure.function, failure.args)
     yield from of_products(failure.args, message)
     yield from of_masks(failure.function, failure.args)
+    yield from of_listed(scopes, message)
     yield from _of_indices(failure, message, made)
     if found := re.search(r"expand\(.*size=\[([\d, ]*)\]", message):
         for path, _ in reversed(made):

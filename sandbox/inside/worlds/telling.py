@@ -28,6 +28,7 @@ _WORDS = {
     "sizes": "{value} was taken",
     "words": "{value} was taken",
     "file": "it was taken for a file's name",
+    "table": "a table with the columns that the text reads was put in its place",
     "list": "an empty list was taken",
     "zero": "0 was taken",
     "flag": "{value} was taken",

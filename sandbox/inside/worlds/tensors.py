@@ -20,6 +20,9 @@ class Tensors:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        models = (p for p, use in world.uses.of.items() if "double" in use.methods)
+        precise = any(world.role(path) == "module" for path in models)
+        self._dtype = torch.float64 if precise else torch.float32
 
     def fresh(self, path: str) -> torch.Tensor:
         """A tensor without history, in the planned shape."""
@@ -32,7 +35,7 @@ class Tensors:
         if path in plan.whole:
             size = int(torch.Size(shape).numel())
             return marked(torch.arange(size).remainder(plan.whole[path]).view(shape), path)
-        return marked(torch.rand(shape) * 0.8 + 0.1, path)
+        return marked(torch.rand(shape, dtype=self._dtype) * 0.8 + 0.1, path)
 
     def shape_of(self, path: str) -> list[int]:
         """The shape that a tensor of this path has, as far as it is decided."""

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from ..standins import sizes
+from ..standins.pandas import DataFrame
 from . import roles
 from .attributes import Attributes
 from .building import Building
@@ -174,6 +175,9 @@ class World:
 
     def _file(self, path: str) -> str:
         return roles.plain_name(path)
+
+    def _table(self, path: str) -> Any:
+        return DataFrame.made_up(path)
 
     def _list(self, path: str) -> list[Any]:
         return []
