@@ -71,7 +71,7 @@ from analyzers.repair.reconnect.recording import (
     where_switched_off,
 )
 from analyzers.repair.reconnect.softening import class_scores, differentiable
-from analyzers.repair.reconnect.uncutting import cuts_behind_loss, without_cut
+from analyzers.repair.reconnect.uncutting import cuts_behind_loss, sampled, without_cut
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project
 
@@ -164,6 +164,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from class_scores(where)
     yield from in_expectation(where)
     yield from without_cut(where, 0 if frozen is None else 1)
+    yield from sampled(where)
     yield from walked_again(where)
     if evidence.lost_by in ("no_grad", "unknown"):
         yield from recording(where, project)

@@ -127,6 +127,7 @@ MENDED = [
     "batch83/missing_zero_grad/reed_organ_sam",
     "batch83/shared_subgraph/quarry_dust",
     "batch87/detached_loss/glacier_mass_func",
+    "batch89/detached_loss/espresso_profile",
 ]
 
 

@@ -26,7 +26,7 @@ from analyzers.repair.reconnect.softening import (
     straight_through,
 )
 from analyzers.repair.reconnect.starving import Cut
-from analyzers.repair.reconnect.uncutting import without_cut
+from analyzers.repair.reconnect.uncutting import sampled, without_cut
 from analyzers.repair.reconnect.withheld import handed_on
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit
@@ -72,10 +72,7 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         soft = is_probability(where)
         yield from differentiable(where, rank if soft else SECOND_CHOICE)
         yield from straight_through(where, SECOND_CHOICE if soft else rank)
-    ends = [where.editor.span(call.func)[1] for call in samples(where.statement)]
-    if ends:
-        edits = tuple(Edit(where.module.path, end - len("sample"), end, "rsample") for end in ends)
-        yield Proposal("rsample", "Sample with a gradient: `rsample()`", edits, "", rank)
+    yield from sampled(where, rank)
 
 
 def _math(where: Spot) -> Iterator[Edit]:

@@ -20,6 +20,7 @@ from analyzers.repair.reconnect.cutting_expressions import (
     cuts_in,
     opposed,
     restacked,
+    samples,
 )
 from analyzers.repair.reconnect.softening import or_nothing
 from analyzers.repair.value_only.arrays import torch_edits
@@ -37,6 +38,7 @@ from analyzers.source.project import Module, Project, spelled
 from analyzers.source.runs import behind
 
 MAX_SUSPECTS = 3
+MAX_ORIGINS = 24
 
 
 def without_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
@@ -117,6 +119,7 @@ def cuts_behind_loss(
     origins = list(origins_of(where, names, project))
     yield from _asked_for(where, origins)
     yield from _as_parameters(origins, rank)
+    yield from (p for origin in origins[:MAX_ORIGINS] for p in sampled(origin, rank))
     singles = [p for origin in origins for p in without_cut(origin, rank)]
     said = {id(origin.scope): torch_edits(origin) for origin in origins}
     in_torch = [edit for edits in said.values() for edit in edits]
@@ -130,6 +133,14 @@ def cuts_behind_loss(
         edits = joined([edit for single in singles for edit in single.edits])
         title = "Keep the graph all along the way to the loss"
         yield Proposal("keep-graph", title, edits, "", rank + 1)
+
+
+def sampled(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """Samples of a distribution that pass the gradient on."""
+    ends = [where.editor.span(call.func)[1] for call in samples(where.statement)]
+    if ends:
+        edits = tuple(Edit(where.module.path, end - len("sample"), end, "rsample") for end in ends)
+        yield Proposal("rsample", "Sample with a gradient: `rsample()`", edits, "", rank)
 
 
 def _asked_for(where: Spot, origins: Sequence[Spot], rank: int = 0) -> Iterator[Proposal]:
