@@ -52,6 +52,7 @@ from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.cut.windows import emptied, gathered_emptied
 from analyzers.repair.remake.anew import computed_for_next_pass
 from analyzers.repair.remake.caches import without_cache
+from analyzers.repair.remake.encoding import encoded_where_read
 from analyzers.source.project import Project
 
 NAME = "stored-graph"
@@ -98,6 +99,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from gathered_emptied(story)
     if not story.reuse.remade:
         yield from without_cache(story)
+    yield from encoded_where_read(story)
     constant = keeps_losses(story) or any(collected(story.reuse, project))
     stored = -SECOND_CHOICE if constant else 0
     if not story.same_pass and not story.bound_inside:

@@ -128,6 +128,7 @@ MENDED = [
     "batch83/shared_subgraph/quarry_dust",
     "batch87/detached_loss/glacier_mass_func",
     "batch89/detached_loss/espresso_profile",
+    "batch89/stored_graph/adhesive_recipes",
 ]
 
 

@@ -1,0 +1,66 @@
+"""A fix for encodings that are kept and walked again and again: what they were made of is kept."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.reuse.story import Story
+from analyzers.explain.spots import Spot, hops_at, spot
+from analyzers.source.calls import calls_named
+from analyzers.source.edits import Editor
+from analyzers.source.flow import called_name, walk_scope
+from analyzers.source.project import spelled
+from analyzers.source.trees import walk
+
+_JOINING = ("stack", "cat")
+
+
+def encoded_where_read(story: Story, rank: int = 0) -> Iterator[Proposal]:
+    """Of `z = self.encode(x)` and `self.seen.append(z)`, where nothing else reads `z`: `x` goes in,
+    and `self.encode` is called on what the class makes of them, `torch.stack(self.seen)`. Plainly
+    so where nothing else on the way to the walk is encoded: cut off, all of it would not learn."""
+    for _, where in hops_at(story.project, story.reuse.path, "bound"):
+        match where.statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
+                if spelled(call.func).startswith("self.") and len(call.args) == 1:
+                    once = _encodes_once(story, called_name(call))
+                    wanted = rank - SECOND_CHOICE if once else rank
+                    yield from _with_inputs_kept(where, name, call, wanted)
+
+
+def _encodes_once(story: Story, encode: str) -> bool:
+    spots = (spot(story.project, place) for place in story.reuse.reached.stack)
+    scopes = {id(where.scope): where.scope for where in spots if where is not None}
+    calls = (n for s in scopes.values() for n in walk_scope(s) if isinstance(n, ast.Call))
+    return [called_name(call) for call in calls].count(encode) == 1
+
+
+def _with_inputs_kept(where: Spot, name: str, call: ast.Call, rank: int) -> Iterator[Proposal]:
+    owner, editor = where.module.class_of(where.statement), Editor(where.module)
+    loads = [n for n in walk(where.scope) if isinstance(n, ast.Name) and n.id == name]
+    puts = [c for c in calls_named(where.scope, "append") if [*map(spelled, c.args)] == [name]]
+    if owner is None or len(puts) != 1 or len(loads) != 2:  # where it is made, and put in
+        return
+    kept = spelled(puts[0].func).removesuffix(".append")
+    joined = [c for c in calls_named(owner, *_JOINING) if c.args and spelled(c.args[0]) == kept]
+    used = [n for n in walk(owner) if isinstance(n, ast.Attribute) and spelled(n) == kept]
+    if not joined or not all(_is_whole(where.module.parents[node]) for node in used):
+        return
+    told, given = editor.text_of(call.func), editor.text_of(call.args[0])
+    edits = [editor.delete(where.statement), editor.replace(puts[0].args[0], given)]
+    edits += [editor.replace(one, f"{told}({editor.text_of(one)})") for one in joined]
+    title = f"Keep in `{kept}` what `{told}` is given, and call it where that is read"
+    tradeoff = "All that is kept is computed anew in each pass."
+    yield Proposal("store-inputs", title, tuple(edits), tradeoff, rank)
+
+
+def _is_whole(around: ast.AST) -> bool:
+    """Whether a list is used as a whole there: made, added to, counted or joined."""
+    match around:
+        case ast.Attribute(attr="append") | ast.Assign() | ast.Tuple():
+            return True
+        case ast.Call():
+            return called_name(around) in ("len", *_JOINING)
+    return False
