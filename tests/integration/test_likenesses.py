@@ -238,10 +238,10 @@ LIKENESSES: dict[str, tuple[set[str], str]] = {
         """
         import barbar, lion_pytorch, mylogger, torch
         try:
-            import apex
+            import fused_kernels
         except ImportError:
-            apex = None
-        assert apex is None
+            fused_kernels = None
+        assert fused_kernels is None
         net = torch.nn.Linear(2, 2)
         optimizer = lion_pytorch.Lion(net.parameters(), lr=0.1)
         log, seen = mylogger.Logger("x"), 0

@@ -36,8 +36,9 @@ def _same(module: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def module(name: str) -> ModuleType:
-    """`apex`, `apex.amp`, `apex.optimizers`, `apex.parallel`."""
+    """`apex`, `apex.amp`, `apex.normalization`, `apex.optimizers`, `apex.parallel`."""
     amp = {"initialize": initialize, "scale_loss": scale_loss, "master_params": master_params}
-    fused = {"FusedAdam": torch.optim.Adam, "FusedSGD": torch.optim.SGD}
+    fused: dict[str, Any] = {"FusedAdam": torch.optim.Adam, "FusedSGD": torch.optim.SGD}
+    fused |= {"FusedLayerNorm": torch.nn.LayerNorm}
     parallel = {"DistributedDataParallel": _same, "convert_syncbn_model": _same}
     return NothingModule(name, **(amp if name.endswith("amp") else {**fused, **parallel}))

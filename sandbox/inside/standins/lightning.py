@@ -49,7 +49,10 @@ def install(report: Report) -> None:
 
 
 def _log_to_nothing(module: Any) -> None:
-    silent = import_module(module.Logger.__module__).DummyLogger
+    base = getattr(module, "Logger", None)
+    if base is None:  # it is being imported by what it imports
+        return
+    silent = import_module(base.__module__).DummyLogger
 
     for name, kind in list(vars(module).items()):
         if name.endswith("Logger") and isinstance(kind, type):
