@@ -28,7 +28,6 @@ MENDED = [
     ("batch86/frag_05", True),
     ("batch86/frag_06", True),
     ("batch86/frag_08", True),
-    ("batch86/proj_02", False),
     ("batch90/frag_01", True),
     ("batch90/frag_04", True),
     ("batch90/frag_06", True),
