@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from app.present.facts import Facts
 from app.present.parts import Lane, Link, Node, Scene
-from app.present.story import NOT_CUT
+from app.present.story import NOT_CUT, keeps_graph
 from app.schemas import Cause, Event
 
 
@@ -56,8 +56,10 @@ def _reused(facts: Facts) -> Scene | None:
     if freed is None or reached is None:
         return None
     first, second = _titles(facts.cause, freed, reached)
-    origin = facts.node("made", "builds the graph", made, "freed")
-    frees = facts.node("freed", "backward: frees the graph", freed, "loss")
+    kept = keeps_graph(facts.cause)
+    origin = facts.node("made", "builds the graph", made, "origin" if kept else "freed")
+    does = "keeps" if kept else "frees"
+    frees = facts.node("freed", f"backward: {does} the graph", freed, "loss")
     fails = facts.node("reached", "backward: needs it again", reached, "loss")
     again = Node("again", f"the same graph, through {facts.name or 'its value'}")
     links = [
@@ -80,11 +82,15 @@ def _reused(facts: Facts) -> Scene | None:
     where = facts.at(made) if made else "line unknown"
     when = {"forward": "in the forward pass", "made before": "before"}
     told = (
-        f"The graph built {when.get(lanes[0].title, f'in {lanes[0].title}')} ({where}) is freed by "
-        f"the backward at {facts.at(freed)}. The backward at {facts.at(reached)}"
-        f"{_pass_of(second)} needs it again{through}, and fails."
+        f"The graph built {when.get(lanes[0].title, f'in {lanes[0].title}')} ({where}) is "
+        f"{'kept' if kept else 'freed'} by the backward at {facts.at(freed)}. The backward at "
+        f"{facts.at(reached)}{_pass_of(second)} needs it again{through}, and fails."
     )
-    return Scene("A freed graph is needed again", told, tuple(lanes), tuple(links))
+    if kept:
+        told += " Its weights have changed since."
+    meanings = {"frees": "a backward; it keeps its graph"} if kept else {}
+    title = f"A {'kept' if kept else 'freed'} graph is needed again"
+    return Scene(title, told, tuple(lanes), tuple(links), meanings)
 
 
 def _pass_of(title: str) -> str:

@@ -47,6 +47,15 @@ WORDS: dict[str, _Words] = {
         carried=("still points to that graph", "keeps it"),
         reached=("needs the freed graph again: the error", "needs it again: error"),
     ),
+    "kept-graph": _Words(
+        made=("builds the graph", "builds the graph"),
+        freed=("goes through the graph, and keeps it", "keeps the graph"),
+        carried=("still points to that graph", "keeps it, too"),
+        reached=(
+            "goes through it again, with weights that were changed since: the error",
+            "goes through it again: error",
+        ),
+    ),
     "inplace": _Words(
         made=("computes something whose backward will need this value", "needs this value later"),
         freed=("changes the value in place", "changes it in place"),
@@ -132,12 +141,18 @@ def steps(cause: Cause, family: str) -> list[Step]:
 
 def _words(cause: Cause, family: str) -> _Words:
     """The family's words; where a graph is missing, by what left the value without one."""
-    words = WORDS.get(family, WORDS["graph-reuse"])
+    family = family if family in WORDS else "graph-reuse"
+    words = WORDS["kept-graph" if family == "graph-reuse" and keeps_graph(cause) else family]
     op = cause.freed_by.op if cause.freed_by else None
     if family != "no-grad" or op not in NOT_CUT:
         return words
     freed, carried, reached = NOT_CUT[op]
     return _Words(words.made, (freed, freed), (carried, carried), (reached, reached))
+
+
+def keeps_graph(cause: Cause) -> bool:
+    """Whether the backward that came first keeps its graph, in the script as it was sent."""
+    return cause.freed_by is not None and "retain_graph=True" in cause.freed_by.code
 
 
 def numbers(told: Iterable[Step]) -> dict[str, str]:

@@ -10,9 +10,11 @@ from analyzers.request.causes import (
     MAX_CANDIDATES,
     Candidate,
     Explained,
+    Happening,
     candidates_of,
     classify,
 )
+from analyzers.source.project import Project
 from app.repair.original import Original
 from app.repair.verify import Trial
 from app.request.case import READING_LIMIT_S, Case
@@ -51,6 +53,8 @@ class Faults:
         for trial in trials:
             evidence = self._new_in(trial, met)
             causes = await self._causes_of(trial) if evidence and room else []
+            if trial.candidate.half:
+                causes = [_as_sent(cause, trial.candidate, self.case.project) for cause in causes]
             candidates = [c for c in candidates_of(causes) if not c.last_resort][:room]
             if candidates:
                 found.append(Behind(causes, [_on_top(trial.candidate, c) for c in candidates]))
@@ -82,6 +86,25 @@ class Faults:
             return await self.reader.call(classify, patched, found, timeout=READING_LIMIT_S)
         except ReadingLimit:
             return []
+
+
+def _as_sent(cause: Explained, half: Candidate, sent: Project) -> Explained:
+    """A cause that half a patch shows; told of the lines that were sent, where it has moved none."""
+    told = replace(cause, explanation=f"{half.title}, and it shows: {cause.explanation}")
+    if any(text.count("\n") != sent.files[path].count("\n") for path, text in half.files.items()):
+        return told
+
+    def quoted(event: Happening | None) -> Happening | None:
+        if event is None:
+            return None
+        return replace(event, code=sent.code(event.place.file, event.place.line))
+
+    return replace(
+        told,
+        created=quoted(cause.created),
+        freed_by=quoted(cause.freed_by),
+        reached_again_by=quoted(cause.reached_again_by),
+    )
 
 
 def _signature(piece: Evidence) -> tuple[object, ...]:

@@ -33,9 +33,10 @@ class InWorld:
 def is_partial(case: Case, run: RunResult) -> bool:
     """Whether what was sent is a part of a program: it lacks a name, fails with what was made up
     before it walks a graph, gets no data for want of a package, or calls nothing of what it
-    defines. A script that walks a graph as it was sent is
-    never completed."""
-    if case.notebook is not None or len_backwards(run):
+    defines. A script that walks a graph as it was sent, or shows
+    a fault without, is never completed."""
+    told = run.trace is not None and bool(run.trace.silent)
+    if case.notebook is not None or len_backwards(run) or (told and run.status == "finished"):
         return False
     if case.traceback is not None and case.traceback.family == "other":
         if case.traceback.exception and not _of_growth(case.traceback):

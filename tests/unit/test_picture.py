@@ -55,6 +55,18 @@ def test_two_backwards_of_one_pass_are_told_apart() -> None:
     assert [lane.title for lane in scene.lanes[-2:]] == ["1st backward", "2nd backward"]
 
 
+def test_a_graph_that_retain_graph_kept_is_not_told_as_freed() -> None:
+    kept = Event(file="train.py", line=50, iteration=1, code="loss.backward(retain_graph=True)")
+    found = cause(freed_by=kept)
+    scene = scene_of(found, "graph-reuse", {})
+    assert scene is not None
+    told = " ".join(
+        [scene.title, scene.description, *(s.text for s in steps(found, "graph-reuse"))]
+    )
+    assert "keeps it" in told
+    assert "freed" not in told
+
+
 def test_passes_in_between_are_counted() -> None:
     late = Event(file="train.py", line=50, iteration=5, code="loss.backward()")
     assert "3 more in between" in words(graph_svg(diagnosis(cause(reached_again_by=late))))

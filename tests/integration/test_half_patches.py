@@ -1,0 +1,22 @@
+"""Half a patch shows the fault behind, which is told of the lines that were sent."""
+
+from __future__ import annotations
+
+from app.schemas import DiagnosisRequest
+from benchmarks.asking import RUNNING, ask
+from tests.case_files import load_cases
+
+HALF = "Free each graph after its backward"
+
+
+async def test_what_retain_graph_hides_leads_and_is_told_of_the_lines_as_they_were_sent() -> None:
+    case = next(c for c in load_cases() if c.name == "recurrent_state/module_state_retained")
+    request = DiagnosisRequest(script=case.stripped)
+    found = (await ask([request], [RUNNING]))[RUNNING][0]
+    first = found.causes[0]
+    assert first.pattern == "recurrent-state"
+    assert first.explanation.startswith(f"{HALF}, and it shows: ")
+    assert first.freed_by is not None
+    assert "retain_graph=True" in first.freed_by.code
+    assert found.patches[0].title.startswith(f"{HALF}; detach")
+    assert HALF not in [patch.title for patch in found.patches]
