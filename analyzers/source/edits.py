@@ -121,6 +121,13 @@ class Editor:
         at = self._starts[statement_first_line(statement) - 1]
         return Edit(self.module.path, at, at, self._block(self.indent_of(statement), lines))
 
+    def decorate(self, function: ast.FunctionDef | ast.AsyncFunctionDef, decorator: str) -> Edit:
+        """One more decorator, the innermost: what stands above it gets what it gives."""
+        if not function.decorator_list:
+            return self.insert_before(function, decorator)
+        at = self._starts[function.lineno - 1]
+        return Edit(self.module.path, at, at, self._block(self.indent_of(function), [decorator]))
+
     def insert_after(self, statement: ast.stmt, *lines: str) -> Edit:
         """New statements behind this one, at its indentation."""
         if not self._alone(statement):

@@ -89,7 +89,7 @@ class Faults:
 
 
 def _as_sent(cause: Explained, half: Candidate, sent: Project) -> Explained:
-    """A cause that half a patch shows; told of the lines that were sent, where it has moved none."""
+    """A cause that half a patch shows, told of the lines that were sent where it has moved none."""
     told = replace(cause, explanation=f"{half.title}, and it shows: {cause.explanation}")
     if any(text.count("\n") != sent.files[path].count("\n") for path, text in half.files.items()):
         return told

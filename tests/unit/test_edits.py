@@ -172,3 +172,12 @@ def test_of_several_statements_on_a_line_the_column_tells_which(
     editor = editor_of("a(); é = b(); c(\n  d)\nif f: e()\n")
     statement = editor.module.statement_at(line, column)
     assert (editor.text_of(statement) if statement is not None else None) == told
+
+
+def test_a_decorator_goes_next_to_its_function() -> None:
+    text = "class A:\n    @property\n    def f(self):\n        return 1\n\n    def g(self): pass\n"
+    editor = Editor(Module("a.py", text))
+    functions = [n for n in ast.walk(editor.module.tree) if isinstance(n, ast.FunctionDef)]
+    made = apply(text, [editor.decorate(function, "@once") for function in functions])
+    assert "    @property\n    @once\n    def f(self):\n" in made
+    assert "\n    @once\n    def g(self): pass\n" in made

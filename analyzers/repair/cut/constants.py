@@ -18,10 +18,10 @@ from analyzers.explain.reuse.targets import (
     target_calls,
 )
 from analyzers.explain.spots import hops_at, spot
-from analyzers.repair.blocks import alias, joined, wrapped
+from analyzers.repair.blocks import joined, wrapped
 from analyzers.repair.cut.cutting import Cutting, kind_carried
 from analyzers.repair.cut.detaching import TORCH, idiom_for
-from analyzers.repair.leaf.leaves import no_grad_header
+from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
 from analyzers.repair.sites.uses import uses
 from analyzers.source.calls import steps
 from analyzers.source.edits import Edit, Editor
@@ -194,10 +194,9 @@ def collected_without_graph(story: Story, rank: int = 0) -> Iterator[Proposal]:
     """A rollout that builds no graph: what it collects is for others to learn from."""
     for module, function in collectors(story.reuse, story.project):
         if "torch" in module.text:
-            line = f"@{alias(module, 'torch.no_grad')}()"
-            edit = Editor(module).insert_before(function, line)
+            edits = (no_grad_on(module, function),)
             title = f"Collect in `{function.name}` without a graph"
-            yield Proposal("no-grad-collecting", title, (edit,), _FOR_ALL, rank)
+            yield Proposal("no-grad-collecting", title, edits, _FOR_ALL, rank)
 
 
 def made_without_graph(story: Story, rank: int = 1) -> Iterator[Proposal]:

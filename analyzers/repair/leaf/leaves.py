@@ -45,6 +45,11 @@ def no_grad_header(module: Module) -> str:
     return f"with {alias(module, 'torch.no_grad')}():"
 
 
+def no_grad_on(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Edit:
+    """A function that records nothing, by a decorator in the module's own spelling."""
+    return Editor(module).decorate(function, f"@{alias(module, 'torch.no_grad')}()")
+
+
 def written_alike(where: Spot) -> list[ast.stmt]:
     """The statements of the block, next to this one, that write in place as it does."""
     alike = [s for s in where.block if is_update(s)]

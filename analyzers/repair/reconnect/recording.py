@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, spot
-from analyzers.repair.blocks import alias, joined, unwrapped, wrapped
-from analyzers.repair.leaf.leaves import no_grad_header
+from analyzers.repair.blocks import joined, unwrapped, wrapped
+from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
 from analyzers.repair.rewrite import move_behind
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import bindings, called_name, names_read_by
@@ -45,8 +45,7 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
         if edit is None or edit.start < gone.end:  # among others on its line
             edit = None
             if isinstance(function, FUNCTIONS[:2]) and off.statement in function.body:
-                no_grad, what = alias(off.module, "torch.no_grad"), "function"
-                edit = off.editor.insert_before(function, f"@{no_grad}()")
+                edit, what = no_grad_on(off.module, function), "function"
         if edit is not None:
             title = f"Switch recording off for this {what} only"
             yield Proposal("scoped-no-grad", title, (gone, edit), "", rank)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from analyzers.evidence import SilentFault
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import spot
-from analyzers.repair.blocks import alias, wrapped
-from analyzers.repair.leaf.leaves import no_grad_header
+from analyzers.repair.blocks import wrapped
+from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
 from analyzers.source.edits import Edit
 from analyzers.source.flow import backward_calls
 from analyzers.source.project import FUNCTIONS, Project
@@ -23,8 +23,7 @@ def evaluated_without_graph(
         return
     edit: Edit | None = None
     if isinstance(function := where.scope, FUNCTIONS[:2]):
-        title, line = f"Run `{function.name}`", f"@{alias(where.module, 'torch.no_grad')}()"
-        edit = where.editor.insert_before(function, line)
+        title, edit = f"Run `{function.name}`", no_grad_on(where.module, function)
     elif loops := where.module.loops_around(where.statement)[-1:]:
         title, rank = "Run the loop", rank + 2  # all of its lines change
         edit = wrapped(where.editor, loops, no_grad_header(where.module))
