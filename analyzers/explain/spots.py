@@ -124,6 +124,11 @@ def functions_calling(project: Project, name: str, depth: int = 5) -> set[str]:
     return found
 
 
+def functions_reaching(project: Project, *names: str) -> set[str]:
+    """The names, with those of the project's functions by which a call can come to one of them."""
+    return set(names).union(*(functions_calling(project, name) for name in names))
+
+
 @remembered
 def _callers(tree: ast.Module) -> dict[str, set[str]]:
     """The names of a file's functions by what they call."""

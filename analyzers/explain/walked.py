@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.evidence import SilentFault
-from analyzers.explain.spots import functions_calling, names_held, root_of
+from analyzers.explain.spots import functions_reaching, names_held, root_of
 from analyzers.source.flow import (
     WALKS,
     called_name,
@@ -23,7 +23,7 @@ def is_walked(fault: SilentFault, project: Project) -> bool:
     or by its last part where it is an attribute (`policy.log_probs` for `self.log_probs`)."""
     held = {root_of(name) for name in names_held(fault.holders)}
     attributes = {name.rpartition(".")[2] for name in held if "." in name}
-    walking = set().union(*(functions_calling(project, name) for name in WALKS))
+    walking = functions_reaching(project, *WALKS)
     return any(
         name in held or ("." in name and name.rpartition(".")[2] in attributes)
         for module in project.modules.values()

@@ -99,9 +99,9 @@ def summary(
     if decided == "likely" and is_suspected(case, seen):
         return f"{told} This would explain the error; the fragment alone does not show it."
     shown = seen.from_run and is_completed(seen) and not (seen.run and seen.run.tampered)
-    if decided == "likely" and not shown:
+    if decided == "likely" and not (shown or seen.from_run):
         return f"{told} This comes from reading the source{_because(seen)}."
-    if decided == "likely":
+    if decided == "likely" and shown:
         told += " The run here showed it, with what is missing made up (see what was assumed)."
     if best is not None and best.verification.status == "not_run":
         return f"{told} A patch is proposed, but could not be run here."

@@ -31,6 +31,8 @@ def learns(
     """
     if candidate is None:
         return _failed("the run left no records")
+    if original is not None and _walks_nothing(original) and _walks_nothing(candidate):
+        return _unknown("nothing is walked, before or with the patch")
     names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
     if hungry := _hungry(candidate, moving, original, spared):
         return _failed(f"no gradient but zeros: {_some(hungry, names)}")
@@ -61,6 +63,12 @@ def learns(
     return Check(
         name="learns", status="passed", detail=f"{count} of {count} parameters get a gradient"
     )
+
+
+def _walks_nothing(trace: Trace) -> bool:
+    """Whether a run came to its end without a backward call: an evaluation's."""
+    ended = trace.ended
+    return ended is not None and ended.reason == "finished" and not ended.backwards
 
 
 def _cancels(reference: Trace) -> bool:

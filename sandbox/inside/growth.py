@@ -9,15 +9,13 @@ from dataclasses import dataclass, field
 from .engine import Call
 from .frames import Json
 from .graph import VISITED, Node, walk
-from .holders import Search
 from .names import Name
 from .stamps import Stamps, number_of
-from .unwalked import Unwalked
+from .unwalked import Unwalked, graphs
 
 LOOKS = (3, 5, 7, 10, 14, 20, 28, 40)  # passes of one line at which kept graphs are measured
 GROWN = 3  # looks that show growth; what an epoch adds to does not grow at each
 HELD = 64  # names whose graphs are looked into
-BUDGET, DEPTH = 2000, 5  # of a search; logs lie deep: `model.layers.log.maps[layer][-1]`
 UNUSED = "no backward has used any of it"
 
 Key = tuple[str, str, str]  # the line that walks, the scope of a name, the name
@@ -109,8 +107,7 @@ class Growth:
         """Every name that keeps a graph; of collections, each item that is a running total too."""
         walked = {node for node, _ in call.roots}
         now: dict[tuple[str, str], _Held] = {}
-        search = Search(lambda t: t.grad_fn is not None, budget=BUDGET, depth=DEPTH)
-        for name, tensor in search.around(call.frame):
+        for name, tensor in graphs().around(call.frame):
             if tensor.grad_fn in walked:
                 continue
             nodes = walk([(tensor.grad_fn, 0)]).nodes if len(now) < HELD else []

@@ -5,76 +5,118 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Container
+from functools import wraps
 from types import FrameType
 from typing import Any
 
 import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from .frames import Json, local_values, place, user_frame, user_frames
+from .frames import OWNERS, USER, Json, activation, local_values, place, user_frames
 from .graph import Node, edges, op_name, walk
 from .holders import Search
 from .names import Name
+from .slips import told
 from .stamps import Clock, Stamps
 
 SUM, NODES = "AddBackward0", 4000
 ADDED = 4  # times that a line has added to a graph which nothing walks
-BUDGET, DEPTH = 2000, 5  # of a search
+BUDGET, DEPTH = 2000, 5  # of a search; logs lie deep: `model.layers.log.maps[layer][-1]`
+_CALL = torch.nn.Module._call_impl.__code__
 
-Key = tuple[str, int, str, str]  # the line of the passes, the scope of a name, the name
+Line = tuple[str, int, int]  # with the number of the script's outermost activation
+Key = tuple[Line, str, str]  # of the passes, the scope of a name, the name
+
+
+def graphs() -> Search:
+    """A search for whatever has a graph."""
+    return Search(lambda t: t.grad_fn is not None, budget=BUDGET, depth=DEPTH)
 
 
 class Unwalked:
     """Counts the passes of models that evaluate, line by line, for as long as nothing has been
-    walked, and looks at some for collections that hold more graphs than at the look before."""
+    walked, and looks at some for collections that hold more graphs than at the look before. One
+    that has let go of any was bounded, and is no finding."""
 
     def __init__(self, stamps: Stamps, looks: Container[int], grown: int) -> None:
         """`looks`: passes of one line at which to look; `grown`: how many of them show growth."""
         self._stamps = stamps
         self._looks = looks
         self._grown = grown
-        self._passes: dict[tuple[str, int], int] = defaultdict(int)
-        self._sizes: dict[Key, list[int]] = defaultdict(list)
-        self._told: Json | None = None
+        self._passes: dict[Line, int] = defaultdict(int)
+        self._held: dict[Key, int] = {}
+        self._figures: dict[Key, list[float]] = defaultdict(list)
+        self._bounded: set[Key] = set()
+        self._found: dict[Key, Json] = {}
+        self._slips: list[str] = []
         self._hook = register_module_forward_pre_hook(self._passed)
+        self._leave_to_compilers()
 
     def found(self) -> Json | None:
         """What to tell, at the end of a script that has walked nothing: a collection that has kept
         graph after graph, or a number to which one line has added again and again."""
         if Clock.visits:
             return None
-        return self._told or _summed(self._stamps)
+        return next(iter(self._found.values()), None) or _summed(self._stamps)
+
+    def _leave_to_compilers(self) -> None:
+        """A compiler warns of hooks on all modules, which a script may have raised as an error."""
+        compiler: Any = torch.compile
+
+        @wraps(compiler)
+        def compiling(*args: Any, **kwargs: Any) -> Any:
+            self._hook.remove()
+            return compiler(*args, **kwargs)
+
+        torch.compile = compiling
 
     def _passed(self, module: torch.nn.Module, _: Any) -> None:
-        if Clock.visits or self._told is not None:
+        """Every module comes by here before it is called, those of healthy scripts, too."""
+        if torch.compiler.is_compiling() or module.training or not torch.is_grad_enabled():
+            return
+        if Clock.visits:
             self._hook.remove()
             return
-        frame = user_frame(sys._getframe())
-        if module.training or frame is None:
-            return
-        line = frame.f_code.co_filename, frame.f_lineno
-        self._passes[line] += 1
-        if self._passes[line] in self._looks and not _in_module(frame):
-            self._look(frame, line)
+        told(self._count, sys._getframe(1), notes=self._slips)
 
-    def _look(self, frame: FrameType, line: tuple[str, int]) -> None:
-        kept: dict[Key, list[Name]] = defaultdict(list)
-        search = Search(lambda t: t.grad_fn is not None, budget=BUDGET, depth=DEPTH)
-        for name, _ in search.around(frame):
+    def _count(self, frame: FrameType) -> None:
+        user = _called_outermost(frame)
+        if user is None:
+            return
+        *_, first = user_frames(user)
+        line = user.f_code.co_filename, user.f_lineno or 0, activation(first).number
+        self._passes[line] += 1
+        if self._passes[line] in self._looks and not _in_module(user):
+            self._look(user, line)
+
+    def _look(self, frame: FrameType, line: Line) -> None:
+        kept: dict[Key, list[tuple[Name, Any]]] = defaultdict(list)
+        for name, tensor in graphs().around(frame):
             if name.containers:
-                kept[(*line, name.scope, name.path.partition("[")[0])].append(name)
-        for key in self._sizes.keys() - kept.keys():
-            del self._sizes[key]
+                kept[line, name.scope, name.path.partition("[")[0]].append((name, tensor))
+        for key, count in self._held.items():
+            if key[0] == line and len(kept.get(key, ())) < count:
+                self._bounded.add(key)
+                self._found.pop(key, None)
         for key, found in kept.items():
-            sizes = self._sizes[key]
-            if len(found) <= (sizes[-1] if sizes else 0):
-                sizes.clear()
-            sizes.append(len(found))
-            if len(sizes) >= self._grown:
-                held = found[-1].record("now")
-                holders = [{**held, "path": key[3]}, held]
-                figures = [float(size) for size in sizes]
-                self._told = {"at": place(frame), "holders": holders, "figures": figures}
+            if key in self._bounded or len(found) == self._held.get(key):
+                continue
+            self._held[key] = len(found)
+            figures = self._figures[key]
+            figures.append(float(len(walk([(t.grad_fn, 0) for _, t in found], NODES).nodes)))
+            if len(figures) >= self._grown:
+                held = found[-1][0].record("now")
+                holders = [{**held, "path": key[2]}, held]
+                self._found[key] = {"at": place(frame), "holders": holders, "figures": figures}
+
+
+def _called_outermost(frame: FrameType | None) -> FrameType | None:
+    """The user's frame that calls a module; None of one that another module's own code calls."""
+    calls = 0
+    while frame is not None and OWNERS[frame.f_code.co_filename] is not USER:
+        calls += frame.f_code is _CALL
+        frame = frame.f_back
+    return frame if calls == 1 else None
 
 
 def _in_module(frame: FrameType) -> bool:
@@ -90,8 +132,7 @@ def _in_module(frame: FrameType) -> bool:
 def _summed(stamps: Stamps) -> Json | None:
     """A number to which one line has added again and again what was computed without it: an
     evaluation that sums up its losses."""
-    search = Search(lambda t: t.grad_fn is not None, budget=BUDGET, depth=DEPTH)
-    for name, tensor in search.around(None):
+    for name, tensor in graphs().around(None):
         at = stamps.place(tensor.grad_fn)
         if tensor.dim() or at is None:
             continue

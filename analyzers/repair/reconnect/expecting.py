@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, text_with
+from analyzers.repair.reconnect.softening import CASTS, comes_of
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit, needs_parentheses
 from analyzers.source.flow import called_name, names_read
@@ -15,35 +16,34 @@ from analyzers.source.project import Module, spelled
 from analyzers.source.runs import behind
 from analyzers.source.trees import walk
 
-_CASTS = frozenset({"float", "double", "half", "to", "type", "type_as"})
-_PROBABILITIES = frozenset({"softmax", "gumbel_softmax"})
+_LISTED = (ast.List, ast.Tuple)
 
 
 def in_expectation(where: Spot, rank: int = 1) -> Iterator[Proposal]:
     """A soft argmax: of `i = x.argmax(-1)` and `y = f(i)` the softmax of `x`, multiplied with `f`
-    of every place along the last dimension. `f` may add dimensions behind."""
+    of every place along the last dimension. `f` may add dimensions behind. Only where all that
+    reads the place computes a value of it: a comparison has no expected value, nor has an index
+    under which something is written."""
     match where.statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as choice):
             scores = _chosen_from(where, choice)
         case _:
             return
-    reading = [s for s in behind(where.module, where.statement) if name in names_read(s)]
-    if scores is None or not reading or any(hasattr(s, "body") for s in reading):
+    places = unused_name(where.module, "places")
+    edits = _weighed_all(where, name, places) if scores is not None else []
+    if scores is None or not edits:
         return
-    editor, places = where.editor, unused_name(where.module, "places")
-    given = editor.text_of(scores)
-    if not (isinstance(scores, ast.Call) and called_name(scores) in _PROBABILITIES):
+    editor, given = where.editor, where.editor.text_of(scores)
+    if not comes_of(where, scores, "softmax", "gumbel_softmax"):
         given = f"({given})" if needs_parentheses(scores) else given
         given += ".softmax(dim=-1)"
     size = f"{name}.shape[-1]"
     size += f", device={name}.device" if "device" in where.module.text else ""
     line = f"{places} = {alias(where.module, 'torch')}.arange({size})"
-    edits = [editor.replace(choice, given), editor.insert_after(where.statement, line)]
-    for statement in reading:
-        edits.append(_weighed(where, statement, name, places))
+    made = (editor.replace(choice, given), editor.insert_after(where.statement, line))
     title = f"Take the expected value over `{editor.text_of(scores)}` instead of its highest place"
     tradeoff = "A soft argmax: the loss is that of the mean place; the best has no gradient."
-    yield Proposal("soft-argmax", title, tuple(edits), tradeoff, rank)
+    yield Proposal("soft-argmax", title, (*made, *edits), tradeoff, rank)
 
 
 def _chosen_from(where: Spot, call: ast.Call) -> ast.expr | None:
@@ -56,27 +56,57 @@ def _chosen_from(where: Spot, call: ast.Call) -> ast.expr | None:
     return owner if [spelled(value) for value in given] == ["-1"] else None
 
 
-def _weighed(where: Spot, statement: ast.stmt, name: str, places: str) -> Edit:
-    """The statement with the product in place of what it computes from the place alone."""
+def _weighed_all(where: Spot, name: str, places: str) -> list[Edit]:
+    """The products in place of all that is computed from the place; none where one cannot be."""
+    reads = [n for n in walk(where.scope) if isinstance(n, ast.Name) and n.id == name]
+    reads = [node for node in reads if isinstance(node.ctx, ast.Load)]
+    edits: list[Edit] = []
+    for statement in behind(where.module, where.statement):
+        match statement:
+            case ast.Assign(targets=[ast.Name()], value=value):
+                values = [value]
+            case ast.Assign(targets=[ast.Tuple()], value=ast.Tuple(elts=values)):
+                pass
+            case ast.Return(value=ast.expr() as value):
+                values = [value]
+            case _:
+                continue
+        for value in values:
+            own = [node for node in reads if where.module.holds(value, node)]
+            reads = [node for node in reads if node not in own]
+            edit = _weighed(where, value, own, name, places) if own else None
+            if own and edit is None:
+                return []
+            edits += [edit] if edit is not None else []
+    return edits if not reads else []
+
+
+def _weighed(
+    where: Spot, value: ast.expr, reads: list[ast.Name], name: str, places: str
+) -> Edit | None:
+    """The product in place of what a value computes from the place alone."""
     module, editor = where.module, where.editor
-    reads = [n for n in walk(statement) if isinstance(n, ast.Name) and n.id == name]
-    part = _computed(module, statement, reads)
+    if any(isinstance(node, ast.Compare) for node in walk(value)):
+        return None
+    part = _computed(module, value, reads)
+    if part is None:
+        return None
     text = text_with(editor, part, [editor.replace(read, places) for read in reads])
     text = f"({text})" if needs_parentheses(part) else text
-    text += "" if _is_float(module, part) else ".float()"
+    text += "" if _is_float(module, part, reads) else ".float()"
     outer = module.parents.get(part)
-    product = f"{name} @ {text}"
-    alone = outer is statement or (isinstance(outer, ast.Call) and part in outer.args)
-    return editor.replace(part, product if alone else f"({product})")
+    alone = part is value or (isinstance(outer, ast.Call) and part in outer.args)
+    return editor.replace(part, f"{name} @ {text}" if alone else f"({name} @ {text})")
 
 
-def _computed(module: Module, statement: ast.stmt, reads: list[ast.Name]) -> ast.expr:
+def _computed(module: Module, value: ast.expr, reads: list[ast.Name]) -> ast.expr | None:
     """The smallest expression with all reads of the place, and what is computed of it alone: a
-    remainder, a table's entry, a stack, a cast, a function of one argument."""
+    remainder, a table's entry, a stack, a cast, a function of nothing else but numbers."""
     part: ast.AST = reads[0]
     while not all(module.holds(part, read) for read in reads):
         part = module.parents[part]
-    while (outer := module.parents.get(part)) is not statement and outer is not None:
+    while part is not value:
+        outer = module.parents[part]
         match outer:
             case ast.List() | ast.Tuple() | ast.Attribute():
                 pass
@@ -84,19 +114,24 @@ def _computed(module: Module, statement: ast.stmt, reads: list[ast.Name]) -> ast
                 pass
             case ast.BinOp(op=ast.Mod() | ast.FloorDiv(), left=inner) if inner is part:
                 pass
-            case ast.Call(args=[inner]) if inner is part:
+            case ast.Call(args=[inner, *dims]) if inner is part and not any(map(names_read, dims)):
                 pass
             case ast.Call(func=inner) if inner is part:
                 pass
             case _:
                 break
         part = outer
-    assert isinstance(part, ast.expr)
-    return part
+    return part if isinstance(part, ast.expr) and not isinstance(part, _LISTED) else None
 
 
-def _is_float(module: Module, part: ast.expr) -> bool:
-    """Whether it is cast, or looked up: in a table, or by an object of the script's."""
+def _is_float(module: Module, part: ast.expr, reads: list[ast.Name]) -> bool:
+    """Whether it is cast, or looked up: in a table, or by an object of the script's that it is
+    given to."""
     calls = [node for node in walk(part) if isinstance(node, ast.Call)]
-    own = any(call.args and not module.in_library(spelled(call.func)) for call in calls)
-    return own or isinstance(part, ast.Subscript) or any(called_name(c) in _CASTS for c in calls)
+    own = any(
+        module.holds(argument, read) and not module.in_library(spelled(call.func))
+        for call in calls
+        for argument in call.args
+        for read in reads
+    )
+    return own or isinstance(part, ast.Subscript) or any(called_name(c) in CASTS for c in calls)

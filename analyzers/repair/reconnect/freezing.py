@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, functions_calling, spot
+from analyzers.explain.spots import Spot, functions_reaching, spot
 from analyzers.repair.blocks import lines_with
 from analyzers.repair.rewrite import move_behind
 from analyzers.source.calls import calls_named
@@ -67,21 +67,16 @@ def frozen_at(stack: Sequence[Place], project: Project) -> Freezing | None:
 def _until_learnt(module: Module, statement: ast.stmt, project: Project) -> tuple[ast.stmt, ...]:
     """What follows a statement, up to what steps first, else to what walks last."""
     after = behind(module, statement)
-    steps, walks = _reaching(_STEPS, project), _reaching(_WALKS, project)
+    steps, walks = functions_reaching(project, *_STEPS), functions_reaching(project, *_WALKS)
     stepping = [at for at, one in enumerate(after) if calls_named(one, *steps)][:1]
     walking = [at for at, one in enumerate(after) if calls_named(one, *walks)][-1:]
     ends = stepping or walking
     return (*after[: ends[0] + 1],) if ends else ()
 
 
-def _reaching(names: Sequence[str], project: Project) -> set[str]:
-    """The names, with those of the script's functions that call one of them."""
-    return {*names, *(f for name in names for f in functions_calling(project, name))}
-
-
 def thawed_again(found: Freezing, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The same with `True`, behind the last step (or walk) for which it was frozen."""
-    learning = _reaching((*_STEPS, *_WALKS), project)
+    learning = functions_reaching(project, *_STEPS, *_WALKS)
     used = [s for s in found.between if calls_named(s, *learning)]
     lines = _thawing(found.where, project) if used else []
     if lines:

@@ -25,7 +25,7 @@ from analyzers.source.trees import walk
 
 _STEPWISE = frozenset({"round", "sign", "floor", "ceil", "trunc", "int", "long", "bool"})
 _FLOATS = frozenset({"float", "double", "half"})
-_CASTS = _FLOATS | {"to", "type"}
+CASTS = _FLOATS | {"to", "type"}
 _FLOATING = re.compile(r"float|double|half", re.IGNORECASE)
 _COMPARISONS = ("gt", "ge", "lt", "le")
 
@@ -72,12 +72,15 @@ def _flagged(module: Module, hard: ast.expr) -> ast.expr:
 def is_probability(where: Spot) -> bool:
     """Whether the step is one on a probability, which may well stand for the decision itself."""
     found = softened(where)
-    if found is None:
-        return False
-    values: list[ast.expr | None] = [found[1]]
-    for name in names_read(found[1]):
+    return found is not None and comes_of(where, found[1], "sigmoid", "softmax")
+
+
+def comes_of(where: Spot, given: ast.expr, *functions: str) -> bool:
+    """Whether a value, or what its names are in this function, is what such a function gives."""
+    values: list[ast.expr | None] = [given]
+    for name in names_read(given):
         values += [value_of(statement) for statement in definitions(where.scope, name)]
-    return any(value and calls_named(value, "sigmoid", "softmax") for value in values)
+    return any(value and calls_named(value, *functions) for value in values)
 
 
 def straight_through(where: Spot, rank: int = 2) -> Iterator[Proposal]:
@@ -100,9 +103,9 @@ def _soft(module: Module, node: ast.AST) -> ast.expr | None:
     if not isinstance(node, ast.Call):
         return None
     name, operand = called_name(node), _operand(module, node)
-    if name in (*_CASTS, "int", "long") and isinstance(operand, ast.Compare):
+    if name in (*CASTS, "int", "long") and isinstance(operand, ast.Compare):
         return operand.left
-    if name in (*_CASTS, "int", "long") and isinstance(operand, ast.Call):
+    if name in (*CASTS, "int", "long") and isinstance(operand, ast.Call):
         if called_name(operand) in (*_COMPARISONS, "round", "argsort"):
             return _without(module, operand, called_name(operand))
     if name == "argsort":
@@ -162,6 +165,7 @@ def _loss_on(statement: ast.stmt, name: str) -> ast.Call | None:
         if isinstance(node, ast.Call)
         and len(node.args) == 2
         and sum(mentions(a, name) for a in node.args) == 1
+        and all(map(names_read, node.args))
     ]
     return found[-1] if found else None
 

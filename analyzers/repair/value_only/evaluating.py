@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import spot
+from analyzers.explain.spots import functions_reaching, spot
 from analyzers.repair.blocks import wrapped
 from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
-from analyzers.source.edits import Edit
-from analyzers.source.flow import backward_calls
-from analyzers.source.project import FUNCTIONS, Project
+from analyzers.source.calls import calls_named
+from analyzers.source.flow import WALKS
+from analyzers.source.project import Project
 
 
 def evaluated_without_graph(
     fault: SilentFault, project: Project, rank: int = -1
 ) -> Iterator[Proposal]:
-    """Where nothing was walked, the function that passes a model under `no_grad`, else its loop."""
+    """Where nothing was walked, the function that passes a model under `no_grad`; where that may
+    come to a backward, another time, the outermost loop that does not."""
     where = spot(project, fault.at)
-    if fault.visit is not None or where is None or backward_calls(where.scope):
+    if fault.visit is not None or where is None:
         return
-    edit: Edit | None = None
-    if isinstance(function := where.scope, FUNCTIONS[:2]):
+    walking, edit = functions_reaching(project, *WALKS), None
+    loops = where.module.loops_around(where.statement)
+    loops = [loop for loop in loops if not calls_named(loop, *walking)]
+    function = where.scope
+    if isinstance(function, ast.FunctionDef) and not calls_named(function, *walking):
         title, edit = f"Run `{function.name}`", no_grad_on(where.module, function)
-    elif loops := where.module.loops_around(where.statement)[-1:]:
+    elif loops:
         title, rank = "Run the loop", rank + 2  # all of its lines change
-        edit = wrapped(where.editor, loops, no_grad_header(where.module))
+        edit = wrapped(where.editor, loops[-1:], no_grad_header(where.module))
     if edit is not None:
         yield Proposal("no-grad-evaluation", f"{title} without graphs", (edit,), "", rank)
