@@ -10,7 +10,7 @@ from analyzers.explain.entries import entries, keys_of, stores, without_entries
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.spots import names_held, returns_of, root_of, spot
 from analyzers.source.calls import calls_named, calls_to
-from analyzers.source.detached import WITHOUT_GRAPH, recorded
+from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.flow import (
     bindings,
     called_name,
@@ -20,6 +20,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import Module, Project, Scope, spelled
+from analyzers.source.recording import recorded
 from analyzers.source.runs import behind
 from analyzers.source.targets import assigned_pairs, each_taken, taken_by, target_names
 from analyzers.source.writes import writes_in_place

@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, MissingGraph, Place, SilentFault
+from analyzers.evidence import Evidence, MissingGraph, SilentFault
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of, lost_name, matched
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
@@ -57,9 +57,9 @@ from analyzers.repair.reconnect.differentiating import differentiable_gradients
 from analyzers.repair.reconnect.expecting import in_expectation
 from analyzers.repair.reconnect.freezing import (
     Freezing,
-    freezing_loops,
     frozen_ahead,
     frozen_at,
+    frozen_whole,
     thawed,
     thawed_again,
 )
@@ -112,8 +112,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if place is None and evidence.lost_by == "no_grad":
         place = next((one.place for one in left_off(project)), None)
     if evidence.ended_at is None and evidence.lost_by == "unknown":
-        loops = ((module.path, loop.body[0].lineno) for module, loop in freezing_loops(project))
-        place = next((Place(path, at) for path, at in loops), None)
+        place = frozen_whole(project)
     if (frozen := _unfrozen_nowhere(evidence, project)) is not None:
         place = frozen.where.place
     carrier = lost_name(evidence, project) if evidence.lost_by != "frozen" else None
@@ -171,6 +170,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from differentiable(where)
     if evidence.ended_at is None:
         yield from cuts_behind_loss(where, evidence, project)
-        yield from thawed(project)
+        if evidence.how != "predicted" or frozen_whole(project) is not None:
+            yield from thawed(project)
     elif (walk := spot(project, evidence.at)) is not None:  # there may be a second cut on the way
         yield from cuts_behind_loss(walk, replace(evidence, holders=()), project, rank=2)

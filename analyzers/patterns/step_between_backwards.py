@@ -52,14 +52,14 @@ from dataclasses import replace
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place
 from analyzers.explain.inplace import Stale, stale_in, stale_of
-from analyzers.explain.pattern import Boundary, Carrier, Match, Proposal
+from analyzers.explain.pattern import SECOND_CHOICE, Boundary, Carrier, Match, Proposal
 from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import changed
 from analyzers.explain.spots import Spot, spot
 from analyzers.repair.combine.one_walk import with_the_walk_ahead
 from analyzers.repair.cut.carrying import carried_names
 from analyzers.repair.remake.handing_in import anew_where_read, called_again
-from analyzers.repair.reschedule.carried import detach_carried, freed_again
+from analyzers.repair.reschedule.carried import detach_attributes, detach_carried, freed_again
 from analyzers.repair.reschedule.schedule import Schedule, schedule_of
 from analyzers.repair.reschedule.stepping import (
     all_steps_last,
@@ -166,6 +166,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         visit = stale.evidence.reached
         where = spot(project, visit.at) if visit is not None else None
         yield from with_the_walk_ahead(where) if where is not None else ()
+        yield from detach_attributes(stale)
+        yield from freed_again(stale)
     elif schedule.straight:
         yield from fresh_forward(schedule)
         yield from called_again(stale, schedule, rank=1)
@@ -177,5 +179,6 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from forward_in_loop(stale, schedule)
         yield from steps_behind_walks(schedule, rank=1)
         yield from one_step_behind(schedule)
+        yield from detach_attributes(stale, SECOND_CHOICE)
         if not any(_made_before(loop, stale.saving) for loop in schedule.loops[:1]):
             yield from freed_again(stale)

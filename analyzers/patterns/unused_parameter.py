@@ -38,6 +38,7 @@ Mended::
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
@@ -45,12 +46,12 @@ from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.telling import line
 from analyzers.explain.spots import Spot, spot
+from analyzers.repair.reconnect.gradless import cleared_if_there, gradless_skipped
 from analyzers.repair.reconnect.parts import asked_of_whole, joined_again, parts_asked
 from analyzers.repair.reconnect.unused import (
     Question,
     asked_of_itself,
     bound_behind,
-    gradless_skipped,
     none_for_unused,
     question_of,
     reached_without_cut,
@@ -65,6 +66,7 @@ from analyzers.source.project import Project, spelled
 NAME = "unused-parameter"
 FAMILY = "no-grad"
 TITLE = "The loss does not depend on a tensor whose gradient is wanted"
+TITLE_OF_NONE = "A gradient is used that no backward has given yet"
 KIND = "unused"
 
 
@@ -78,12 +80,26 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     taken_there = bool(parts) and parts[0].asked == spelled(parts[0].taken)
     at = evidence.at if taken_there else None
     whole = Carrier(spelled(parts[0].whole), at) if at is not None else None
-    return matched(NAME, evidence, Certainty.CERTAIN, evidence.at, whole)
+    found = matched(NAME, evidence, Certainty.CERTAIN, evidence.at, whole)
+    return (
+        replace(found, title=TITLE_OF_NONE) if found and _is_cleared(evidence, project) else found
+    )
+
+
+def _is_cleared(evidence: MissingGraph, project: Project) -> bool:
+    """Whether the gradient is only asked for to be cleared: in front of the first backward."""
+    where = spot(project, evidence.at)
+    return where is not None and any(cleared_if_there(where))
 
 
 def explain(match: Match, project: Project) -> str:
     """Which tensor, and what does not look at it."""
     evidence = evidence_in(match, MissingGraph)
+    if match.title == TITLE_OF_NONE:
+        return (
+            f"{line(match.location, project).capitalize()} clears a gradient that is None: "
+            "no backward in front of it has given one. The first pass has nothing to clear."
+        )
     who = f"`{match.carrier.name}`" if match.carrier else "one of the tensors"
     told = f"The gradient of {who} is wanted at {line(match.location, project)}, and no path leads "
     told += "there from the loss."
@@ -107,6 +123,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if where is None:
         return
     yield from gradless_skipped(where)
+    yield from cleared_if_there(where)
     meant = list(_meant(where, question, project))
     yield from meant
     if kind_of(evidence, project) == "flat-input":

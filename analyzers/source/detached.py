@@ -6,29 +6,16 @@ import ast
 
 from analyzers.source.flow import called_name, is_dotted, is_plainly_number, names_read
 from analyzers.source.ops import FACTORIES, NO_GRAPH
-from analyzers.source.project import Module, spelled
+from analyzers.source.project import spelled
 from analyzers.source.targets import target_names
 
 FACTS = frozenset({"device", "dim", "dtype", "ndim", "numel", "shape", "size"})
 VALUES = frozenset({"data", "detach", "detach_", "item", "numpy", "tolist"})
 WITHOUT_GRAPH = FACTS | VALUES  # attributes and methods of a tensor that hand on no graph
 
-_UNRECORDED = ("no_grad", "inference_mode", "set_grad_enabled")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
-
-
 _HANDING_ON = {"as_tensor", "Variable", "sparse_coo_tensor"}
 _MADE_WITHOUT = (FACTORIES | NO_GRAPH | WITHOUT_GRAPH) - _HANDING_ON
-
-
-def recorded(module: Module, node: ast.AST) -> bool:
-    """Whether nothing around it switches recording off: no `no_grad` of a block or a function."""
-    for parent in module.ancestors(node):
-        off = [item.context_expr for item in parent.items] if isinstance(parent, ast.With) else []
-        off += getattr(parent, "decorator_list", [])
-        if any(word in spelled(one) for one in off for word in _UNRECORDED):
-            return False
-    return True
 
 
 def is_made_without(value: ast.expr) -> bool:

@@ -106,6 +106,14 @@ FACTORIES = words(
     """
 )
 
+# Distributions that cannot be sampled with a gradient; most have nothing between two values.
+NO_RSAMPLE = words(
+    """
+    Bernoulli Binomial Categorical Geometric LKJCholesky MixtureSameFamily Multinomial
+    NegativeBinomial OneHotCategorical Poisson VonMises
+    """
+)
+
 # In-place methods whose names do not end in an underscore are none; these end in one and write.
 VIEWS = words(
     """

@@ -71,6 +71,8 @@ class Faults:
         if run.status != "raised":  # one more of the silent faults, where one was mended
             alike = isinstance(self.first, SilentFault) and bool(found)
             return found if alike and not known and isinstance(found[0], SilentFault) else ()
+        if trial.candidate.half:
+            return () if known else found
         known = known and calls == before
         return () if known or calls < before else found
 

@@ -32,7 +32,7 @@ def learns(
     if candidate is None:
         return _failed("the run left no records")
     if original is not None and _walks_nothing(original) and _walks_nothing(candidate):
-        return _unknown("nothing is walked, before or with the patch")
+        return _unknown("no backward pass runs, before or with the patch")
     names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
     if hungry := _hungry(candidate, moving, original, spared):
         return _failed(f"no gradient but zeros: {_some(hungry, names)}")

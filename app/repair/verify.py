@@ -211,6 +211,8 @@ def _covered(
 async def _measured(original: Original, own: Mathematics, trace: Trace | None) -> Measured:
     if own.run.trace is None or trace is None:
         return Measured()
+    if outcome.len_backwards(own.run) == 0:
+        return Measured(too_early=not own.reaches)
     comparison = compare("kept", own.run.trace, trace)
     if not comparison.differences:
         return Measured(comparison, too_early=not own.reaches)

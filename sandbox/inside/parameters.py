@@ -43,6 +43,8 @@ class Known:
     def norm(self) -> float:
         """That of its gradient; 0 without one."""
         gradient = self.gradient
+        if gradient is not None and gradient.layout == torch.sparse_coo:
+            gradient = gradient.detach().coalesce().values()  # as many rows as were looked up
         return 0.0 if gradient is None else values_of(gradient)[1]
 
     @property

@@ -85,6 +85,27 @@ LIKENESSES: dict[str, tuple[set[str], str]] = {
         table = pd.read_csv("transfers.csv")
         assert table["source"].to_numpy(dtype="int64").max() > 1
         assert table[["seen", "spent"]].to_numpy(dtype="float32").dtype == "float32"
+        assert table[["text_length", "path_count"]].to_numpy(dtype="float32").std() > 0
+        assert set(table["comment_class"]) == {0, 1}
+        assert isinstance(table["review_text"].values[0], str)
+        assert table["image_path"].values[0] != table["file_name"].values[1]
+        """,
+    ),
+    "what only Apex has": (
+        {"apex"},
+        """
+        import torch
+        from apex import amp
+        try:
+            from apex.normalization import FusedLayerNorm
+        except ImportError:
+            FusedLayerNorm = torch.nn.LayerNorm
+        net = torch.nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+        with amp.scale_loss(net(torch.ones(1, 2)).sum(), optimizer) as scaled:
+            scaled.backward()
+        assert net.weight.grad is not None
         """,
     ),
     "gymnasium with wrappers and vectors": (
@@ -238,10 +259,10 @@ LIKENESSES: dict[str, tuple[set[str], str]] = {
         """
         import barbar, lion_pytorch, mylogger, torch
         try:
-            import fused_kernels
+            import apex
         except ImportError:
-            fused_kernels = None
-        assert fused_kernels is None
+            apex = None
+        assert apex is None
         net = torch.nn.Linear(2, 2)
         optimizer = lion_pytorch.Lion(net.parameters(), lr=0.1)
         log, seen = mylogger.Logger("x"), 0
@@ -339,6 +360,28 @@ async def test_a_script_gets_through_and_is_told_with_what(box: EmbeddedSandbox,
     result = await run(box, HIDING + dedent(script))
     assert result.status == "finished", result.stderr_tail
     assert named(result.trace) == names
+
+
+LOGGERS = """
+    from lightning.pytorch import Trainer
+    from lightning.pytorch.loggers import CometLogger, CSVLogger, MLFlowLogger
+
+    class Mine(MLFlowLogger):
+        def log_metrics(self, metrics, step=None):
+            super().log_metrics(metrics, step)
+
+    for kind in (CSVLogger, CometLogger, MLFlowLogger, Mine):
+        logger = kind("logs") if kind is CSVLogger else kind()
+        logger.log_metrics({"loss": 1.0})
+        logger.log_hyperparams({"lr": 0.1})
+        trainer = Trainer(logger=logger)
+        assert isinstance(trainer.logger, kind) and issubclass(type(trainer.logger), kind)
+    """
+
+
+async def test_loggers_stay_what_they_are_without_their_packages(box: EmbeddedSandbox) -> None:
+    result = await run(box, LOGGERS)
+    assert result.status == "finished", result.stderr_tail
 
 
 @pytest.mark.parametrize(

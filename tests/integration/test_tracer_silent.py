@@ -501,6 +501,24 @@ def test_an_evaluation_that_collects_graphs_is_told_where_nothing_is_walked(
     assert [[holder.path for holder in fault.holders] for fault in growing] == told
 
 
+OF_THE_LIBRARY = """\
+layers = [layer for _ in range(10) for layer in (nn.Linear(4, 4), nn.ReLU())]
+model = nn.Sequential(*layers)
+model.eval()
+kept = []
+for _ in range(PASSES):
+    kept.append(model(torch.ones(3, 4)))
+"""
+
+
+@pytest.mark.parametrize(("passes", "told"), [(2, []), (12, ["growing-graph"])])
+def test_passes_of_a_model_are_counted_and_not_those_of_its_layers(
+    traced: Tracing, passes: int, told: list[str]
+) -> None:
+    text = "import torch\nfrom torch import nn\n" + OF_THE_LIBRARY.replace("PASSES", str(passes))
+    assert [fault.kind for fault in traced(text).trace.silent] == told
+
+
 LOGGED = """\
 from collections import defaultdict
 

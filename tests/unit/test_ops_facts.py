@@ -189,3 +189,15 @@ def test_an_operation_saves_something_or_nothing_as_said(name: str) -> None:
 def test_an_operation_keeps_what_it_is_said_to_keep(name: str) -> None:
     assert raises_once(name, changing="inputs") == ops.op(name).inputs
     assert raises_once(name, changing="result") == ops.op(name).result
+
+
+def test_distributions_without_gradients_are_those_of_torch() -> None:
+    kinds = {name: getattr(torch.distributions, name) for name in torch.distributions.__all__}
+    of_tensors = {
+        name: kind
+        for name, kind in kinds.items()
+        if isinstance(kind, type)
+        and issubclass(kind, torch.distributions.Distribution)
+        and kind not in (torch.distributions.Distribution, torch.distributions.ExponentialFamily)
+    }
+    assert {n for n, kind in of_tensors.items() if kind.has_rsample is False} == ops.NO_RSAMPLE

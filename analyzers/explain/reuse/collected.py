@@ -9,7 +9,7 @@ from analyzers.evidence import GraphReuse, Hop, Place
 from analyzers.explain.reuse.passing import frames, handed_down
 from analyzers.explain.spots import Spot, hops_at, root_of
 from analyzers.source.calls import calls_named
-from analyzers.source.detached import is_made_without, recorded
+from analyzers.source.detached import is_made_without
 from analyzers.source.flow import (
     backward_calls,
     bindings,
@@ -20,6 +20,7 @@ from analyzers.source.flow import (
     statements_of,
 )
 from analyzers.source.project import Module, Project, Scope, spelled
+from analyzers.source.recording import recorded
 from analyzers.source.targets import keyed
 from analyzers.source.trees import position, walk
 

@@ -267,7 +267,7 @@ class Walks(Lifetime):
 
     @cached_property
     def grads_of_several(self) -> bool:
-        """Whether one `autograd.grad` takes apart one loss after the other, for the same pass."""
+        """Whether the same call of `autograd.grad` is made again, of another loss."""
         freed, reached = self.reuse.freed, self.reuse.reached
         return freed.kind == reached.kind == "grad" and freed.at == reached.at
 

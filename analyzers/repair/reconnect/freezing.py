@@ -19,6 +19,7 @@ from analyzers.source.runs import ahead_of, behind
 from analyzers.source.trees import walk
 
 _STEPS, _WALKS = ("step", "minimize"), ("backward",)
+_PARAMETERS = ("parameters", "named_parameters")
 
 
 @dataclass(frozen=True)
@@ -169,10 +170,27 @@ def freezing_loops(project: Project) -> Iterator[tuple[Module, ast.For]]:
             yield module, loop
 
 
+def frozen_whole(project: Project) -> Place | None:
+    """Where the first loop freezes all of a module; none where one that is not frozen is called,
+    too, and gives its parameters to somebody."""
+    loops = [*freezing_loops(project)]
+    frozen = {_owner(loop.iter) for _, loop in loops}
+    calls = [node for _, node in project.each(ast.Call)]
+    learning = {_owner(node) for node in calls if called_name(node) in _PARAMETERS} - frozen
+    if any(spelled(node.func) in learning for node in calls):
+        return None
+    return next((Place(module.path, loop.body[0].lineno) for module, loop in loops), None)
+
+
+def _owner(node: ast.expr) -> str:
+    """Whose parameters an expression asks for."""
+    return spelled(node).partition(".parameters")[0].partition(".named_parameters")[0]
+
+
 def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
     """New modules behind the loop that freezes parameters; else without that loop."""
     for module, loop in freezing_loops(project):
-        editor, owner = Editor(module), spelled(loop.iter).partition(".parameters")[0]
+        editor, owner = Editor(module), _owner(loop.iter)
         new = [
             s
             for s in ahead_of(module, loop)

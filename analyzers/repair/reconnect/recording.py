@@ -14,16 +14,15 @@ from analyzers.repair.rewrite import move_behind
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import bindings, called_name, names_read_by
 from analyzers.source.project import FUNCTIONS, Project, spelled
+from analyzers.source.recording import Switch, switches
 from analyzers.source.runs import behind, bound_by
-
-_Around = ast.With | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The work outside of the `no_grad` around it: a block, a decorator, or a switch left off."""
     editor = where.editor
-    for around, header in _unrecorded(where):
-        told = editor.text_of(header)
+    for switch in _unrecorded(where):
+        around, told = switch.around, editor.text_of(switch.header)
         if isinstance(around, ast.With):
             if (last := _one_more_step(around)) is not None:
                 title = f"Record `{spelled(last)}`, behind what is not recorded"
@@ -36,7 +35,7 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
                 return
         else:
             title = f"Record `{around.name}`: without `no_grad`"
-            edits = (editor.delete_lines(header),)
+            edits = (editor.delete_lines(switch.header),)
             yield Proposal("leave-no-grad", title, edits, "", rank)
     for off in left_off(project):
         rest = behind(off.module, off.statement)
@@ -60,18 +59,10 @@ def left_off(project: Project) -> Iterator[Spot]:
                 yield Spot(module, node, Place(module.path, node.lineno))
 
 
-def _unrecorded(where: Spot) -> Iterator[tuple[_Around, ast.expr]]:
-    """The blocks and functions around a statement that are not recorded, innermost first, each with
-    what says so: by name, or by a switch (`set_grad_enabled(phase == "train")`)."""
-    for parent in where.module.ancestors(where.statement):
-        if isinstance(parent, ast.With):
-            headers = [item.context_expr for item in parent.items]
-            switches = [c for node in headers for c in calls_named(node, "set_grad_enabled")]
-            switched = any(call.args and spelled(call.args[0]) != "True" for call in switches)
-            if switched or any(map(_says_no_grad, headers)):
-                yield parent, headers[0]
-        elif isinstance(parent, FUNCTIONS[:2]):
-            yield from ((parent, one) for one in parent.decorator_list if _says_no_grad(one))
+def _unrecorded(where: Spot) -> Iterator[Switch]:
+    """What switches recording off around a statement, always or at times, innermost first."""
+    found = switches(where.module, where.statement)
+    return (switch for switch in found if switch.records is not True)
 
 
 def _one_more_step(block: ast.With) -> ast.stmt | None:
@@ -84,17 +75,13 @@ def _one_more_step(block: ast.With) -> ast.stmt | None:
 
 def switched_off_at(where: Spot) -> int | None:
     """The line of the `no_grad` around a statement: a block's or a decorator's."""
-    return next((header.lineno for _, header in _unrecorded(where)), None)
+    return next((switch.header.lineno for switch in _unrecorded(where)), None)
 
 
 def where_switched_off(stack: Sequence[Place], project: Project) -> Spot | None:
     """Of calls within each other, outermost first, the innermost that stands under `no_grad`."""
     spots = (spot(project, place) for place in reversed(stack))
     return next((s for s in spots if s is not None and switched_off_at(s) is not None), None)
-
-
-def _says_no_grad(node: ast.expr) -> bool:
-    return any(word in spelled(node) for word in ("no_grad", "inference_mode"))
 
 
 def walked_again(where: Spot, rank: int = 0) -> Iterator[Proposal]:

@@ -34,8 +34,10 @@ from analyzers.source.flow import (
     names_read,
     walk_scope,
 )
+from analyzers.source.ops import NO_RSAMPLE
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.runs import behind
+from analyzers.source.trees import walk
 
 MAX_SUSPECTS = 3
 MAX_ORIGINS = 24
@@ -136,11 +138,25 @@ def cuts_behind_loss(
 
 
 def sampled(where: Spot, rank: int = 0) -> Iterator[Proposal]:
-    """Samples of a distribution that pass the gradient on."""
-    ends = [where.editor.span(call.func)[1] for call in samples(where.statement)]
-    if ends:
+    """Samples of a distribution that pass the gradient on; none where it is seen to be one that
+    has none such."""
+    calls = list(samples(where.statement))
+    ends = [where.editor.span(call.func)[1] for call in calls]
+    if ends and not any(_cannot_pass_on(where, call) for call in calls):
         edits = tuple(Edit(where.module.path, end - len("sample"), end, "rsample") for end in ends)
         yield Proposal("rsample", "Sample with a gradient: `rsample()`", edits, "", rank)
+
+
+def _cannot_pass_on(where: Spot, sample: ast.Call) -> bool:
+    """Whether the distribution is made here, in this scope, and has no sample with a gradient."""
+    assert isinstance(sample.func, ast.Attribute)
+    made = sample.func.value
+    written = [
+        made,
+        *(d.value for d in definitions(where.scope, spelled(made)) if isinstance(d, ast.Assign)),
+    ]
+    calls = [call for value in written for call in walk(value) if isinstance(call, ast.Call)]
+    return any(called_name(call) in NO_RSAMPLE for call in calls)
 
 
 def _asked_for(where: Spot, origins: Sequence[Spot], rank: int = 0) -> Iterator[Proposal]:

@@ -14,7 +14,7 @@ from analyzers.repair.blocks import joined
 from analyzers.repair.reconnect.cutting_expressions import cuts_in
 from analyzers.repair.reconnect.uncutting import without_cut
 from analyzers.repair.reconnect.ways import functions_called
-from analyzers.repair.rewrite import head_of, with_keyword
+from analyzers.repair.rewrite import with_keyword
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
@@ -27,7 +27,6 @@ from analyzers.source.flow import (
     value_of,
     walked,
 )
-from analyzers.source.passes import passes
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.runs import behind, first_reading
 from analyzers.source.signatures import parameters
@@ -244,40 +243,3 @@ def requiring_grad(where: Spot, evidence: MissingGraph, rank: int = 0) -> Iterat
             edit = where.editor.insert_before(user, f"{name}.requires_grad_()")
             title = f"Record what is computed from `{name}`"
             yield Proposal("require-grad", title, (edit,), "", rank)
-
-
-def gradless_skipped(where: Spot, rank: int = 0) -> Iterator[Proposal]:
-    """Every loop of the function that reads `.grad` of its variable skips those that have none."""
-    nodes = walk(where.scope)
-    edits = [edit for node in nodes for edit in _guarded(where.module, where.editor, node)]
-    if edits:
-        title = "Skip parameters that have no gradient"
-        yield Proposal("skip-gradless", title, joined(edits), "", rank)
-
-
-def _guarded(module: Module, editor: Editor, node: ast.AST) -> Iterator[Edit]:
-    """A guard against `.grad is None` in a loop or a comprehension over the tensors."""
-    if isinstance(node, ast.For | ast.While):
-        through = passes(node, module.scope_of(node))
-        for name in through.names if through is not None else ():
-            reading = [s for s in node.body if f"{name}.grad" in names_read(s)]
-            if reading and not _has_guard(node, name):
-                lines = [f"if {name}.grad is None:", "    continue"]
-                at = head_of(node) if isinstance(node, ast.For) else reading[0]
-                yield editor.insert_before(at, *lines)
-    if isinstance(node, ast.comprehension):
-        parent = module.parents.get(node)
-        for name in target_names(node.target):
-            reads = parent is not None and f"{name}.grad" in names_read(parent)
-            if reads and not _has_guard(node, name):
-                end = editor.span(node.ifs[-1] if node.ifs else node.iter)[1]
-                yield Edit(module.path, end, end, f" if {name}.grad is not None")
-
-
-def _has_guard(node: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(inner, ast.Compare)
-        and any(isinstance(op, ast.Is | ast.IsNot) for op in inner.ops)
-        and f"{name}.grad" in names_read(inner)
-        for inner in walk(node)
-    )

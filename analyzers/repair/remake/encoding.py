@@ -10,8 +10,8 @@ from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import Spot, hops_at, spot
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
-from analyzers.source.flow import called_name, walk_scope
-from analyzers.source.project import spelled
+from analyzers.source.flow import called_name, definitions, names_read, walk_scope
+from analyzers.source.project import Project, spelled
 from analyzers.source.trees import walk
 
 _JOINING = ("stack", "cat")
@@ -27,7 +27,7 @@ def encoded_where_read(story: Story, rank: int = 0) -> Iterator[Proposal]:
                 if spelled(call.func).startswith("self.") and len(call.args) == 1:
                     once = _encodes_once(story, called_name(call))
                     wanted = rank - SECOND_CHOICE if once else rank
-                    yield from _with_inputs_kept(where, name, call, wanted)
+                    yield from _with_inputs_kept(story.project, where, name, call, wanted)
 
 
 def _encodes_once(story: Story, encode: str) -> bool:
@@ -37,7 +37,9 @@ def _encodes_once(story: Story, encode: str) -> bool:
     return [called_name(call) for call in calls].count(encode) == 1
 
 
-def _with_inputs_kept(where: Spot, name: str, call: ast.Call, rank: int) -> Iterator[Proposal]:
+def _with_inputs_kept(
+    project: Project, where: Spot, name: str, call: ast.Call, rank: int
+) -> Iterator[Proposal]:
     owner, editor = where.module.class_of(where.statement), Editor(where.module)
     loads = [n for n in walk(where.scope) if isinstance(n, ast.Name) and n.id == name]
     puts = [c for c in calls_named(where.scope, "append") if [*map(spelled, c.args)] == [name]]
@@ -45,8 +47,9 @@ def _with_inputs_kept(where: Spot, name: str, call: ast.Call, rank: int) -> Iter
         return
     kept = spelled(puts[0].func).removesuffix(".append")
     joined = [c for c in calls_named(owner, *_JOINING) if c.args and spelled(c.args[0]) == kept]
-    used = [n for n in walk(owner) if isinstance(n, ast.Attribute) and spelled(n) == kept]
-    if not joined or not all(_is_whole(where.module.parents[node]) for node in used):
+    if not joined or not _used_as_whole(project, owner, kept):
+        return
+    if _changes_between(where, call.args[0], puts[0]):
         return
     told, given = editor.text_of(call.func), editor.text_of(call.args[0])
     edits = [editor.delete(where.statement), editor.replace(puts[0].args[0], given)]
@@ -56,10 +59,27 @@ def _with_inputs_kept(where: Spot, name: str, call: ast.Call, rank: int) -> Iter
     yield Proposal("store-inputs", title, tuple(edits), tradeoff, rank)
 
 
+def _changes_between(where: Spot, given: ast.expr, put: ast.Call) -> bool:
+    """Whether what a call is given means something else where its result is put into a list."""
+    bound = (d for name in names_read(given) for d in definitions(where.scope, name))
+    return any(where.statement.lineno < d.lineno <= put.lineno for d in bound)
+
+
+def _used_as_whole(project: Project, owner: ast.ClassDef, kept: str) -> bool:
+    """Whether a list is read by joining it in the class that has it, and by nobody else."""
+    for module, node in project.each(ast.Attribute):
+        if node.attr == kept.rpartition(".")[2]:
+            around = module.parents[node]
+            reads = isinstance(around, ast.Call) and not module.holds(owner, node)
+            if reads or not _is_whole(around):
+                return False
+    return True
+
+
 def _is_whole(around: ast.AST) -> bool:
     """Whether a list is used as a whole there: made, added to, counted or joined."""
     match around:
-        case ast.Attribute(attr="append") | ast.Assign() | ast.Tuple():
+        case ast.Attribute(attr="append" | "clear") | ast.Assign() | ast.Tuple():
             return True
         case ast.Call():
             return called_name(around) in ("len", *_JOINING)

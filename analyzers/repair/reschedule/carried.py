@@ -9,7 +9,7 @@ from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.spots import Spot, spot
 from analyzers.repair.blocks import indentation, joined
-from analyzers.repair.cut.carrying import carried_names, cut_lines
+from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
 from analyzers.repair.cut.cutting import cut
 from analyzers.repair.reschedule.schedule import Schedule, released
 from analyzers.repair.rewrite import head_of, without_retaining
@@ -52,3 +52,15 @@ def _where_kept(where: Spot, loop: Loop, name: str) -> list[Edit]:
         for target, part in assigned_pairs(statement)
         if spelled(target).startswith(f"{name}[") and isinstance(part, ast.Name | ast.Attribute)
     ]
+
+
+def detach_attributes(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
+    """What an object hands to the next call, cut where the call begins to read it."""
+    where = stale.saving
+    if where is None:
+        return
+    for name, first in carried_attributes(where):
+        for lines in cut_lines(where.module.tree, name, indentation(where.module)):
+            edits = joined([where.editor.insert_before(first, *lines), *released(stale)])
+            yield cut("detach-carried", _TITLE.format(name), edits, rank)
+            rank += 1

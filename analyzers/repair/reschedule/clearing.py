@@ -13,8 +13,8 @@ from analyzers.repair.rewrite import with_keyword
 from analyzers.repair.sites.names import quote_of
 from analyzers.source.calls import calls_named, owners, steps
 from analyzers.source.edits import Editor
-from analyzers.source.flow import called_name, names_read, statements_of, walk_scope
-from analyzers.source.project import Project, spelled
+from analyzers.source.flow import called_name, is_dotted, names_read, statements_of, walk_scope
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.runs import ahead_of, behind
 from analyzers.source.signatures import switches
 from analyzers.source.targets import assigned_pairs
@@ -25,13 +25,19 @@ MAX_CLEARED = 6  # names: more than a person would clear one by one
 
 
 def optimizer_stepped(where: Spot) -> str | None:
-    """The optimizer of the step at a place: `opt` in `opt.step()` and in `scaler.step(opt)`."""
-    for call in steps(where.statement):
-        if call.args and isinstance(call.args[0], ast.Name | ast.Attribute):
-            return spelled(call.args[0])
+    """The optimizer of the step at a place."""
+    return next(iter(_stepped(where.module, where.statement)), None)
+
+
+def _stepped(module: Module, node: ast.AST) -> list[str]:
+    """Whom the steps are of: `opt` in `opt.step()`, `opt.step(closure)`, `scaler.step(opt)`."""
+    closures = {"closure"} | {f.name for f in walk(module.tree) if isinstance(f, FUNCTIONS[:2])}
+    found = []
+    for call in steps(node):
         assert isinstance(call.func, ast.Attribute)
-        return spelled(call.func.value)
-    return None
+        given = [a for a in call.args if is_dotted(a) and spelled(a) not in closures]
+        found.append(spelled(given[0] if given else call.func.value))
+    return found
 
 
 def cleared_already(where: Spot, params: Sequence[str], *, before: bool = False) -> bool:
@@ -88,17 +94,33 @@ def clear_behind_ascent(where: Spot, project: Project) -> Iterator[Proposal]:
                 edit = with_keyword(where.editor, call, option)
                 title = f"Let `{called_name(call)}` clear the gradients"
                 yield Proposal("zero-grad", title, (edit,), "", 0)
-    names = sorted(owners(where.scope, "zero_grad"))
-    names += [spelled(c.args[0]) for c in steps(where.scope) if c.args]
-    names += sorted(owners(where.scope, "step") if steps(where.scope) else ())
+    names = _clearing_or_stepping(where.module, where.scope)
     own = where.module.class_of(where.statement)
     held = owners(own, "step") if own is not None else set()
     names = names or sorted(name for name in held if name.startswith("self."))
-    climbers = (call.func for call in calls)
-    names = names or [spelled(f.value) for f in climbers if isinstance(f, ast.Attribute)]
+    names = names or [spelled(owner) for owner in _climbers(calls, project)]
+    around = (
+        a for a in where.module.ancestors(where.scope) if isinstance(a, (*FUNCTIONS, ast.Module))
+    )
+    outside = (_clearing_or_stepping(where.module, a) for a in around)  # the scope is a closure
+    names = names or next((found for found in outside if found), [])
     for rank, name in enumerate(dict.fromkeys(names[:2]), 1):
         edit = where.editor.insert_before(where.statement, f"{name}.zero_grad()")
         yield Proposal("zero-grad", f"Clear the gradients of `{name}` behind it", (edit,), "", rank)
+
+
+def _clearing_or_stepping(module: Module, scope: ast.AST) -> list[str]:
+    """Whom a scope clears, then whom it steps."""
+    return [*sorted(owners(scope, "zero_grad")), *sorted(_stepped(module, scope))]
+
+
+def _climbers(calls: Sequence[ast.Call], project: Project) -> Iterator[ast.expr]:
+    """Whose own methods are called, or those that say that they climb."""
+    for call in calls:
+        match call.func:
+            case ast.Attribute(value=owner, attr=attr) if is_dotted(owner):
+                if _SHARPNESS.search(attr) or any(project.functions_named(attr)):
+                    yield owner
 
 
 def ascends(where: Spot, project: Project) -> bool:

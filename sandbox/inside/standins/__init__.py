@@ -2,7 +2,8 @@
 
 A module here may have `install(report)`, called before the script starts, and `PROVIDES`, the
 names of packages for which `module(name)` makes a substitute when the script imports one that is
-not installed. Packages that no module here knows get one whose calls do nothing (`nothing.py`).
+not installed; with `WHERE_NEEDED` only if the script cannot do without. Packages that no module
+here knows get one whose calls do nothing (`nothing.py`).
 `report(name, detail, kind)` says that the substitute was really used.
 """
 

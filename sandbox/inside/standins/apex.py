@@ -1,4 +1,5 @@
-"""Apex's mixed precision: everything stays as precise as the CPU has it."""
+"""Apex's mixed precision: everything stays as precise as the CPU has it. What else there is of the
+package is as unknown as any other."""
 
 from __future__ import annotations
 
@@ -7,12 +8,12 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-import torch
+from .nothing import SAYS, NothingModule
 
-from .nothing import NothingModule
+__all__ = ["PROVIDES", "SAYS", "WHERE_NEEDED", "module"]
 
 PROVIDES = ("apex",)
-SAYS = "not installed here: nothing is rounded or scaled"
+WHERE_NEEDED = True
 
 
 def initialize(models: Any, optimizers: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -31,14 +32,7 @@ def master_params(optimizer: Any) -> Iterator[Any]:
     return (tensor for group in optimizer.param_groups for tensor in group["params"])
 
 
-def _same(module: Any, *args: Any, **kwargs: Any) -> Any:
-    return module
-
-
 def module(name: str) -> ModuleType:
-    """`apex`, `apex.amp`, `apex.normalization`, `apex.optimizers`, `apex.parallel`."""
+    """`apex`, `apex.amp`, or any other part."""
     amp = {"initialize": initialize, "scale_loss": scale_loss, "master_params": master_params}
-    fused: dict[str, Any] = {"FusedAdam": torch.optim.Adam, "FusedSGD": torch.optim.SGD}
-    fused |= {"FusedLayerNorm": torch.nn.LayerNorm}
-    parallel = {"DistributedDataParallel": _same, "convert_syncbn_model": _same}
-    return NothingModule(name, **(amp if name.endswith("amp") else {**fused, **parallel}))
+    return NothingModule(name, ("amp",), **(amp if name == "apex.amp" else {}))

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, Protocol
 
-from ..frames import USER, owner
+from ..frames import INNER, USER, owner
 
 _ANY = {"Exception", "BaseException"}
 _UNIMPORTED = frozenset({"ImportError", "ModuleNotFoundError"} | _ANY)
@@ -64,11 +64,13 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Nothing runs: the module is complete."""
 
     def _maker(self, fullname: str) -> tuple[Any, str] | None:
+        top = fullname.partition(".")[0]
         for name, maker in self._makers.items():
             if fullname == name or fullname.startswith(name + "."):
+                if getattr(maker, "WHERE_NEEDED", False) and top not in sys.modules:
+                    return (maker, name) if _is_needed(top) else None
                 part_of_real = fullname != name and "." not in name and _is_there(name)
                 return None if part_of_real else (maker, name)
-        top = fullname.partition(".")[0]
         if self._unknown is None or not _may_be_unknown(top):
             return None
         return self._unknown, top
@@ -81,6 +83,14 @@ def _may_be_unknown(top: str) -> bool:
         return False
     frame = _importing()
     return frame is not None and owner(frame.f_code) == USER and not _is_optional(frame)
+
+
+def _is_needed(top: str) -> bool:
+    """Whether a known package is stood in for only where the script needs it: its own import says
+    so, or what a pasted fragment leaves open."""
+    frame = _importing()
+    made_up = frame is not None and owner(frame.f_code) == INNER
+    return made_up or _may_be_unknown(top)
 
 
 def _is_there(top: str) -> bool:

@@ -54,24 +54,24 @@ def _log_to_nothing(module: Any) -> None:
         return
     silent = import_module(base.__module__).DummyLogger
 
-    for name, kind in list(vars(module).items()):
-        if name.endswith("Logger") and isinstance(kind, type):
-            setattr(module, name, _if_installed(kind, silent))
+    for name, kind in vars(module).items():
+        if name.endswith("Logger") and isinstance(kind, type) and kind is not base:
+            _wait_for_its_package(kind, silent)
 
 
-def _if_installed(kind: Any, otherwise: Any) -> type:
-    """The class, of which an object is another where its package is missing."""
+def _wait_for_its_package(kind: Any, silent: Any) -> None:
+    """A logger of this class stays one, and logs nothing, where the package it needs is missing."""
+    original = kind.__init__
 
-    def new(cls: type, *args: Any, **kwargs: Any) -> Any:
-        if cls is not made:
-            return object.__new__(cls)
+    @wraps(original)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
         try:
-            return kind(*args, **kwargs)
+            original(self, *args, **kwargs)
         except ModuleNotFoundError:
-            return otherwise()
+            self.__class__ = type(kind.__name__, (silent, type(self)), {})
+            vars(self).update(vars(silent()))
 
-    made = type(kind.__name__, (kind,), {"__new__": new})
-    return made
+    kind.__init__ = init
 
 
 class LightningModule(nn.Module):

@@ -213,12 +213,13 @@ class Names(list[Any]):
 
 def _made_up(name: Any) -> Array:
     """A column that nobody sent: numbers; small whole ones for labels; the names of files, and
-    texts, for what is called so."""
+    texts, for what is called so: the last word says what it is, `text_length` is a number."""
     text = str(name).lower()
-    said = set(re.findall(r"[a-z]+", text))
-    if said & _FILES:
+    words = re.findall(r"[a-z]+", text)
+    last = words[-1] if words else ""
+    if last in _FILES or words[-2:] == ["file", "name"]:
         return np.array([f"{text}_{n}" for n in range(ROWS)])
-    if said & _TEXTS:
+    if last in _TEXTS:
         return np.array([" ".join(WORDS[n % len(WORDS) :][:LONG]) for n in range(ROWS)])
     if any(word in text for word in ("label", "class", "target", "category", "species", "_id")):
         return np.arange(ROWS) % 2

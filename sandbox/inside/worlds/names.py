@@ -32,7 +32,7 @@ USUAL = {
     "datasets": "torchvision.datasets",
     "pl": "pytorch_lightning",
     "gym": "gym",
-    "amp": "apex.amp",
+    "amp": "torch.cuda.amp",
     "Variable": "torch.autograd:Variable",
     "Function": "torch.autograd:Function",
     "Tensor": "torch:Tensor",
@@ -71,6 +71,7 @@ USUAL = {
     **{name: name for name in ("math", "os", "random", "sys", "time", "copy", "json", "re")},
     **{name: name for name in ("itertools", "functools", "collections", "argparse", "warnings")},
 }
+ELSE = {"amp": "apex.amp"}  # where the text asks for what the first does not have
 OF_ENGINES = frozenset({"Tensor", "Variable", "Parameter", "Function"})  # own ones have these, too
 
 
@@ -103,8 +104,15 @@ class Everything(dict[str, Any]):
 
     def _usual(self, name: str) -> Any:
         """What is usually imported under the name, if the text uses it so."""
-        place, _, part = USUAL.get(name, "").partition(":")
-        if not place or (name in OF_ENGINES and self._of_an_engine(name)):
+        if name in OF_ENGINES and self._of_an_engine(name):
+            return None
+        found = self._found_at(name, USUAL.get(name, ""))
+        return found if found is not None else self._found_at(name, ELSE.get(name, ""))
+
+    def _found_at(self, name: str, place: str) -> Any:
+        """What a module has under a name; or the module, whose parts the text asks for."""
+        place, _, part = place.partition(":")
+        if not place:
             return None
         try:
             found: Any = importlib.import_module(place)
@@ -112,8 +120,9 @@ class Everything(dict[str, Any]):
             return None
         found = getattr(found, part) if part else found
         use = self._world.use(name)
-        fits = all(hasattr(found, asked) for asked in use.asked)
-        if not fits or (use.called and isinstance(found, ModuleType)):
+        if isinstance(found, ModuleType) and (use.called or use.iterated or not use.asked):
+            return None
+        if not all(hasattr(found, asked) for asked in use.asked):
             return None
         self._world.telling.imported(name, place, part)
         return found

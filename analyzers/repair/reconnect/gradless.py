@@ -1,0 +1,76 @@
+"""Fixes where a gradient is used that is None: what reads it passes those by, what clears it only
+clears what is there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import joined, wrapped
+from analyzers.repair.rewrite import head_of
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import names_read, run_around
+from analyzers.source.passes import passes
+from analyzers.source.project import Module, spelled
+from analyzers.source.targets import target_names
+from analyzers.source.trees import walk
+
+
+def gradless_skipped(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """Every loop of the function that reads `.grad` of its variable skips those that have none."""
+    nodes = walk(where.scope)
+    edits = [edit for node in nodes for edit in _guarded(where.module, where.editor, node)]
+    if edits:
+        title = "Skip parameters that have no gradient"
+        yield Proposal("skip-gradless", title, joined(edits), "", rank)
+
+
+def cleared_if_there(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """What clears a gradient that may be None, and its like next to it, where there is one."""
+    clearing = [s for s in where.block if _gradient_cleared(s)]
+    if where.statement not in clearing:
+        return
+    cleared = _gradient_cleared(where.statement)
+    run = run_around(where.module, where.statement, clearing)
+    if (edit := wrapped(where.editor, run, f"if {cleared} is not None:")) is not None:
+        title = f"Clear `{cleared}` only where there is one"
+        yield Proposal("skip-gradless", title, (edit,), "", rank)
+
+
+def _gradient_cleared(statement: ast.stmt) -> str:
+    """`w.grad` of the statement `w.grad.zero_()`."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=cleared, attr="zero_"))):
+            told = spelled(cleared).removesuffix(".data")
+            return told if told.endswith(".grad") else ""
+    return ""
+
+
+def _guarded(module: Module, editor: Editor, node: ast.AST) -> Iterator[Edit]:
+    """A guard against `.grad is None` in a loop or a comprehension over the tensors."""
+    if isinstance(node, ast.For | ast.While):
+        through = passes(node, module.scope_of(node))
+        for name in through.names if through is not None else ():
+            reading = [s for s in node.body if f"{name}.grad" in names_read(s)]
+            if reading and not _has_guard(node, name):
+                lines = [f"if {name}.grad is None:", "    continue"]
+                at = head_of(node) if isinstance(node, ast.For) else reading[0]
+                yield editor.insert_before(at, *lines)
+    if isinstance(node, ast.comprehension):
+        parent = module.parents.get(node)
+        for name in target_names(node.target):
+            reads = parent is not None and f"{name}.grad" in names_read(parent)
+            if reads and not _has_guard(node, name):
+                end = editor.span(node.ifs[-1] if node.ifs else node.iter)[1]
+                yield Edit(module.path, end, end, f" if {name}.grad is not None")
+
+
+def _has_guard(node: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(inner, ast.Compare)
+        and any(isinstance(op, ast.Is | ast.IsNot) for op in inner.ops)
+        and f"{name}.grad" in names_read(inner)
+        for inner in walk(node)
+    )

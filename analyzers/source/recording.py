@@ -1,0 +1,63 @@
+"""Where autograd records: what switches it on and off around a place, by blocks and decorators."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzers.source.project import FUNCTIONS, Module, spelled
+
+_Around = ast.With | ast.FunctionDef | ast.AsyncFunctionDef
+_OFF = ("no_grad", "inference_mode", "set_grad_enabled")
+
+
+@dataclass(frozen=True)
+class Switch:
+    """What stands around a place and says whether that is recorded: `header` does so, and
+    `records` is None where it depends (`set_grad_enabled(phase == "train")`)."""
+
+    around: _Around
+    header: ast.expr
+    records: bool | None
+
+
+def switches(module: Module, node: ast.AST) -> Iterator[Switch]:
+    """What counts for a place, innermost first, up to what switches recording on or off for good:
+    what stands around that says nothing here."""
+    for around in module.ancestors(node):
+        headers: list[ast.expr] = []
+        if isinstance(around, ast.With):
+            headers = [item.context_expr for item in around.items]
+        elif isinstance(around, FUNCTIONS[:2]):
+            headers = around.decorator_list
+        else:
+            continue
+        for header in reversed(headers):
+            if (records := _records(header)) is None and not _speaks_of_it(header):
+                continue
+            yield Switch(around, header, records)
+            if records is not None:
+                return
+
+
+def recorded(module: Module, node: ast.AST) -> bool:
+    """Whether a place may be recorded: nothing around it switches that off for good."""
+    return all(switch.records is not False for switch in switches(module, node))
+
+
+def _records(header: ast.expr) -> bool | None:
+    """What a block's head or a decorator says for good."""
+    called = header.func if isinstance(header, ast.Call) else header
+    given = [spelled(a) for a in header.args] if isinstance(header, ast.Call) else []
+    match spelled(called).split(".")[-1], given:
+        case ("enable_grad", _) | ("set_grad_enabled", ["True"]) | ("inference_mode", ["False"]):
+            return True
+        case ("no_grad", _) | ("set_grad_enabled", ["False"]) | ("inference_mode", [] | ["True"]):
+            return False
+    return None
+
+
+def _speaks_of_it(header: ast.expr) -> bool:
+    """Whether it may switch recording off: `nullcontext() if training else torch.no_grad()`."""
+    return any(word in spelled(header) for word in _OFF)

@@ -1,0 +1,54 @@
+"""What encodings were made of is kept in their place, where that means the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.schemas import DiagnosisRequest
+from benchmarks.asking import RUNNING, ask
+
+KEPT = """\
+import torch
+from torch import nn
+
+class Agent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head, self.seen = nn.Linear(3, 4), nn.Linear(4, 1), []
+
+    def encode(self, x):
+        return self.body(x).tanh()
+
+    def forward(self, x):
+        z = self.encode(x)
+        BETWEEN
+        self.seen.append(z)
+        return self.head(torch.stack(self.seen).mean(0))
+
+agent = Agent()
+optimizer = torch.optim.SGD(agent.parameters(), lr=0.1)
+for step in range(4):
+    loss = agent(torch.randn(5, 3)).square().mean()
+    AFTER
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "after", "offered"),
+    [
+        ("pass", "pass", True),
+        ("x = x * 0", "pass", False),
+        ("pass", "print(agent.seen[-1].mean())", False),
+    ],
+    ids=["as it is", "its input means something else", "read elsewhere"],
+)
+async def test_inputs_are_kept_where_encodings_were(
+    between: str, after: str, offered: bool
+) -> None:
+    script = KEPT.replace("BETWEEN", between).replace("AFTER", after)
+    found = (await ask([DiagnosisRequest(script=script)], [RUNNING]))[RUNNING][0]
+    assert found.causes[0].pattern == "stored-graph"
+    assert ("store-inputs" in {patch.strategy for patch in found.patches}) is offered
