@@ -42,8 +42,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, MissingGraph, Place
+from analyzers.evidence import Evidence, MissingGraph, Place, SilentFault
 from analyzers.explain import missing
+from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of
 from analyzers.explain.pattern import Carrier, Match, Proposal
 from analyzers.explain.reuse.telling import line
@@ -51,6 +52,7 @@ from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
 from analyzers.explain.spots import spot
 from analyzers.repair.reconnect.fed import fed_again
+from analyzers.repair.reconnect.optimizing import holder_of, optimizer_of_what_learns
 from analyzers.repair.reconnect.recording import recording, switched_off_at, where_switched_off
 from analyzers.repair.reconnect.starving import Cut, cuts_behind
 from analyzers.repair.reconnect.uncutting import without_cut
@@ -70,7 +72,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     fault = silent(evidence, SEEN_AS)
     if fault is None:
         return None
-    cuts = list(cuts_behind(fault, project))
+    replaced = fault.taken is not None and not set(fault.params).isdisjoint(fault.instead)
+    cuts = list(cuts_behind(fault, project)) if not replaced else []
+    if fault.taken is not None and not cuts:
+        return matched(NAME, fault, fault.taken, Carrier(holder_of(fault.instead), fault.taken))
     if fault.doubtful:  # no call uses them: that their values are read tells
         cuts = [cut for cut in cuts if cut.own]
     if fault.doubtful and not cuts:
@@ -103,6 +108,13 @@ def explain(match: Match, project: Project) -> str:
             f"The gradient of {name} is None where the script reads it: what was computed of it "
             f"lost its graph at {line(match.location, project)}."
         )
+    if isinstance(match.evidence, SilentFault) and match.location == match.evidence.taken:
+        fed = match.evidence.instead
+        return (
+            f"The optimizer that is made at {line(match.location, project)} holds tensors that no "
+            f"backward reaches: {some(match.evidence.params)}. Gradients come to {some(fed)}, "
+            "which no optimizer holds: the steps change nothing that the loss is made of."
+        )
     return f"No gradient reaches these parameters. {measured(match, project)}"
 
 
@@ -115,6 +127,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
             yield from without_cut(lost)
             yield from recording(lost, project)
         return
+    if isinstance(match.evidence, SilentFault):
+        yield from optimizer_of_what_learns(match.evidence, project)
     found = match.facts.get("cuts", [])
     assert isinstance(found, list)
     cuts = [cut for cut in found if isinstance(cut, Cut)]

@@ -190,4 +190,6 @@ def silent(record: rec.Silent) -> ev.SilentFault:
         detail=record.detail,
         gradient=record.gradient,
         doubtful=record.doubtful,
+        instead=tuple(record.instead),
+        taken=_maybe(record.taken),
     )

@@ -11,7 +11,7 @@ import torch
 from torch.nn.parameter import is_lazy
 
 from .emitter import Emitter
-from .frames import Json
+from .frames import Json, place
 from .holders import Search
 
 LIMIT = 4096
@@ -31,6 +31,7 @@ class Known:
     unmoved: int | None = None  # its place, where it stays as it begins
     read: bool = False  # the script has asked for its gradient, as far as that is watched
     withheld: Json | None = None  # the line of a node that was reached and handed it None
+    taken: Json | None = None  # the line where an optimizer took it
     lost: Json | None = None  # the line where a graph that it had fed ended, in a slower run
 
     @property
@@ -95,6 +96,7 @@ class Parameters:
         for known in met if optimizer is not None else []:
             if known.optimizer is None:
                 known.optimizer = optimizer
+                known.taken = place(frame) if frame is not None else None
                 self._news[known.id] = known
         return met
 

@@ -94,6 +94,8 @@ class Silent(Record):
     at: Place | None = None
     holders: list[Holder] = Field([], max_length=32)
     params: list[Text] = Field([], max_length=64)
+    instead: list[Text] = Field([], max_length=64, description="leaves fed in their place")
+    taken: Place | None = Field(None, description="where an optimizer took the parameters")
     figures: list[Number] = Field([], max_length=64)
     visit: Visit | None = None
     detail: Text = ""

@@ -129,6 +129,8 @@ MENDED = [
     "batch87/detached_loss/glacier_mass_func",
     "batch89/detached_loss/espresso_profile",
     "batch89/stored_graph/adhesive_recipes",
+    "batch89/starved_parameter/weir_ensemble",
+    "batch91/starved_parameter/pulp_ensemble",
 ]
 
 

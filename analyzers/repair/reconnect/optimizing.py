@@ -1,0 +1,154 @@
+"""Fixes where an optimizer holds other leaves than those that learn: it is made behind what has
+replaced them, made again there, or given those that get the gradients."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from analyzers.evidence import SilentFault
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.silent import owner_of
+from analyzers.explain.spots import Spot, functions_reaching, spot
+from analyzers.repair.blocks import joined, lines_with
+from analyzers.repair.reschedule.clearing import optimizer_stepped
+from analyzers.source.calls import calls_named, steps
+from analyzers.source.edits import Edit
+from analyzers.source.flow import WALKS, bindings, definitions, names_read, statements_of, value_of
+from analyzers.source.project import Project, spelled
+from analyzers.source.runs import behind
+from analyzers.source.trees import walk
+
+_ENTRY = re.compile(r"(.+)\[('[^']*'|\"[^\"]*\"|\d+)\]")
+
+
+def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[Proposal]:
+    """The optimizer that took other leaves, for those that get gradients instead."""
+    where = spot(project, fault.taken)
+    call = _making(where) if where is not None else None
+    if where is None or call is None or not call.args:
+        return
+    yield from _made_behind(where, project, fault)
+    yield from _made_of_others(where, call, project, fault)
+    yield from _made_again(where, call, project, fault)
+
+
+def _making(where: Spot) -> ast.Call | None:
+    """The call by which a statement makes an optimizer: the outermost that it gives away."""
+    value = value_of(where.statement)
+    if isinstance(where.statement, ast.Return):
+        value = where.statement.value
+    return value if isinstance(value, ast.Call) else None
+
+
+def _made_behind(where: Spot, project: Project, fault: SilentFault) -> Iterator[Proposal]:
+    """The statement, and what is made of the optimizer, behind what replaced its parameters."""
+    moved, last = _moving(where, project, _root(fault.instead))
+    if last is not None:
+        edits = _moved(where, moved, last)
+        yield Proposal("optimizer-behind", _behind(last), edits, "", 0)
+
+
+def _moving(where: Spot, project: Project, name: str) -> tuple[list[ast.stmt], ast.stmt | None]:
+    """What is made of the optimizer ahead of the training, itself among it, and the last statement
+    behind it that changes what has this name; None where there is none."""
+    training = functions_reaching(project, "step", *WALKS)
+    ahead = []
+    for statement in behind(where.module, where.statement):
+        if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            if calls_named(statement, *training):
+                break
+            ahead.append(statement)
+    own, moved, last = set(bindings(where.statement)), [where.statement], None
+    for statement in ahead:
+        if own & names_read(statement):
+            own |= set(bindings(statement))
+            moved.append(statement)
+        elif _changes(statement, name):
+            last = statement
+    return [s for s in moved if last is None or s.lineno < last.lineno], last
+
+
+def _changes(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement may give another value to a name, or to a part of what has it."""
+    bound = [re.split(r"[.\[]", target)[0] for target in bindings(statement)]
+    given = (n for n in walk(statement) if isinstance(n, ast.Call) and name in names_read(n))
+    return name in bound or (isinstance(statement, ast.Expr) and any(given))
+
+
+def _made_of_others(
+    where: Spot, call: ast.Call, project: Project, fault: SilentFault
+) -> Iterator[Proposal]:
+    """The same optimizer of what learns; behind that, where it is made later."""
+    given = where.editor.text_of(call.args[0])
+    text = _parameters(fault, given)
+    if text is None or text == given:
+        return
+    edit = where.editor.replace(call.args[0], text)
+    moved, last = _moving(where, project, _root(fault.instead))
+    title = f"Give the optimizer `{text}`"
+    edits = _moved(where, moved, last, edit) if last is not None else (edit,)
+    yield Proposal("optimizer-of-others", title, edits, "", 1)
+
+
+def holder_of(names: Sequence[str]) -> str:
+    """What holds these leaves: `self.weights` for `self.weights['a.weight']`, `net` for
+    `net.0.weight`."""
+    entries = [_ENTRY.fullmatch(name) for name in names]
+    holders = {entry[1] if entry is not None else "" for entry in entries}
+    return holders.pop() if len(holders) == 1 and "" not in holders else owner_of(names)
+
+
+def _parameters(fault: SilentFault, given: str) -> str | None:
+    """How the script says all that learns: by what holds it, else leaf by leaf."""
+    first = _ENTRY.fullmatch(fault.instead[0])
+    if first is not None and (holder := holder_of(fault.instead)) == first[1]:
+        return holder if first[2].isdigit() else f"{holder}.values()"
+    if all(name.isidentifier() for name in fault.instead):
+        return f"[{', '.join(reversed(fault.instead))}]"
+    old, new = owner_of(fault.params), owner_of(fault.instead)
+    replaced, count = re.subn(rf"(?<![\w.]){re.escape(old)}(?!\w)", new, given)
+    return replaced if old and new and count else None
+
+
+def _made_again(
+    where: Spot, call: ast.Call, project: Project, fault: SilentFault
+) -> Iterator[Proposal]:
+    """Another one wherever what learns is made anew, in a function that walks it."""
+    name = _root(fault.instead)
+    for place in fault.visit.stack if fault.visit is not None else ():
+        walking = spot(project, place)
+        made = definitions(walking.scope, name)[-1:] if walking is not None else []
+        if walking is None or not made or made[0] in definitions(where.scope, name)[:1]:
+            continue
+        stepped = (s for s in statements_of(walking.scope) if steps(s))
+        owner = next((optimizer_stepped(_at(walking, s)) for s in stepped), None)
+        if owner is not None:
+            text = f"{owner} = {where.editor.text_of(call)}"
+            edit = walking.editor.insert_after(made[0], text)
+            title = f"Make the optimizer again behind `{spelled(made[0])}`"
+            yield Proposal("optimizer-again", title, (edit,), "", 2)
+
+
+def _at(where: Spot, statement: ast.stmt) -> Spot:
+    return Spot(where.module, statement, where.place)
+
+
+def _moved(
+    where: Spot, moved: Sequence[ast.stmt], last: ast.stmt, edit: Edit | None = None
+) -> tuple[Edit, ...]:
+    """Statements behind another one, the first of them with an edit."""
+    editor = where.editor
+    first, *rest = moved
+    lines = lines_with(editor, first, [edit]) if edit is not None else editor.lines_of(first)
+    lines = [*lines, *(editor.lines_of(*rest) if rest else [])]
+    return joined([*editor.delete_all(moved), editor.insert_after(last, *lines)])
+
+
+def _behind(last: ast.stmt) -> str:
+    return f"Make the optimizer behind line {last.lineno}, which replaces what it is to train"
+
+
+def _root(names: Sequence[str]) -> str:
+    return re.split(r"[.\[]", names[0])[0]
