@@ -36,6 +36,8 @@ def learns(
     names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
     if hungry := _hungry(candidate, moving, original, spared):
         return _failed(f"no gradient but zeros: {_some(hungry, names)}")
+    if given_up := _given_up(reference, candidate, moving):
+        return _failed(f"no gradient: {_some(given_up, names)}")
     given = _fed(candidate)
     wanted = _fed(reference) if reference is not None else {}
     if reference is None or not wanted or _cancels(reference):
@@ -48,7 +50,7 @@ def learns(
     foreign = {p for p, name in names.items() if name in _told(original, "uncleared-gradients")}
     foreign &= _received(candidate)  # what others left there is gone; its own may come to nothing
     lost -= foreign
-    told = _told(original)
+    told = _told(original) | {p.name for p in reference.parameters if p.numbers}
     fed = {p for p, name in names.items() if name in told}
     if any(r.kind == "overwritten-gradient" for r in (original.silent if original else ())):
         fed |= _received(reference)  # what a walk gave may be lost before the step
@@ -104,6 +106,18 @@ def _hungry(
         for p in candidate.parameters
         if p.name in told - fed and p.optimizer is not None and _module(p.name) not in alive
     }
+
+
+def _given_up(reference: Trace | None, candidate: Trace, moving: Trace | None) -> set[int]:
+    """What NumPy was given in the reference has numbers and no more. Where the patch feeds none of
+    the parameters that it is made of, it was their way to the loss."""
+    made_of: dict[int, set[str]] = defaultdict(set)
+    for p in reference.parameters if reference is not None else []:
+        for number in p.numbers:
+            made_of[number].add(p.name)
+    fed = _fed_names(candidate) | _fed_names(moving)
+    lost = {name for names in made_of.values() if names.isdisjoint(fed) for name in names}
+    return {p.id for p in candidate.parameters if p.name in lost and p.optimizer is not None}
 
 
 def _module(name: str) -> str:

@@ -57,9 +57,10 @@ class Instruments:
         """Put them in place: those of steps before those of errors, the engine's wrapper last."""
         job, reference = self.job, self._reference
         self.stamps.install(hook=job.get("hook", True))
+        self.parameters = Parameters(self.emitter)
         if reference:
             self._open.enter_context(saved_tensors_hooks(copied, lambda tensor: tensor))
-            self.further.append(self._open.enter_context(Lenient()))
+            self.further.append(self._open.enter_context(Lenient(self.parameters)))
             self.aims = self._open.enter_context(Aims(held=reference == "aimed"))
         self._watch_steps()
         self._watch_errors()
@@ -76,7 +77,6 @@ class Instruments:
 
     def _watch_steps(self) -> None:
         job, reference = self.job, self._reference
-        self.parameters = Parameters(self.emitter)
         self.steps = StepWatch(
             self.emitter,
             self.parameters,

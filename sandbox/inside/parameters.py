@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from types import FrameType
 
 import torch
@@ -14,7 +14,7 @@ from .emitter import Emitter
 from .frames import Json, place
 from .holders import Search
 
-LIMIT = 4096
+LIMIT, MOST = 4096, 16
 
 
 @dataclass
@@ -30,6 +30,7 @@ class Known:
     receipts: int = 0  # backward calls that gave it a gradient
     unmoved: int | None = None  # its place, where it stays as it begins
     read: bool = False  # the script has asked for its gradient, as far as that is watched
+    numbers: list[int] = field(default_factory=list)  # what left numbers, that it is behind
     withheld: Json | None = None  # the line of a node that was reached and handed it None
     taken: Json | None = None  # the line where an optimizer took it
     lost: Json | None = None  # the line where a graph that it had fed ended, in a slower run
@@ -64,6 +65,7 @@ class Known:
             "requires_grad": tensor is None or tensor.requires_grad,
             "unmoved": self.unmoved,
             "read": self.read,
+            "numbers": self.numbers[:MOST],
         }
 
 
@@ -75,6 +77,7 @@ class Parameters:
         self._emitter = emitter
         self._by_tensor: dict[int, Known] = {}
         self._news: dict[int, Known] = {}
+        self._groups: dict[frozenset[int], int] = {}
         self.known: list[Known] = []
 
     def find(self, tensor: torch.Tensor) -> Known | None:
@@ -128,6 +131,15 @@ class Parameters:
         if known is not None and not known.read:
             known.read = True
             self._news[known.id] = known
+
+    def note_numbers(self, leaves: Sequence[torch.Tensor]) -> None:
+        """NumPy was given what is made of these: a reference gives it the numbers and no more."""
+        found = {known.id: known for leaf in leaves if (known := self.find(leaf)) is not None}
+        group = self._groups.setdefault(frozenset(found), len(self._groups))
+        for known in found.values():
+            if group not in known.numbers:
+                known.numbers.append(group)
+                self._news[known.id] = known
 
     def number(self, name: str, shape: list[int]) -> int | None:
         """The id of a parameter of a hand-written engine, known by its name and shape."""

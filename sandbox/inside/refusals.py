@@ -10,6 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 from .engine import Call, Observer
 from .graph import roots_of, walk
+from .parameters import Parameters
 
 Function = Callable[..., Any]
 
@@ -18,8 +19,9 @@ class Lenient(TorchFunctionMode, Observer):
     """Calls again what torch has refused, in the way that was meant; hands out the gradient of a
     result that keeps none, and views that may be written into."""
 
-    def __init__(self) -> None:
+    def __init__(self, parameters: Parameters) -> None:
         super().__init__()
+        self._parameters = parameters
         self._walked: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
 
     def after(self, call: Call) -> None:
@@ -37,10 +39,17 @@ class Lenient(TorchFunctionMode, Observer):
             meant = next((do for said, do in _MEANT.items() if said in str(error)), None)
             if meant is None:
                 raise
+            if meant is _of_the_numbers:
+                self._note_numbers(args[0])
             return meant(func, *args, **kwargs)
         if result is None and getattr(func, "__self__", None) is _GRADIENT:
             return self._gradient(args[0])
         return _single(args[0], result) if isinstance(result, tuple | list) and args else result
+
+    def _note_numbers(self, tensor: torch.Tensor) -> None:
+        """Which parameters are behind what only leaves its numbers."""
+        leaves = [leaf.variable for _, leaf in walk(roots_of([tensor])).leaves]
+        self._parameters.note_numbers([tensor, *leaves])
 
     def _gradient(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """That of a result, of the last loss that was walked."""

@@ -14,7 +14,8 @@ class Parameter(Record):
     """`id` is the order of first appearance; `optimizer` that in which optimizers were made.
     `unmoved` is its place among all that optimizers took, where a run at fixed parameters leaves it
     as it begins, since a graph led to it before. `read`: the script was seen to ask for its
-    gradient; watched only where a script without optimizers runs at fixed parameters."""
+    gradient; watched only where a script without optimizers runs at fixed parameters. `numbers`:
+    what NumPy was given in a reference, by number, that is made of it."""
 
     id: Count
     name: Text = ""
@@ -23,6 +24,7 @@ class Parameter(Record):
     requires_grad: bool = True
     unmoved: Count | None = None
     read: bool = False
+    numbers: list[Count] = Field([], max_length=16)
 
 
 class Parameters(Record):

@@ -131,6 +131,8 @@ MENDED = [
     "batch89/stored_graph/adhesive_recipes",
     "batch89/starved_parameter/weir_ensemble",
     "batch91/starved_parameter/pulp_ensemble",
+    "batch93/numpy_on_grad/zircon_discordia",
+    "batch93/shared_subgraph/lab_panel_gain",
 ]
 
 

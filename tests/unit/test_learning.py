@@ -44,6 +44,19 @@ def test_leaves_whose_gradients_nothing_takes_need_none() -> None:
     assert not compare("kept", by_hand, patched).whole
 
 
+def test_what_numpy_was_given_may_learn_and_must_where_that_was_its_only_way() -> None:
+    one, both = trace([{0: 1.0}] * 2), trace([{0: 1.0, 1: 1.0}] * 2)
+    held = [*one.parameters, Parameter(id=1, name="w1", optimizer=0, numbers=[0])]
+    reference = one.model_copy(update={"parameters": held})
+    assert learns(reference, both).status == "passed"
+    cut = learns(reference, one.model_copy(update={"parameters": both.parameters}))
+    assert (cut.status, cut.detail) == ("failed", "no gradient: w1")
+    drawn = [p.model_copy(update={"numbers": [0]}) for p in held]  # made of what is fed, too
+    reference = one.model_copy(update={"parameters": drawn})
+    cut = learns(reference, one.model_copy(update={"parameters": both.parameters}))
+    assert cut.status == "passed"
+
+
 def test_parameters_that_fall_silent_later_are_told() -> None:
     both, one = {0: 1.0, 1: 1.0}, {0: 1.0}
     assert starved(trace([both] * 2), trace([both, one]))

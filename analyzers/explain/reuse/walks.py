@@ -9,7 +9,7 @@ from analyzers.explain.reuse.keeping import adds_up, sums
 from analyzers.explain.reuse.lifetimes import Lifetime, base
 from analyzers.explain.reuse.stepping import Update, updates_in
 from analyzers.explain.spots import spot
-from analyzers.source.calls import calls_named, steps, updates_by_hand
+from analyzers.source.calls import calls_named, owners, steps, updates_by_hand
 from analyzers.source.flow import (
     WALKS,
     backward_calls,
@@ -145,8 +145,8 @@ class Walks(Lifetime):
 
     @cached_property
     def each_of_many(self) -> bool:
-        """Whether the failing line walks one after the other of a collection of losses, or a loss
-        for each of a collection of outputs."""
+        """Whether the failing line walks one after the other of a collection of losses, a loss for
+        each of a collection of outputs, or one for each of several optimizers."""
         through = self._through
         root = walked(self.root_call) if self.root_call is not None else None
         if through is None or root is None:
@@ -157,7 +157,8 @@ class Walks(Lifetime):
         of_outputs = self._is_collection and bool(self.name) and mentions(over, self.name)
         if isinstance(over, ast.Call) and called_name(over) in ("items", "values"):
             of_outputs = of_outputs or self.name in gone_through
-        return self.same_line and (of_outputs or spelled(root) in gone_through)
+        in_turn = bool(owners(self.loop, "step") & set(gone_through)) if self.loop else False
+        return self.same_line and (of_outputs or in_turn or spelled(root) in gone_through)
 
     @cached_property
     def walked_within(self) -> bool:

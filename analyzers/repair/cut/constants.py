@@ -24,14 +24,16 @@ from analyzers.repair.cut.detaching import TORCH, idiom_for
 from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
 from analyzers.repair.sites.uses import uses
 from analyzers.source.calls import steps
+from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, statements_of, value_of, walk_scope
-from analyzers.source.project import spelled
+from analyzers.source.project import Module, spelled
 from analyzers.source.reads import attributes_loaded, names_loaded
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import position, walk
 
 _FOR_LOSS = "The target is a constant for the loss that compares with it."
+READS = 4  # statements of methods that are tried
 _FOR_ALL = "No loss sends gradient through it any more."
 
 
@@ -123,6 +125,29 @@ def detach_at_use(story: Story, rank: int = 0) -> Iterator[Proposal]:
             told = "That loss no longer sends gradient through it."
             given = f"Give the {title} loss a detached `{name}`"
             yield Proposal(f"detach-in-{title}-loss", given, edits, told, rank + later)
+    yield from _where_methods_read(story, rank + 1)
+
+
+def _where_methods_read(story: Story, rank: int) -> Iterator[Proposal]:
+    """Detach what methods read of the object that has it, each statement alone: where one of them
+    makes each of the losses."""
+    found: dict[tuple[Module, ast.stmt], list[ast.Attribute]] = {}
+    for module, node in story.project.each(ast.Attribute) if story.attribute else ():
+        hands_on = getattr(module.parents.get(node), "attr", None) not in WITHOUT_GRAPH
+        if spelled(node) == f"self.{story.attribute}" and isinstance(node.ctx, ast.Load):
+            if hands_on:
+                found.setdefault((module, _statement(module, node)), []).append(node)
+    for (module, statement), nodes in [*found.items()][:READS] if len(found) > 1 else ():
+        editor = Editor(module)
+        edits = tuple(editor.append_to(node, ".detach()") for node in nodes)
+        title = f"Give the loss of line {statement.lineno} a detached `{spelled(nodes[0])}`"
+        told = "That loss no longer sends gradient through it."
+        yield Proposal("detach-in-first-loss", title, edits, told, rank)
+        rank += 1
+
+
+def _statement(module: Module, node: ast.AST) -> ast.stmt:
+    return next(a for a in (node, *module.ancestors(node)) if isinstance(a, ast.stmt))
 
 
 def _in_target_calls(story: Story, rank: int) -> Iterator[Proposal]:
