@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Literal
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, Place
 from analyzers.explain.pattern import Carrier, Match
 from analyzers.explain.spots import Spot, matched_at, names_held, spot
-from analyzers.source.calls import reads_gradient
-from analyzers.source.flow import bindings, mentions, rebinds, run_around, value_of
-from analyzers.source.project import Project
+from analyzers.source.calls import asks_for_gradient, reads_gradient
+from analyzers.source.flow import bindings, called_name, mentions, rebinds, run_around, value_of
+from analyzers.source.project import Project, spelled
+from analyzers.source.targets import assigned_pairs
+from analyzers.source.trees import walk
 
 Kind = Literal[
     "detached",
@@ -55,9 +58,39 @@ def kind_of(evidence: Evidence, project: Project) -> Kind | None:
             return kind
     if rebinding(evidence, project) is not None:
         return "rebound"
+    if evidence.lost_by == "unknown" and "NoneType" in evidence.message:
+        return _without_gradient(evidence, project)
     if evidence.lost_by == "nonleaf" or (evidence.lost_by == "leaf" and _reads_grad(evidence)):
         return "nonleaf"
     return _LOSSES.get(evidence.lost_by, "detached")
+
+
+def _without_gradient(evidence: MissingGraph, project: Project) -> Kind:
+    """What it is whose `.grad` is None, as far as reading tells: a leaf that is made as one has no
+    part in the loss, the result of an operation keeps none."""
+    where = spot(project, evidence.at)
+    nodes = walk(where.statement) if where is not None else ()
+    read = {spelled(n.value) for n in nodes if isinstance(n, ast.Attribute) and n.attr == "grad"}
+    if not read:
+        return "detached"
+    leaves = {
+        spelled(target)
+        for _, statement in project.each(ast.Assign)
+        for target, value in assigned_pairs(statement)
+        if _is_leaf(value)
+    }
+    made = {name for name in read if "[" not in name} - leaves
+    return "nonleaf" if made and not any(map(_is_weight, made)) else "unused"
+
+
+def _is_leaf(value: ast.expr) -> bool:
+    calls = (node for node in walk(value) if isinstance(node, ast.Call))
+    return any(called_name(c) == "Parameter" or asks_for_gradient(c) for c in calls)
+
+
+def _is_weight(name: str) -> bool:
+    """Whether a name is that of a parameter: of a module, or of what a loop goes through."""
+    return re.fullmatch(r"p|w|b|.*(param|weight|bias).*", name.rpartition(".")[2]) is not None
 
 
 def _reads_grad(evidence: MissingGraph) -> bool:

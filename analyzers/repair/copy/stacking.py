@@ -165,7 +165,8 @@ def _begun(where: Spot, loop: Loop, buffer: Buffer) -> Iterator[Edit]:
     made = [s.value for s in before if isinstance(s, ast.Assign) and not _written_parts(s)]
     filled = [s for s in before if value_of(s) not in made]
     given = [v for s in filled if not isinstance(v := value_of(s), ast.Constant | None)]
-    if len(made) == 1 and len(filled) == len(given) == buffer.first:
+    whole = all(_position(part) is not None for s in filled for part in _written_parts(s))
+    if len(made) == 1 and len(filled) == len(given) == buffer.first and whole:
         texts = [editor.text_of(value) for value in given]
         yield editor.replace(made[0], f"[{', '.join(texts[:1])}]")
         yield from editor.delete_all(filled[:1])
