@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from analyzers.request.causes import Explained
 from app.present import report
-from app.repair.mend import Mended, mend
+from app.repair.mend import Mended, mend, stopped_short
 from app.request.case import READING_LIMIT_S, Case, read_case
 from app.request.launch import Launch
 from app.request.reader import Here, Reader, ReadingLimit, import_analyzers
 from app.run.clock import Clock
 from app.run.doubts import Doubting
-from app.run.reproduce import Observation, as_observed, explain, observe
+from app.run.reproduce import Observation, as_observed, explain, observe, observed_past
 from app.run.sandboxes import session_of
 from app.run.spent import Spent
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
@@ -72,7 +72,7 @@ async def _by_steps(
         for cause in causes:
             await progress.cause(report.cause(cause, case))
         with clock.stage("verify"):
-            mended = await _mend(case, seen, causes, session, reader, progress, spent)
+            seen, mended = await _mend(case, seen, causes, session, reader, progress, spent)
     return await asyncio.to_thread(report.findings, case, seen, mended, clock)
 
 
@@ -119,15 +119,24 @@ async def _mend(
     reader: Reader,
     progress: Progress,
     spent: Spent,
-) -> Mended:
-    """Try the candidates, telling each patch that passes at once, and in the end all in order."""
+) -> tuple[Observation, Mended]:
+    """Try the candidates, telling each patch that passes at once, and in the end all in order. In a
+    part of a program what is made up may fit no further than to its error: then once more, in a
+    world that fits what a candidate goes on with."""
 
     async def passed(trial: Trial) -> None:
         await progress.patch(await asyncio.to_thread(report.patch, trial, case))
 
-    session = as_observed(session, case, seen)
-    mended = await mend(case, seen, causes, session, reader, progress.stage, passed, spent)
+    async def tried(seen: Observation, causes: list[Explained]) -> Mended:
+        within = as_observed(session, case, seen)
+        return await mend(case, seen, causes, within, reader, progress.stage, passed, spent)
+
+    mended = await tried(seen, causes)
+    if session is not None and (stopped := stopped_short(mended)) is not None:
+        if (past := await observed_past(case, seen, stopped, session)) is not None:
+            seen = past
+            mended = await tried(seen, await explain(case, seen, reader))
     for patch in await asyncio.to_thread(report.patches, case, mended):
         await progress.patch(patch)
         await asyncio.sleep(0)
-    return mended
+    return seen, mended

@@ -27,12 +27,14 @@ class Wanted(Late):
 
 class World(Late):
     """How the entry is completed: by a plan that an earlier run has told, or, without one, by the
-    plan that comes nearest to the wanted error."""
+    plan that comes nearest to the wanted error. `onward`: the plan is where to begin; the text has
+    been mended, and is to run."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     plan: Plan | None = None
     wanted: Wanted = Wanted()
+    onward: bool = False
 
 
 class Job(Late):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
 from app.run.reproduce import Observation, is_suspected, project_of
 from app.run.spent import Spent
+from app.run.witness import observed
 from sandbox.protocol import Session
 
 if TYPE_CHECKING:
@@ -92,6 +93,18 @@ async def _in_rounds(
         if not groups:
             break
     return mended
+
+
+def stopped_short(mended: Mended) -> Mapping[str, str] | None:
+    """The files of the first candidate whose run left the error behind and ended with another one,
+    of which autograd knows nothing; None where a patch passed."""
+    if any(trial.status == "passed" for trial in mended.trials):
+        return None
+    for trial in mended.trials:
+        trace = trial.run.trace
+        if trial.run.status == "raised" and trace is not None and not observed(trace):
+            return trial.candidate.files
+    return None
 
 
 def _told_of(behind: Sequence[Behind], passed: Sequence[Candidate]) -> list[Explained]:

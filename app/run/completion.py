@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from analyzers.tracebacks import ParsedTraceback
 from app.request.case import Case
@@ -12,6 +13,7 @@ from sandbox.protocol import Job, RunResult, Session, Wanted, World
 from sandbox.records import Plan
 
 CALLS, PATIENCE_S = 20, 0.8  # backward calls, and a while: then a completed run has shown enough
+Files = Mapping[str, str]
 _UNKNOWN = "its calls do nothing"  # as `sandbox.inside.standins.nothing` says
 _GIVES = re.compile(rf"{_UNKNOWN}|random|noise|synthetic|tables")  # and those that give data
 _DEFINITION = re.compile(r"(?:\A|[\r\n\f])(?:def|class)[ \t]++\w++[ \t]*+[(\[:]")  # no backtracking
@@ -91,17 +93,39 @@ def _stands_there(case: Case, line: int, code: str) -> bool:
     return bool(code.strip()) and case.project.code(case.project.entry, line) == code.strip()
 
 
+async def completed_past(case: Case, session: Session, plan: Plan, mended: Files) -> Plan | None:
+    """A plan in which the mended text gets through, where it fails in this one with what was made
+    up before the error of the text as it was sent: nothing behind that had to fit."""
+    job = _job(case, World(plan=plan, onward=True), mended)
+    run = await session.run(job)
+    found = run.trace.plan if run.trace is not None else None
+    ran = run.status in ("finished", "stopped") and len_backwards(run) > 0
+    return found if ran and found is not None and _choices(found) != _choices(plan) else None
+
+
+def _choices(plan: Plan) -> dict[str, object]:
+    return plan.model_dump(exclude={"t", "shows"})
+
+
 async def completed(case: Case, session: Session) -> tuple[RunResult, Plan]:
     """The text, run in the world that comes nearest to the error, and the plan of that world."""
-    job = Job(
-        files=dict(case.project.files),
+    run = await session.run(_job(case, wanted(case)))
+    plan = run.trace.plan if run.trace is not None else None
+    return run, plan or Plan()
+
+
+async def completed_by(case: Case, session: Session, plan: Plan) -> RunResult:
+    """The text as it was sent, run in the world of a plan."""
+    return await session.run(_job(case, World(plan=plan)))
+
+
+def _job(case: Case, world: World, changed: Files | None = None) -> Job:
+    return Job(
+        files={**case.project.files, **(changed or {})},
         entry=case.project.entry,
         gradients=True,
-        world=wanted(case),
+        world=world,
         stop_after_backwards=CALLS,
         patience_s=PATIENCE_S,
         time_limit_s=case.time_limit_s,
     )
-    run = await session.run(job)
-    plan = run.trace.plan if run.trace is not None else None
-    return run, plan or Plan()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from analyzers.evidence import Evidence
@@ -15,7 +16,7 @@ from analyzers.tracebacks.messages import classify as family_and_hint
 from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
 from app.run.by_itself import silent_by_itself
-from app.run.completion import InWorld, completed, is_partial
+from app.run.completion import InWorld, completed, completed_by, completed_past, is_partial
 from app.run.outcome import is_given, len_backwards
 from app.run.replay import InOrder
 from app.run.tracing import looked_closer, traced
@@ -92,11 +93,33 @@ async def _completed(case: Case, session: Session) -> Observation:
     may come from what was made up, unless reading says so, too; an error of another kind than the
     one given surely does."""
     run, plan = await completed(case, session)
+    shows = run.trace is not None and run.trace.plan is not None and run.trace.plan.shows
+    return await _told_by(case, session, run, plan, shows=shows)
+
+
+async def observed_past(
+    case: Case, seen: Observation, mended: Mapping[str, str], session: Session
+) -> Observation | None:
+    """The same fault of a part of a program, in a world in which the mended text gets through; None
+    where there is none, or another fault in that."""
+    if seen.plan is None or not seen.from_run:
+        return None
+    plan = await completed_past(case, session, seen.plan, mended)
+    if plan is None:
+        return None
+    run = await completed_by(case, session, plan)
+    found = await _told_by(case, session, run, plan, shows=True)
+    same = found.from_run and _failing(found.evidence[0]) == _failing(seen.evidence[0])
+    return found if same else None
+
+
+async def _told_by(
+    case: Case, session: Session, run: RunResult, plan: Plan, *, shows: bool
+) -> Observation:
     if run.trace is None or run.status == "unavailable":
         return Observation(run, run.trace, _relevant(case), plan=plan)
     given = _awaited(case)
-    told = run.trace.plan is not None and run.trace.plan.shows
-    if run.raised is not None and (_shows(run, case) if given else told):
+    if run.raised is not None and (_shows(run, case) if given else shows):
         run = await looked_closer(case, run, InWorld(session, plan))
         assert run.trace is not None
         raised = run.trace.model_copy(update={"silent": []})

@@ -12,7 +12,8 @@ from analyzers.repair.blocks import joined, unwrapped, wrapped
 from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
 from analyzers.repair.rewrite import move_behind
 from analyzers.source.calls import calls_named
-from analyzers.source.flow import bindings, called_name, names_read_by
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import WALKS, bindings, called_name, names_read_by
 from analyzers.source.project import FUNCTIONS, Project, spelled
 from analyzers.source.recording import Switch, switches
 from analyzers.source.runs import behind, bound_by
@@ -24,6 +25,10 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
     for switch in _unrecorded(where):
         around, told = switch.around, editor.text_of(switch.header)
         if isinstance(around, ast.With):
+            for same in _as_it_is_walked(where.editor, around, switch.header):
+                title = f"Record it where its backward runs: `{same.text}`"
+                yield Proposal("leave-no-grad", title, (same,), "", rank)
+                rank += 1
             if (last := _one_more_step(around)) is not None:
                 title = f"Record `{spelled(last)}`, behind what is not recorded"
                 moved = move_behind(editor, [last], around)
@@ -63,6 +68,17 @@ def _unrecorded(where: Spot) -> Iterator[Switch]:
     """What switches recording off around a statement, always or at times, innermost first."""
     found = switches(where.module, where.statement)
     return (switch for switch in found if switch.records is not True)
+
+
+def _as_it_is_walked(editor: Editor, block: ast.With, header: ast.expr) -> Iterator[Edit]:
+    """`set_grad_enabled(phase == "train")` under the condition of the backward behind the block."""
+    if not (isinstance(header, ast.Call) and called_name(header) == "set_grad_enabled"):
+        return
+    for statement in behind(editor.module, block):
+        if isinstance(statement, ast.If) and calls_named(statement, *WALKS) and header.args:
+            if spelled(statement.test) != spelled(header.args[0]):
+                yield editor.replace(header.args[0], editor.text_of(statement.test))
+                return
 
 
 def _one_more_step(block: ast.With) -> ast.stmt | None:

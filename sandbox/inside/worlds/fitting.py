@@ -28,6 +28,15 @@ def of_fewer(args: tuple[Any, ...]) -> Wishes:
                 yield path, shape[tensor.dim() - least :]
 
 
+def of_scalars(args: tuple[Any, ...]) -> Wishes:
+    """What came of one item of a tensor may as well be a single number: a step of time."""
+    for tensor in flat(args):
+        path = made_for(tensor) or came_of(tensor)
+        shape = shape_of(path) if path else []
+        if path and 0 < tensor.dim() < len(shape) and [*tensor.shape] == shape[-tensor.dim() :]:
+            yield path, shape[: -tensor.dim()]
+
+
 def of_equations(args: tuple[Any, ...], rows: int) -> Wishes:
     """The right-hand side of so many linear equations has a number for each."""
     for tensor in flat(args):

@@ -80,13 +80,14 @@ class Completed:
 
     def plan(self) -> Plan:
         """The plan that was given; else the best that a scout finds, which is told."""
-        if self._asked.get("plan"):
-            return Plan.from_json(self._asked["plan"])
+        given = Plan.from_json(self._asked["plan"]) if self._asked.get("plan") else None
+        if given is not None and not self._asked.get("onward"):
+            return given
         wanted = Wanted.from_json(self._asked.get("wanted") or {})
         part = walks_outside_loops(self._tree)
         optional = may_leave_out(self._tree)
         choices = Choices(bool(handed_on(self._tree)), True in self._texts, part, optional)
-        plan, self.shows = Scout(self._scouted, self._uses_of, wanted, choices).best()
+        plan, self.shows = Scout(self._scouted, self._uses_of, wanted, choices, given).best()
         self._emitter.emit({"t": "world", "shows": self.shows, **plan.to_json()})
         return plan
 

@@ -54,7 +54,8 @@ class Choices:
 
 class Scout:
     """`run(plan, trial)` runs the text once in the world of a plan, and fills in the trial;
-    `uses(plan)` are those of the text that the plan takes."""
+    `uses(plan)` are those of the text that the plan takes; `begun`: the plan to begin with, and no
+    other that use does not decide."""
 
     _until = 0.0
     _walks = 0  # in the last trial
@@ -68,7 +69,9 @@ class Scout:
         uses: Callable[[Plan], Uses],
         wanted: Wanted,
         choices: Choices = Choices(),
+        begun: Plan | None = None,
     ) -> None:
+        self._begun = begun
         self._run = run
         self._choices = choices
         self._uses = uses
@@ -92,7 +95,7 @@ class Scout:
         os.waitpid(child, 0)
         lines = [line for line in data.split(b"\n")[:-1] if line]
         if not lines:
-            return Plan(), False
+            return self._begun or Plan(), False
         told = json.loads(lines[-1])
         return Plan.from_json(told["plan"]), told["score"] >= 2
 
@@ -140,6 +143,10 @@ class Scout:
         return chosen[1]
 
     def _guessed_first(self) -> Iterator[Plan]:
+        if self._begun is not None:
+            self._base = self._begun
+            yield self._base
+            return
         kind, _ = kind_of(self._wanted.message)
         self._base = Plan(
             engine=self._wanted.message if self._of_engine() else "",

@@ -6,10 +6,12 @@ import linecache
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from types import TracebackType
 from typing import Any
 
 import torch
+from torch.utils.data import DataLoader
 
 from ..standins import sizes
 from .fitting import (
@@ -21,6 +23,7 @@ from .fitting import (
     of_more,
     of_numbers,
     of_rows,
+    of_scalars,
     of_single,
 )
 from .functions import Wished, asked_of, ints, of_products
@@ -30,6 +33,7 @@ from .modules import asked_by
 from .plan import Plan
 from .things import Batches, Thing
 
+RANK = 6  # videos, in batches of sequences
 _FEWER = re.compile(  # so many were wanted, so many were there
     r"not enough values to unpack \(expected (\d+), got (\d+)\)"
     r"|[Ee]xpected (?:input )?(?:to be )?(\d)D.*got (?:input of size: )?\(?(\d)"
@@ -73,7 +77,7 @@ def _with(plan: Plan, path: str, wish: Wished) -> Plan | None:
         return plan.with_kind(path, wish)
     if isinstance(wish, int):
         return plan.with_whole(path, max(wish, 1))
-    if any(n < 0 or n > 4096 for n in wish) or torch.Size(wish).numel() > 1 << 20:
+    if len(wish) > RANK or any(not 0 <= n <= 4096 for n in wish) or prod(wish) > 1 << 22:
         return None
     return plan.with_shape(path, wish)
 
@@ -125,6 +129,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         yield from of_rows(failure.args)
         yield from of_numbers(failure.args, int(found[1]), int(found[2]))
         yield from of_more(failure.args)
+        yield from of_scalars(failure.args)
     if found := re.search(r"expected index \[(\d+).*no larger than self \[(\d+)", message):
         yield from of_numbers(failure.args, int(found[1]), int(found[2]))
     if found := re.search(_EXPANDED, message):  # what is written to has too few, or too many
@@ -194,7 +199,7 @@ def _of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tup
     loop takes apart stands for batches."""
     code = _code_at(traceback)
     looping = code.lstrip().startswith(("for ", "async for "))
-    for value in _within(traceback, code):
+    for value in map(_data_of, _within(traceback, code)):
         if isinstance(value, Batches):
             of_items = re.search(r"\bfor\b[^:]*,[^:]*\bin\b", code)
             yield f"{value._path}{'[]' if of_items else ''}", f"of {count}"
@@ -205,12 +210,19 @@ def _of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tup
                 yield path, [count, *map(int, value.shape[1:])]
 
 
+def _data_of(value: Any) -> Any:
+    """What a loader loads, one of several by name as well."""
+    if isinstance(value, dict):
+        value = next(iter(value.values()), None)
+    return getattr(value, "dataset", value) if isinstance(value, DataLoader) else value
+
+
 def _within(traceback: TracebackType | None, code: str) -> Iterator[Any]:
-    """What the innermost frame has names for, those first that the code holds, and the object that
-    it belongs to."""
-    names = list(_locals(traceback))[-1:]
+    """What the code has names for; what else the innermost frame has, and the object that it
+    belongs to."""
+    names = list(_locals(traceback))[::-1]
     words = re.findall(r"\w+", code)
-    yield from (names[0][word] for word in words if names and word in names[0])
+    yield from (held[word] for held in names for word in words if word in held)
     yield from names[0].values() if names else ()
     owner = names[0].get("self") if names else None
     yield from getattr(owner, "__dict__", {}).values()
@@ -254,7 +266,9 @@ def _of_partners(
     for tensor in others:
         for other in others:
             if found := traced(tensor, list(map(int, other.shape))):
-                yield found
+                path, shape = found
+                as_it_is = shape == shape_of(path) and len(shape) == other.dim()
+                yield path, list(map(int, other.shape)) if as_it_is else shape
 
 
 def _of_leaves(failure: Failure) -> Iterator[tuple[str, Wished]]:

@@ -39,6 +39,11 @@ class Batches(list[Any]):
             raise AttributeError(name)
         return Here.world.attributes.of(self._path, name)
 
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):  # one of several: for training, for validation
+            return Here.world.make(f"{self._path}[]", "batches")
+        return super().__getitem__(key)
+
     def next(self) -> Any:
         return self[0]
 
