@@ -8,6 +8,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
 
 from .entries import Definition, definition, keyed_by_rest, left_out, unmade
 from .roles import plain_name
@@ -135,11 +137,29 @@ class Building:
         if name in ("batch_idx", "batch_nb", "optimizer_idx"):
             return 0
         path, values = f"{function}.{name}", self._world.values
+        if (of_text := self._of_text(path, name)) is not None:
+            return of_text
         if not self._is_model(path):
             return self._world.make(path)
         if not isinstance(values.get(name), nn.Module):
             values[name] = self._world.make(path)
         return values[name]
+
+    def _of_text(self, path: str, name: str) -> Any:
+        """The one model, optimizer or scheduler that the text makes and that is called so: the
+        `model_ft` of a function's `model`."""
+        role = self._world.role(path)
+        kinds = {"module": nn.Module, "optimizer": Optimizer, "holder": LRScheduler}
+        found = {
+            key: value
+            for key, value in vars(sys.modules["__main__"]).items()
+            if f"_{name}_" in f"_{key}_" and isinstance(value, kinds.get(role, ()))
+        }
+        if len(found) != 1:
+            return None
+        ((key, value),) = found.items()
+        self._world.tell("name", path, f"`{path}` is not given in the text: `{key}` was taken.")
+        return value
 
     def _words(self, path: str) -> list[str]:
         """The keywords by which the text calls the methods of what stands at a path."""
