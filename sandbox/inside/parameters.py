@@ -28,6 +28,7 @@ class Known:
     optimizer: int | None = None
     changed_by: int = 0  # the last step that changed it
     receipts: int = 0  # backward calls that gave it a gradient
+    renewals: int = 0  # how often another tensor took its place
     unmoved: int | None = None  # its place, where it stays as it begins
     read: bool = False  # the script has asked for its gradient, as far as that is watched
     numbers: list[int] = field(default_factory=list)  # what left numbers, that it is behind
@@ -117,6 +118,7 @@ class Parameters:
         for known in self.known if name else []:
             if known.name == name and known.shape == shape and known.optimizer is None:
                 known.tensor = weakref.ref(tensor)
+                known.renewals += 1
                 self._by_tensor[id(tensor)] = known
                 return
         if len(self.known) < LIMIT:

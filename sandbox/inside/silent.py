@@ -216,6 +216,7 @@ class SilentWatch(Observer):
         """Leaves that no optimizer has, and that get gradients in the place of these: of the same
         names, where they came later than what an optimizer had taken."""
         fed = [k for k in self._parameters.known if k.optimizer is None and k.receipts >= GROWTH]
+        fed = [k for k in fed if 4 * k.renewals < k.receipts]  # a copy for each pass is no model
         names = {known.name for known in starved}
         fed = [k for k in fed if k.name and not k.read and (any_name or k.name in names)]
         taken = next((known.taken for known in starved if known.taken), None)

@@ -29,10 +29,15 @@ MENDED = [
     ("batch86/frag_06", True),
     ("batch86/frag_08", True),
     ("batch90/frag_01", True),
+    ("batch90/frag_03", True),
     ("batch90/frag_04", True),
     ("batch90/frag_06", True),
     ("batch90/frag_07", True),
     ("batch90/frag_08", True),
+    ("batch94/frag_02", True),
+    ("batch94/frag_03", True),
+    ("batch94/frag_04", True),
+    ("batch94/proj_01", False),
 ]
 
 
