@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +10,6 @@ from types import TracebackType
 from typing import Any
 
 import torch
-from torch.utils.data import DataLoader
 
 from ..standins import sizes
 from .fitting import (
@@ -31,7 +29,8 @@ from .here import Here
 from .lineage import came_of, flat, made_for, origin, shape_of, sources, traced
 from .modules import asked_by
 from .plan import Plan
-from .things import Batches, Thing
+from .taking_apart import of_parts_taken, scopes
+from .things import Thing
 
 RANK = 6  # videos, in batches of sequences
 _FEWER = re.compile(  # so many were wanted, so many were there
@@ -85,12 +84,12 @@ def _with(plan: Plan, path: str, wish: Wished) -> Plan | None:
 def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     message = str(failure.error)
     made = [(path, tensor) for tensor in flat(failure.args) if (path := made_for(tensor))]
-    scopes = list(_locals(failure.error.__traceback__))[::-1]
-    yield from asked_by(scopes)
+    inner = list(scopes(failure.error.__traceback__))[::-1]
+    yield from asked_by(inner)
     yield from asked_of(failure.function, failure.args)
     yield from of_products(failure.args, message)
     yield from of_masks(failure.function, failure.args)
-    yield from of_listed(scopes, message)
+    yield from of_listed(inner, message)
     yield from _of_indices(failure, message, made)
     if found := re.search(r"expand\(.*size=\[([\d, ]*)\]", message):
         for path, _ in reversed(made):
@@ -118,7 +117,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
             if not tensor.dim():
                 yield path, [8]
     if found := re.search(r"too many values to unpack \(expected (\d+)", message):
-        yield from _of_parts_taken(failure.error.__traceback__, int(found[1]))
+        yield from of_parts_taken(failure.error.__traceback__, int(found[1]))
     if found := re.search(r"each A matrix is (\d+) by", message):
         yield from of_equations(failure.args, int(found[1]))
     if "same number of dimensions" in message:
@@ -194,49 +193,6 @@ def _of_ranks(
         yield from (in_front, behind) if "at least" in message else (behind, in_front)
 
 
-def _of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tuple[str, Wished]]:
-    """What is taken apart into so many: the items of batches; else a tensor's rows. A tensor that a
-    loop takes apart stands for batches."""
-    code = _code_at(traceback)
-    looping = code.lstrip().startswith(("for ", "async for "))
-    for value in map(_data_of, _within(traceback, code)):
-        if isinstance(value, Batches):
-            of_items = re.search(r"\bfor\b[^:]*,[^:]*\bin\b", code)
-            yield f"{value._path}{'[]' if of_items else ''}", f"of {count}"
-        elif path := made_for(value):
-            if looping:
-                yield path, "batches"
-            if value.dim() and value.shape[0] > count:
-                yield path, [count, *map(int, value.shape[1:])]
-
-
-def _data_of(value: Any) -> Any:
-    """What a loader loads, one of several by name as well."""
-    if isinstance(value, dict):
-        value = next(iter(value.values()), None)
-    return getattr(value, "dataset", value) if isinstance(value, DataLoader) else value
-
-
-def _within(traceback: TracebackType | None, code: str) -> Iterator[Any]:
-    """What the code has names for; what else the innermost frame has, and the object that it
-    belongs to."""
-    names = list(_locals(traceback))[::-1]
-    words = re.findall(r"\w+", code)
-    yield from (held[word] for held in names for word in words if word in held)
-    yield from names[0].values() if names else ()
-    owner = names[0].get("self") if names else None
-    yield from getattr(owner, "__dict__", {}).values()
-
-
-def _code_at(traceback: TracebackType | None) -> str:
-    """The line that raised."""
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    if traceback is None:
-        return ""
-    return linecache.getline(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
-
-
 def _of_one(failure: Failure) -> Iterator[tuple[str, Wished]]:
     """What a single number came of is one example, where it was a batch of them."""
     for tensor in flat(failure.args):
@@ -302,15 +258,9 @@ def _is_factor(path: str) -> bool:
 def _held(traceback: TracebackType | None) -> Iterator[tuple[str, torch.Tensor]]:
     """Invented tensors among the names of the innermost frames; else among all of the text's."""
     found = False
-    for names in [Here.world.values, *_locals(traceback)][::-1]:
+    for names in [Here.world.values, *scopes(traceback)][::-1]:
         for value in [] if found and names is Here.world.values else names.values():
             for tensor in flat(value):
                 if path := made_for(tensor):
                     found = True
                     yield path, tensor
-
-
-def _locals(traceback: TracebackType | None) -> Iterator[dict[str, Any]]:
-    while traceback is not None:
-        yield dict(traceback.tb_frame.f_locals)
-        traceback = traceback.tb_next

@@ -1,0 +1,65 @@
+"""What a line takes apart into so many values, and is something else: from its error."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+from torch.utils.data import DataLoader
+
+from .functions import Wished
+from .lineage import made_for
+from .things import Batches
+
+
+def of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tuple[str, Wished]]:
+    """What is taken apart into so many: the items of batches; else a tensor's rows. A tensor that a
+    loop takes apart stands for batches."""
+    code = _code_at(traceback)
+    looping = code.lstrip().startswith(("for ", "async for "))
+    for value in map(_data_of, _within(traceback, code)):
+        if isinstance(value, Batches):
+            of_items = re.search(r"\bfor\b[^:]*,[^:]*\bin\b", code)
+            yield f"{value._path}{'[]' if of_items else ''}", f"of {count}"
+        elif path := made_for(value):
+            if looping:
+                yield path, "batches"
+            if value.dim() and value.shape[0] > count:
+                yield path, [count, *map(int, value.shape[1:])]
+
+
+def _data_of(value: Any) -> Any:
+    """What a loader loads, one of several by name as well."""
+    if isinstance(value, dict):
+        value = next(iter(value.values()), None)
+    return getattr(value, "dataset", value) if isinstance(value, DataLoader) else value
+
+
+def _within(traceback: TracebackType | None, code: str) -> Iterator[Any]:
+    """What the code has names for; what else the innermost frame has, and the object that it
+    belongs to."""
+    names = list(scopes(traceback))[::-1]
+    words = re.findall(r"\w+", code)
+    yield from (held[word] for held in names for word in words if word in held)
+    yield from names[0].values() if names else ()
+    owner = names[0].get("self") if names else None
+    yield from getattr(owner, "__dict__", {}).values()
+
+
+def _code_at(traceback: TracebackType | None) -> str:
+    """The line that raised."""
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return ""
+    return linecache.getline(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
+
+
+def scopes(traceback: TracebackType | None) -> Iterator[dict[str, Any]]:
+    """The names of each frame, the outermost first."""
+    while traceback is not None:
+        yield dict(traceback.tb_frame.f_locals)
+        traceback = traceback.tb_next
