@@ -2,12 +2,16 @@
 
 What happens: the script runs, the loss falls, and a part of the model stands still. Its output
 goes through `.detach()`, `.data`, `.item()` or a block under `no_grad`, or a distribution is
-sampled with `sample()`, so that no path leads from the loss to it.
+sampled with `sample()`, so that no path leads from the loss to it. Or the optimizer holds other
+tensors than those that the loss is made of: it was made ahead of a new head, for a copy, or for the
+members of a stacked ensemble.
 
-Why: a cut is not an error for autograd. The other parameters learn, and hide it.
+Why: a cut is not an error for autograd. The other parameters learn, and hide it. An optimizer
+changes the tensors that it was given, whatever has their names by now.
 
 The fix: take the cut away; `rsample()` in place of `sample()`; torch functions on the parameter
-in place of plain numbers.
+in place of plain numbers; the optimizer made behind what replaces its parameters, or of those that
+learn.
 
 When this fix is wrong: when the part is frozen on purpose. Then say so, with
 `requires_grad_(False)`, and leave it out of the optimizer.
