@@ -131,7 +131,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
             yield from without_cut(lost)
             yield from recording(lost, project)
         return
-    if isinstance(match.evidence, SilentFault):
+    if isinstance(match.evidence, SilentFault) and match.location == match.evidence.taken:
         yield from optimizer_of_what_learns(match.evidence, project)
     found = match.facts.get("cuts", [])
     assert isinstance(found, list)

@@ -19,6 +19,7 @@ from .growth import UNUSED, Growth
 from .holders import Search
 from .losses import LossLog
 from .parameters import Known, Parameters, values_of
+from .replaced import fed_instead
 from .retained import Retained
 from .stamps import Clock, Stamps
 from .starving import Starving
@@ -196,7 +197,7 @@ class SilentWatch(Observer):
             told: Json = {"at": at, "params": names[:64], "figures": [float(len(starved))]}
             if self._idle is not None and not self._learns():
                 told |= {"visit": self._idle.record(), "detail": IDLE}
-                told |= self._fed_instead(starved, any_name=True)
+                told |= fed_instead(self._parameters.known, starved, any_name=True)
             self._tell("unfed-parameters", **told)
         if not self._told and (growing := self._growth.doubted()) is not None:
             self._tell("growing-graph", detail=UNUSED, doubtful=True, **growing)
@@ -206,26 +207,11 @@ class SilentWatch(Observer):
             names = [known.name for known in unread if known.name]
             at = next((known.lost for known in unread if known.lost), None)
             told = {"at": at, "params": names[:64], "figures": [float(len(unread))]}
-            told |= self._fed_instead(unread)
+            told |= fed_instead(self._parameters.known, unread)
             plain = at is not None or "instead" in told
             self._tell("unfed-parameters", doubtful=not plain, **told)
         for kind, told in self.composed.found() if not self._told else ():
             self._tell(kind, doubtful=True, **told)
-
-    def _fed_instead(self, starved: list[Known], *, any_name: bool = False) -> Json:
-        """Leaves that no optimizer has, and that get gradients in the place of these: of the same
-        names, where they came later than what an optimizer had taken."""
-        fed = [k for k in self._parameters.known if k.optimizer is None and k.receipts >= GROWTH]
-        fed = [k for k in fed if 4 * k.renewals < k.receipts]  # a copy for each pass is no model
-        names = {known.name for known in starved}
-        fed = [k for k in fed if k.name and not k.read and (any_name or k.name in names)]
-        taken = next((known.taken for known in starved if known.taken), None)
-        if not fed or taken is None:
-            return {}
-        instead = list(dict.fromkeys(known.name for known in fed))
-        replaced = [k.name for k in starved if k.name in instead]
-        told: Json = {"instead": instead[:64], "taken": taken}
-        return told | ({"params": replaced[:64]} if replaced else {})
 
     def _note_lost(self, owned: list[Known]) -> None:
         """Note where what came of parameters without a gradient lost its graph, while they live."""

@@ -1043,3 +1043,40 @@ for step in range(6):
 @pytest.mark.parametrize("name", ["UNTOUCHED", "FOREIGN", "TAKEN", "CLIMBED"])
 def test_what_the_run_says_is_what_the_pattern_asks_for(name: str) -> None:
     assert getattr(silent, name) == getattr(missing_zero_grad, name)
+
+
+TRAINED_INSTEAD = """\
+import copy
+import torch
+from torch import nn
+torch.manual_seed(0)
+net = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(8, 4, requires_grad=True)
+BOUND
+for _ in range(8):
+    optimizer.zero_grad()
+    LOSS.square().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("bound", "loss", "instead"),
+    [
+        ("net = nn.Linear(4, 2)", "net(x)", ["net.bias", "net.weight"]),
+        ("other = copy.deepcopy(net)", "other(x)", ["other.bias", "other.weight"]),
+        ("w = torch.stack([net.weight.detach()] * 2).requires_grad_()", "(x @ w.mT)", ["w"]),
+        ("other = nn.Linear(3, 2)", "other(net(x).detach())", []),
+        ("other = nn.Linear(4, 5)", "other(x)", []),
+        ("", "(x @ net.weight.detach().t())", []),
+    ],
+    ids=["replaced", "a copy", "stacked", "behind a cut", "another", "an input"],
+)
+def test_what_learns_in_the_place_of_what_an_optimizer_holds(
+    traced: Tracing, bound: str, loss: str, instead: list[str]
+) -> None:
+    run = traced(TRAINED_INSTEAD.replace("BOUND", bound).replace("LOSS", loss))
+    assert run.code == 0, run.stderr
+    starved = [fault for fault in run.trace.silent if fault.kind == "unfed-parameters"]
+    assert [sorted(fault.instead) for fault in starved] == [instead]
