@@ -1066,7 +1066,11 @@ for _ in range(8):
     [
         ("net = nn.Linear(4, 2)", "net(x)", ["net.bias", "net.weight"]),
         ("other = copy.deepcopy(net)", "other(x)", ["other.bias", "other.weight"]),
-        ("w = torch.stack([net.weight.detach()] * 2).requires_grad_()", "(x @ w.mT)", ["w"]),
+        (
+            "w, b = (torch.stack([p.detach()] * 2).requires_grad_() for p in net.parameters())",
+            "(x @ w.mT + b[:, None])",
+            ["b", "w"],
+        ),
         ("other = nn.Linear(3, 2)", "other(net(x).detach())", []),
         ("other = nn.Linear(4, 5)", "other(x)", []),
         ("", "(x @ net.weight.detach().t())", []),
