@@ -66,6 +66,7 @@ NAME = "starved-parameter"
 FAMILY = "silent"
 SHOWN_AS = "starved"
 TITLE = "A trainable parameter never gets a gradient"
+TITLE_OF_OTHERS = "An optimizer holds other tensors than those that learn"
 SEEN_AS = "unfed-parameters"
 
 
@@ -79,7 +80,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     replaced = fault.taken is not None and not set(fault.params).isdisjoint(fault.instead)
     cuts = list(cuts_behind(fault, project)) if not replaced else []
     if fault.taken is not None and not cuts:
-        return matched(NAME, fault, fault.taken, Carrier(holder_of(fault.instead), fault.taken))
+        carrier = Carrier(holder_of(fault.instead), fault.taken)
+        return matched(NAME, fault, fault.taken, carrier, TITLE_OF_OTHERS)
     if fault.doubtful:  # no call uses them: that their values are read tells
         cuts = [cut for cut in cuts if cut.own]
     if fault.doubtful and not cuts:

@@ -33,6 +33,9 @@ class Candidate:
     half: bool = False
 
 
+OPTIMIZER = "optimizer"  # what happened where one was made
+
+
 @dataclass(frozen=True, slots=True)
 class Happening:
     """Something that happened to a graph on a line."""

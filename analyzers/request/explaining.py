@@ -21,7 +21,7 @@ from analyzers.explain.renamed import in_read_names
 from analyzers.explain.reuse.story import story_of
 from analyzers.repair.cut.carried import cuts
 from analyzers.repair.forbidden import is_forbidden
-from analyzers.request.causes import Candidate, Explained, Happening
+from analyzers.request.causes import OPTIMIZER, Candidate, Explained, Happening
 from analyzers.request.in_place import in_place
 from analyzers.request.ranking import in_turns
 from analyzers.request.recalled import explained, is_vague, usual
@@ -73,6 +73,9 @@ def matches_of(piece: Evidence, project: Project) -> list[Match]:
 def _explained(match: Match, turn: int, project: Project) -> Explained:
     evidence, pattern = match.evidence, patterns()[match.pattern]
     created, freed, reached = _happenings(evidence, project)
+    if isinstance(evidence, SilentFault) and match.location == evidence.taken:
+        code = project.code(match.location.file, match.location.line)
+        created = Happening(match.location, code, op=OPTIMIZER)
     if project.recalled:
         return _recalled(match, pattern, project)
     return Explained(

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from app.present.facts import Facts
 from app.present.parts import Lane, Link, Node, Scene
-from app.present.story import NOT_CUT, keeps_graph
+from app.present.story import NOT_CUT, holds_others, keeps_graph
 from app.schemas import Cause, Event
 
 
@@ -190,7 +190,9 @@ def _accumulated(facts: Facts) -> Scene | None:
 
 
 def _starved(facts: Facts) -> Scene:
-    """Ways to parameters that a cut has closed to the gradient."""
+    """Ways to parameters that a cut has closed to the gradient; or others in their place."""
+    if holds_others(facts.cause):
+        return _held_others(facts)
     names = facts.cause.parameters or ["some parameters"]
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     cut = facts.cause.location
@@ -204,6 +206,24 @@ def _starved(facts: Facts) -> Scene:
     told = f"No gradient goes through {facts.at(cut)}, so {names[0]}{more} never learn."
     title, meanings = "Parameters that no gradient reaches", {"fails": "the gradient"}
     return Scene(title, told, lanes, links, meanings)
+
+
+def _held_others(facts: Facts) -> Scene:
+    """What an optimizer took, and what gets the gradients."""
+    names = facts.cause.parameters or ["some tensors"]
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    learns = f"{facts.number('carried')}{facts.name or 'others'}: no optimizer holds it"
+    lanes = (
+        Lane("optimizer", (facts.node("made", f"holds {names[0]}{more}", facts.made, "origin"),)),
+        Lane("backward", (Node("learns", learns, mark="cut"),
+                          Node("back", "gives its gradients there", mark="loss"))),
+    )  # fmt: skip
+    links = Link("edge", "learns", "back"), Link("clean", "back", "learns")
+    told = (
+        f"The optimizer was made at {facts.at(facts.cause.location)}, and holds {names[0]}{more}. "
+        "Other tensors get the gradients, so its steps change nothing that the loss is made of."
+    )
+    return Scene("An optimizer holds other tensors", told, lanes, links)
 
 
 def _overwritten(facts: Facts) -> Scene | None:

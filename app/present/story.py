@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from analyzers.request.causes import OPTIMIZER
 from app.schemas import Cause, Event, Spot
 
 StepKind = Literal["made", "freed", "carried", "reached", "look"]
@@ -95,6 +96,12 @@ WORDS: dict[str, _Words] = {
         carried=("lets no gradient through", "lets no gradient through"),
         reached=("finds no way to these parameters", "finds no way there"),
     ),
+    "held-others": _Words(
+        made=("makes the optimizer, of the tensors of that time", "takes the tensors of that time"),
+        freed=("is where it is lost", "lost here"),
+        carried=("gets the gradients, and no optimizer holds it", "is held by no optimizer"),
+        reached=("gives its gradients to other tensors", "gives gradients to others"),
+    ),
     "overwritten": _Words(
         made=("makes the value", "makes the value"),
         freed=("is where it is lost", "lost here"),
@@ -142,7 +149,11 @@ def steps(cause: Cause, family: str) -> list[Step]:
 def _words(cause: Cause, family: str) -> _Words:
     """The family's words; where a graph is missing, by what left the value without one."""
     family = family if family in WORDS else "graph-reuse"
-    words = WORDS["kept-graph" if family == "graph-reuse" and keeps_graph(cause) else family]
+    if family == "graph-reuse" and keeps_graph(cause):
+        family = "kept-graph"
+    if family == "starved" and holds_others(cause):
+        family = "held-others"
+    words = WORDS[family]
     op = cause.freed_by.op if cause.freed_by else None
     if family != "no-grad" or op not in NOT_CUT:
         return words
@@ -153,6 +164,11 @@ def _words(cause: Cause, family: str) -> _Words:
 def keeps_graph(cause: Cause) -> bool:
     """Whether the backward that came first keeps its graph, in the script as it was sent."""
     return cause.freed_by is not None and "retain_graph=True" in cause.freed_by.code
+
+
+def holds_others(cause: Cause) -> bool:
+    """Whether an optimizer was made, at a line that is known, of other tensors than learn."""
+    return cause.created is not None and cause.created.op == OPTIMIZER
 
 
 def numbers(told: Iterable[Step]) -> dict[str, str]:

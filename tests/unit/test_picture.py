@@ -67,6 +67,16 @@ def test_a_graph_that_retain_graph_kept_is_not_told_as_freed() -> None:
     assert "freed" not in told
 
 
+def test_an_optimizer_that_holds_others_is_no_cut() -> None:
+    made = Event(file="train.py", line=6, code="opt = SGD(net.parameters())", op="optimizer")
+    found = cause(created=made, freed_by=None, reached_again_by=None)
+    scene = scene_of(found, "starved", {})
+    assert scene is not None
+    told = " ".join([scene.title, scene.description, *(s.text for s in steps(found, "starved"))])
+    assert "no optimizer holds it" in told
+    assert "lets no gradient through" not in told
+
+
 def test_passes_in_between_are_counted() -> None:
     late = Event(file="train.py", line=50, iteration=5, code="loss.backward()")
     assert "3 more in between" in words(graph_svg(diagnosis(cause(reached_again_by=late))))

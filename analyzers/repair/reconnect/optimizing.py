@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.pattern import Proposal
@@ -93,11 +94,16 @@ def _made_of_others(
 
 
 def holder_of(names: Sequence[str]) -> str:
-    """What holds these leaves: `self.weights` for `self.weights['a.weight']`, `net` for
-    `net.0.weight`."""
+    """What holds these leaves: `self.weights` for `self.weights['a.weight']`, `net[2]` for
+    `net.2.weight` and `net.2.bias`."""
     entries = [_ENTRY.fullmatch(name) for name in names]
     holders = {entry[1] if entry is not None else "" for entry in entries}
-    return holders.pop() if len(holders) == 1 and "" not in holders else owner_of(names)
+    if len(holders) == 1 and "" not in holders:
+        return holders.pop()
+    parts = zip(*(name.split(".") for name in names), strict=False)
+    shared = [part[0] for part in takewhile(lambda part: len(set(part)) == 1, parts)]
+    told = "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in shared)
+    return told.removeprefix(".") or names[0]
 
 
 def _parameters(fault: SilentFault, given: str) -> str | None:
