@@ -18,6 +18,7 @@ _SETTINGS = re.compile(
     r"_?(?:c|cfg|conf|config|configs|configuration|hp|hparams|opts?|settings|spec)"
 )
 _PATHS = re.compile(r"(?:.*_)?(?:root|dir|path|folder|directory|home|parent|Path|cwd)")
+_GIVING_BACK = frozenset({"to_container", "to_object", "dict", "copy", "deepcopy", "vars"})
 _OF_MAPPINGS = frozenset({"get", "items", "keys", "values", "pop", "setdefault", "copy"})
 _READERS = frozenset(
     {"open", "Path", "load", "read", "read_csv", "loadtxt", "genfromtxt", "fromfile", "imread"}
@@ -118,6 +119,10 @@ def _taken_from(node: ast.AST) -> ast.expr | None:
         case ast.Attribute(value=inner, attr=name) if not hasattr(str, name):
             return inner
         case ast.Attribute(value=inner, attr=name) if name in _OF_MAPPINGS:
+            return inner
+        case ast.keyword(arg=None, value=ast.Call(args=[inner, *_]) as call) if (
+            _name_of(call) in _GIVING_BACK
+        ):
             return inner
         case ast.keyword(arg=None, value=inner):
             return inner

@@ -36,6 +36,13 @@ class Models(NothingModule):
         return super().__getattr__(name)
 
 
+class Datasets(NothingModule):
+    """`torchvision.datasets`: those of which nothing is known are small ones, too."""
+
+    def __getattr__(self, name: str) -> Any:
+        return dataset(name) if name[:1].isupper() else super().__getattr__(name)
+
+
 def same(images: Any, *args: Any, **kwargs: Any) -> Any:
     """The image as it is."""
     return images
@@ -68,7 +75,7 @@ def module(name: str) -> ModuleType:
     """`torchvision`, or a part of it."""
     part = name.partition(".")[2]
     if part.startswith("datasets"):
-        return NothingModule(name, default_loader=same, **{kind: dataset(kind) for kind in SHAPES})
+        return Datasets(name, default_loader=same, **{kind: dataset(kind) for kind in SHAPES})
     if part.startswith("transforms"):
         named = FUNCTIONS if part.endswith("functional") else TRANSFORMS
         return Transforms(name, ("functional", "v2"), **named)

@@ -46,7 +46,7 @@ class Images(Dataset[Any]):
         target_transform: Any = None,
         **kwargs: Any,
     ) -> None:
-        shape, count, rows, tested = SHAPES[self.kind]
+        shape, count, rows, tested = SHAPES.get(self.kind, SHAPES["Flowers102"])
         train = kwargs.get("train", args[0] if args and isinstance(args[0], bool) else True)
         split = str(kwargs.get("split", args[0] if args and isinstance(args[0], str) else "train"))
         rows = rows if train and split.startswith(("train", "balanced", "unlabel")) else tested

@@ -13,6 +13,7 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from .entries import Definition, definition, keyed_by_rest, left_out, unmade
 from .roles import plain_name
+from .uses import FUNCTIONS
 
 if TYPE_CHECKING:
     from .world import World
@@ -26,6 +27,9 @@ class Building:
     def __init__(self, world: World, tree: ast.Module) -> None:
         self._world = world
         self._unmade = {node.name: node for node in unmade(tree)}
+        read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        functions = (node for node in tree.body if isinstance(node, FUNCTIONS))
+        self._idle = {node.name: node for node in functions if node.name not in read}
         self._made: dict[str, Any] = {}
         self._named: dict[str, str] = {}  # the path that the first of a class was made for
         self._begun: set[str] = set()  # what a class makes in its constructor is no other of it
@@ -53,6 +57,20 @@ class Building:
         (name,) = fitting
         self._named.setdefault(name, path)
         return self.built(self._unmade[name], self._kind(name), another)
+
+    def own_function(self, path: str) -> Any:
+        """The one function of the text that nothing calls, and that takes what each call of a name
+        which the text does not bind gives; None for others, and for what calls it itself."""
+        calls = self._world.use(path).called
+        if not path.isidentifier() or not calls or not all(map(_is_plain, calls)):
+            return None
+        idle = (n for n in self._idle.values() if not any(c in calls for c in ast.walk(n)))
+        fitting = [node.name for node in idle if all(_fits(node, call) for call in calls)]
+        found = vars(sys.modules["__main__"]).get(fitting[0]) if len(fitting) == 1 else None
+        if found is not None:
+            told = f"`{path}` is not in the text: `{fitting[0]}`, which nothing calls, was taken."
+            self._world.tell("name", path, told)
+        return found
 
     def _is_named_by_another(self, path: str, name: str) -> bool:
         """Whether another name of the text speaks of a class, and this one does not."""
@@ -155,6 +173,7 @@ class Building:
             for key, value in vars(sys.modules["__main__"]).items()
             if f"_{name}_" in f"_{key}_" and isinstance(value, kinds.get(role, ()))
         }
+        found = {name: found[name]} if name in found else found
         if len(found) != 1:
             return None
         ((key, value),) = found.items()
@@ -182,6 +201,22 @@ class Building:
             keys = sorted(self._world.use(path).keys)
             named |= {key: self._world.make(f"{path}[{key!r}]") for key in keys}
         return named
+
+
+def _is_plain(call: ast.Call) -> bool:
+    """Whether a call says how much it gives."""
+    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
+    return not starred and all(keyword.arg for keyword in call.keywords)
+
+
+def _fits(function: Definition, call: ast.Call) -> bool:
+    """Whether a function takes what a call gives."""
+    wanted = function.args
+    names = [one.arg for one in (*wanted.posonlyargs, *wanted.args)]
+    known = {*names, *(one.arg for one in wanted.kwonlyargs)}
+    given = len(call.args) + len(call.keywords)
+    named = all(keyword.arg in known for keyword in call.keywords)
+    return named and len(names) - len(wanted.defaults) <= given <= len(known)
 
 
 def _is_alike(name: str, of_class: str) -> bool:

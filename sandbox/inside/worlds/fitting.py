@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Any
@@ -35,6 +36,36 @@ def of_scalars(args: tuple[Any, ...]) -> Wishes:
         shape = shape_of(path) if path else []
         if path and 0 < tensor.dim() < len(shape) and [*tensor.shape] == shape[-tensor.dim() :]:
             yield path, shape[: -tensor.dim()]
+
+
+def of_small(args: tuple[Any, ...]) -> Wishes:
+    """What a kernel is larger than came of something too short: eight times as long."""
+    for tensor in flat(args[:1]):
+        path = made_for(tensor) or came_of(tensor)
+        shape = shape_of(path) if path else []
+        if path and shape:
+            sides = min(max(tensor.dim() - 2, 1), len(shape))
+            yield path, [*shape[:-sides], *(8 * n for n in shape[-sides:])]
+
+
+def of_flattened(args: tuple[Any, ...], message: str) -> Wishes:
+    """What a layer takes too many or too few numbers of, flattened, came of something as much too
+    long or too short."""
+    found = re.search(r"\(\d+x(\d+) and (\d+)x", message)
+    path = came_of(args[0]) if found and args and isinstance(args[0], torch.Tensor) else None
+    shape = shape_of(path) if path else []
+    if found and path and shape:
+        yield path, [*shape[:-1], max(round(shape[-1] * int(found[2]) / int(found[1])), 1)]
+
+
+def of_last(args: tuple[Any, ...], one: int, other: int) -> Wishes:
+    """What is as long as one of two that do not fit is to be as long as the other: what came of
+    something else, in its last dimension."""
+    for tensor in flat(args):
+        path = came_of(tensor) if not made_for(tensor) else None
+        shape = shape_of(path) if path else []
+        if path and shape and tensor.dim() and tensor.shape[-1] == shape[-1] in (one, other):
+            yield path, [*shape[:-1], other if shape[-1] == one else one]
 
 
 def of_equations(args: tuple[Any, ...], rows: int) -> Wishes:

@@ -86,9 +86,11 @@ class Scout:
         began = time.monotonic()
         child = os.fork()
         if child == 0:
-            os.close(reading)
-            self._explore(writing)
-            os._exit(0)
+            try:
+                os.close(reading)
+                self._explore(writing)
+            finally:
+                os._exit(0)
         os.close(writing)
         data = _read_until(reading, began + PATIENCE_S)
         os.kill(child, signal.SIGKILL)

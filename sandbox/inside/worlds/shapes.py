@@ -15,6 +15,8 @@ from ..standins import sizes
 from .fitting import (
     of_equations,
     of_fewer,
+    of_flattened,
+    of_last,
     of_listed,
     of_longer,
     of_masks,
@@ -23,6 +25,7 @@ from .fitting import (
     of_rows,
     of_scalars,
     of_single,
+    of_small,
 )
 from .functions import Wished, asked_of, ints, of_products
 from .here import Here
@@ -105,6 +108,10 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         yield from _of_one(failure)
     if "integer tensors of a single element" in message:
         yield from of_single(failure.args)
+    if "cannot be multiplied" in message:
+        yield from of_flattened(failure.args, message)
+    if "Kernel size can't be greater" in message:
+        yield from of_small(failure.args)
     if "empty range" in message:  # a part of so many was to be chosen, and there are fewer
         for path, shape in sizes.made.items():
             colours = shape[2:] if len(shape) == 3 and shape[2] in (1, 3, 4) else []
@@ -129,6 +136,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         yield from of_numbers(failure.args, int(found[1]), int(found[2]))
         yield from of_more(failure.args)
         yield from of_scalars(failure.args)
+        yield from of_last(failure.args, int(found[1]), int(found[2]))
     if found := re.search(r"expected index \[(\d+).*no larger than self \[(\d+)", message):
         yield from of_numbers(failure.args, int(found[1]), int(found[2]))
     if found := re.search(_EXPANDED, message):  # what is written to has too few, or too many

@@ -33,9 +33,9 @@ def of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tupl
 
 def _data_of(value: Any) -> Any:
     """What a loader loads, one of several by name as well."""
-    if isinstance(value, dict):
+    if type(value) is dict:
         value = next(iter(value.values()), None)
-    return getattr(value, "dataset", value) if isinstance(value, DataLoader) else value
+    return value.dataset if type(value) is DataLoader else value
 
 
 def _within(traceback: TracebackType | None, code: str) -> Iterator[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 import torch
@@ -18,10 +19,10 @@ LONGER = 8  # times as much
 class Tensors:
     """Makes the tensors of one world."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, tree: ast.Module) -> None:
         self._world = world
         models = (p for p, use in world.uses.of.items() if "double" in use.methods)
-        precise = any(world.role(path) == "module" for path in models)
+        precise = any(world.role(path) == "module" for path in models) or _has_precise_leaves(tree)
         self._dtype = torch.float64 if precise else torch.float32
 
     def fresh(self, path: str) -> torch.Tensor:
@@ -40,6 +41,17 @@ class Tensors:
     def shape_of(self, path: str) -> list[int]:
         """The shape that a tensor of this path has, as far as it is decided."""
         return self._world.plan.shapes.get(path) or _shape(self._world.use(path))
+
+
+def _has_precise_leaves(tree: ast.Module) -> bool:
+    """Whether the text makes leaves in double precision."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    given = ({word.arg: ast.unparse(word.value) for word in call.keywords} for call in calls)
+    return any(
+        words.get("requires_grad") == "True"
+        and words.get("dtype", "").endswith((".double", ".float64"))
+        for words in given
+    )
 
 
 def marked(tensor: torch.Tensor, path: str) -> torch.Tensor:

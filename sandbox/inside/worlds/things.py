@@ -33,6 +33,7 @@ class Batches(list[Any]):
     def __init__(self, path: str, items: list[Any]) -> None:
         super().__init__(items)
         self._path = path
+        self._named: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -41,7 +42,9 @@ class Batches(list[Any]):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):  # one of several: for training, for validation
-            return Here.world.make(f"{self._path}[]", "batches")
+            if key not in self._named:
+                self._named[key] = Here.world.make(f"{self._path}[]", "batches")
+            return self._named[key]
         return super().__getitem__(key)
 
     def next(self) -> Any:

@@ -53,7 +53,7 @@ class World:
         self.telling = Telling(tell, uses.functions)
         self.attributes = Attributes(self)
         self.sight = Sight(self, tree)
-        self.tensors = Tensors(self)
+        self.tensors = Tensors(self, tree)
         self.outputs = Outputs(self)
         self.losses = Losses(self)
 
@@ -88,6 +88,9 @@ class World:
                 if self.values.get("self") is own:  # it has a name of its own
                     del self.values["self"]
                 return own
+        if kind in ("function", "maker") and path not in self.plan.kinds:
+            if (function := self.building.own_function(path)) is not None:
+                return function
         use = self.use(path)
         parts = use.count
         whole = kind == "tensor" or (kind == "batches" and (use.iterated or not use.parts))
