@@ -29,6 +29,11 @@ class Known:
     changed_by: int = 0  # the last step that changed it
     receipts: int = 0  # backward calls that gave it a gradient
     renewals: int = 0  # how often another tensor took its place
+    fed_from: int = 0  # steps of optimizers before the first of these calls
+    fed_until: int = -1  # and before the last
+    stood: tuple[float, float] | None = None  # values as they were last, where no optimizer has it
+    moved: bool = False  # and whether they were others before
+    looks: int = 0
     unmoved: int | None = None  # its place, where it stays as it begins
     read: bool = False  # the script has asked for its gradient, as far as that is watched
     numbers: list[int] = field(default_factory=list)  # what left numbers, that it is behind
@@ -56,6 +61,17 @@ class Known:
         gradient = self.gradient
         return None if gradient is None else (id(gradient), gradient._version)
 
+    def receive(self, steps: int) -> None:
+        """A backward call has given it a gradient, behind so many steps."""
+        if not self.receipts:
+            self.fed_from = steps
+        self.receipts, self.fed_until = self.receipts + 1, steps
+        tensor = self.tensor() if self.optimizer is None and self.looks < MOST else None
+        if tensor is not None:
+            now, self.looks = values_of(tensor), self.looks + 1
+            self.moved |= self.stood not in (None, now)
+            self.stood = now
+
     def record(self) -> Json:
         tensor = self.tensor()
         return {
@@ -66,7 +82,7 @@ class Known:
             "requires_grad": tensor is None or tensor.requires_grad,
             "unmoved": self.unmoved,
             "read": self.read,
-            "numbers": self.numbers[:MOST],
+            "numbers": self.numbers,
         }
 
 
@@ -118,7 +134,7 @@ class Parameters:
         for known in self.known if name else []:
             if known.name == name and known.shape == shape and known.optimizer is None:
                 known.tensor = weakref.ref(tensor)
-                known.renewals += 1
+                known.renewals, known.stood = known.renewals + 1, None
                 self._by_tensor[id(tensor)] = known
                 return
         if len(self.known) < LIMIT:
@@ -137,6 +153,8 @@ class Parameters:
     def note_numbers(self, leaves: Sequence[torch.Tensor]) -> None:
         """NumPy was given what is made of these: a reference gives it the numbers and no more."""
         found = {known.id: known for leaf in leaves if (known := self.find(leaf)) is not None}
+        if any(len(known.numbers) >= MOST for known in found.values()):
+            return  # a group is told with all that it is made of
         group = self._groups.setdefault(frozenset(found), len(self._groups))
         for known in found.values():
             if group not in known.numbers:

@@ -13,6 +13,7 @@ from .graph import roots_of, walk
 from .parameters import Parameters
 
 Function = Callable[..., Any]
+LOOKS, NODES = 64, 4096  # at what NumPy is given, and of its graph each time
 
 
 class Lenient(TorchFunctionMode, Observer):
@@ -22,6 +23,7 @@ class Lenient(TorchFunctionMode, Observer):
     def __init__(self, parameters: Parameters) -> None:
         super().__init__()
         self._parameters = parameters
+        self._looks = LOOKS
         self._walked: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
 
     def after(self, call: Call) -> None:
@@ -48,8 +50,10 @@ class Lenient(TorchFunctionMode, Observer):
 
     def _note_numbers(self, tensor: torch.Tensor) -> None:
         """Which parameters are behind what only leaves its numbers."""
-        leaves = [leaf.variable for _, leaf in walk(roots_of([tensor])).leaves]
-        self._parameters.note_numbers([tensor, *leaves])
+        self._looks -= 1
+        found = walk(roots_of([tensor]), NODES) if self._looks >= 0 else None
+        if found is not None and len(found.nodes) < NODES:
+            self._parameters.note_numbers([tensor, *(leaf.variable for _, leaf in found.leaves)])
 
     def _gradient(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """That of a result, of the last loss that was walked."""

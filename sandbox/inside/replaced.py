@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 from .deepening import GROWTH
@@ -12,39 +12,49 @@ from .parameters import Known
 MOST = 64  # names that are told
 
 
-def fed_instead(
-    known: Sequence[Known], starved: Sequence[Known], *, any_name: bool = False
-) -> Json:
-    """Leaves that no optimizer has, and that get gradients in the place of these: of the same
-    names, where they came later than what an optimizer had taken; of any name, where nothing that
-    is trained gets one, if they have these shapes. A copy that is made for each pass is none."""
-    names = {one.name for one in starved}
-    learning = [
+def replaced(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
+    """Parameters of an optimizer that get no gradient any more, as others of their names do, which
+    no optimizer has and nobody moves. `stepped`: the last step of each optimizer."""
+    by_name = {one.name: one for one in _learning(known)}
+    old = [
         one
         for one in known
-        if one.optimizer is None
-        and one.receipts >= GROWTH
-        and 4 * one.renewals < one.receipts
-        and one.name
-        and not one.read
+        if one.optimizer is not None
+        and (fed := by_name.get(one.name)) is not None
+        and one.fed_until <= fed.fed_from < stepped.get(one.optimizer, 0)
     ]
-    fed = [one for one in learning if one.name in names]
-    if not fed and any_name:
-        fed = _standing_for(learning, starved)
-    taken = next((one.taken for one in starved if one.taken), None)
-    if not fed or taken is None:
-        return {}
-    instead = list(dict.fromkeys(one.name for one in fed))
-    replaced = [one.name for one in starved if one.name in instead]
-    told: Json = {"instead": instead[:MOST], "taken": taken}
-    return told | ({"params": replaced[:MOST]} if replaced else {})
+    return _told(old, [by_name[one.name] for one in old])
 
 
-def _standing_for(learning: Sequence[Known], starved: Sequence[Known]) -> list[Known]:
-    """Those that may hold the weights of all of these: of each its like, a stack of such, or all of
-    them in one row; none where some have no such leaf."""
+def stands_for(
+    known: Sequence[Known], starved: Sequence[Known], stepped: Mapping[int, int]
+) -> Json:
+    """Where nothing that is trained gets a gradient: leaves that get one, are stepped by nobody,
+    and may hold the weights of all these: of each its like, a stack of such, or all in one row."""
+    owners = {one.optimizer for one in starved if one.optimizer is not None}
+    last = max((stepped.get(owner, 0) for owner in owners), default=0)
     shapes = [one.shape for one in starved]
     row = [sum(map(prod, shapes))]
-    fed = [one for one in learning if one.shape in [*shapes, row] or one.shape[1:] in shapes]
+    fed = [one for one in _learning(known) if one.fed_from < last]
+    fed = [one for one in fed if one.shape in [*shapes, row] or one.shape[1:] in shapes]
     held = [shape for one in fed for shape in (one.shape, one.shape[1:])]
-    return fed if row in held or all(shape in held for shape in shapes) else []
+    return _told(starved, fed if row in held or all(one in held for one in shapes) else [])
+
+
+def _learning(known: Iterable[Known]) -> Iterator[Known]:
+    """Leaves that go on getting gradients, which nobody steps: no optimizer, nor the script itself.
+    A copy that is made for each pass is none."""
+    for one in known:
+        anew = 4 * one.renewals >= one.receipts
+        if one.optimizer is None and one.receipts >= GROWTH and one.name:
+            if not (anew or one.moved):
+                yield one
+
+
+def _told(old: Sequence[Known], fed: Sequence[Known]) -> Json:
+    taken = next((one.taken for one in old if one.taken), None)
+    if not fed or taken is None:
+        return {}
+    params = list(dict.fromkeys(one.name for one in old if one.name))
+    instead = list(dict.fromkeys(one.name for one in fed))
+    return {"params": params[:MOST], "instead": instead[:MOST], "taken": taken}

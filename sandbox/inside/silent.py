@@ -19,7 +19,7 @@ from .growth import UNUSED, Growth
 from .holders import Search
 from .losses import LossLog
 from .parameters import Known, Parameters, values_of
-from .replaced import fed_instead
+from .replaced import replaced, stands_for
 from .retained import Retained
 from .stamps import Clock, Stamps
 from .starving import Starving
@@ -65,6 +65,7 @@ class SilentWatch(Observer):
         self._chain: dict[int, tuple[int, int] | None] = {}
         self._unzeroed: dict[int, list[float]] = defaultdict(list)
         self._steps: dict[int, int] = defaultdict(int)
+        self._stepped: dict[int, int] = {}  # which step of all was the last of each
         self._last: Visit | None = None  # that may have added to what nothing clears
         self._idle: Visit | None = None  # the latest that gave no optimizer's parameter anything
         self._until = UPDATES  # up to which call updates are looked at
@@ -123,6 +124,7 @@ class SilentWatch(Observer):
 
     def stepped(self, optimizer: int, owned: list[Known]) -> None:
         """Tell an optimizer that takes most of its steps on gradients of steps before."""
+        self._stepped[optimizer] = Clock.steps
         self._starving.stepped(optimizer, owned)
         self._note_lost(owned)
         here = frames.user_frame(sys._getframe())
@@ -197,8 +199,12 @@ class SilentWatch(Observer):
             told: Json = {"at": at, "params": names[:64], "figures": [float(len(starved))]}
             if self._idle is not None and not self._learns():
                 told |= {"visit": self._idle.record(), "detail": IDLE}
-                told |= fed_instead(self._parameters.known, starved, any_name=True)
+                told |= replaced(self._parameters.known, self._stepped) or stands_for(
+                    self._parameters.known, starved, self._stepped
+                )
             self._tell("unfed-parameters", **told)
+        elif told := replaced(self._parameters.known, self._stepped):
+            self._tell("unfed-parameters", figures=[float(len(told["params"]))], **told)
         if not self._told and (growing := self._growth.doubted()) is not None:
             self._tell("growing-graph", detail=UNUSED, doubtful=True, **growing)
         if not self._told:
@@ -207,9 +213,7 @@ class SilentWatch(Observer):
             names = [known.name for known in unread if known.name]
             at = next((known.lost for known in unread if known.lost), None)
             told = {"at": at, "params": names[:64], "figures": [float(len(unread))]}
-            told |= fed_instead(self._parameters.known, unread)
-            plain = at is not None or "instead" in told
-            self._tell("unfed-parameters", doubtful=not plain, **told)
+            self._tell("unfed-parameters", doubtful=at is None, **told)
         for kind, told in self.composed.found() if not self._told else ():
             self._tell(kind, doubtful=True, **told)
 

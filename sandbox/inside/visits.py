@@ -57,7 +57,7 @@ class VisitWatch(Observer):
                 self._withhold(consumer, leaf)
         call.received = self._parameters.meet(list(leaves.values()), call.frame)
         for known in call.received:
-            known.receipts += 1
+            known.receive(Clock.steps)
         for node in call.walk.nodes if self._values and call.kind == "backward" else ():
             node.metadata[WALKED] = Clock.steps + 1
         if sampled(call.n):
