@@ -29,11 +29,16 @@ def matched(
     return matched_at(pattern, Certainty.LIKELY, fault, at, carrier, title)
 
 
+def shared_path(params: Sequence[str]) -> list[str]:
+    """The parts of a path that all these names begin with."""
+    parts = zip(*(name.split(".") for name in params), strict=False)
+    return [words[0] for words in takewhile(lambda words: len(set(words)) == 1, parts)]
+
+
 def owner_of(params: Sequence[str]) -> str:
     """What the parameters are all of: `net.head` for `net.head.0.weight` and `net.head.0.bias`; of
     one parameter, that."""
-    parts = zip(*(name.split(".") for name in params), strict=False)
-    shared = [words[0] for words in takewhile(lambda words: len(set(words)) == 1, parts)]
+    shared = shared_path(params)
     while shared and shared[-1].isdigit():
         shared.pop()
     return ".".join(shared)

@@ -117,9 +117,9 @@ def explain(match: Match, project: Project) -> str:
     if isinstance(match.evidence, SilentFault) and match.location == match.evidence.taken:
         fed = match.evidence.instead
         return (
-            f"The optimizer that is made at {line(match.location, project)} holds tensors that no "
-            f"backward reaches: {some(match.evidence.params)}. Gradients come to {some(fed)}, "
-            "which no optimizer holds: the steps change nothing that the loss is made of."
+            f"The optimizer that is made at {line(match.location, project)} holds "
+            f"{some(match.evidence.params)} as of that time, and no gradient comes there now. "
+            f"Gradients come to {some(fed)}, which no optimizer holds: no step changes these."
         )
     return f"No gradient reaches these parameters. {measured(match, project)}"
 

@@ -221,7 +221,7 @@ def _held_others(facts: Facts) -> Scene:
     links = Link("edge", "learns", "back"), Link("clean", "back", "learns")
     told = (
         f"The optimizer was made at {facts.at(facts.cause.location)}, and holds {names[0]}{more}. "
-        "Other tensors get the gradients, so its steps change nothing that the loss is made of."
+        "Other tensors get the gradients now, and no step changes these."
     )
     return Scene("An optimizer holds other tensors", told, lanes, links)
 

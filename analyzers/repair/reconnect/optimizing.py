@@ -6,18 +6,27 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 
 from analyzers.evidence import SilentFault
+from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.silent import owner_of
+from analyzers.explain.silent import owner_of, shared_path
 from analyzers.explain.spots import Spot, functions_reaching, spot
 from analyzers.repair.blocks import joined, lines_with
 from analyzers.repair.reschedule.clearing import optimizer_stepped
 from analyzers.source.calls import calls_named, steps
-from analyzers.source.edits import Edit
-from analyzers.source.flow import WALKS, bindings, definitions, names_read, statements_of, value_of
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import (
+    WALKS,
+    bindings,
+    called_name,
+    definitions,
+    names_read,
+    statements_of,
+    value_of,
+)
 from analyzers.source.project import Project, spelled
+from analyzers.source.recording import recorded
 from analyzers.source.runs import behind
 from analyzers.source.trees import walk
 
@@ -30,6 +39,7 @@ def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[P
     call = _making(where) if where is not None else None
     if where is None or call is None or not call.args:
         return
+    yield from _written_into(project, fault)
     yield from _made_behind(where, project, fault)
     yield from _made_of_others(where, call, project, fault)
     yield from _made_again(where, call, project, fault)
@@ -41,6 +51,28 @@ def _making(where: Spot) -> ast.Call | None:
     if isinstance(where.statement, ast.Return):
         value = where.statement.value
     return value if isinstance(value, ast.Call) else None
+
+
+def _written_into(project: Project, fault: SilentFault) -> Iterator[Proposal]:
+    """`self.w = nn.Parameter(new)` behind the constructor, written into the tensor that is held."""
+    attributes = {name.rpartition(".")[2] for name in fault.instead if name in fault.params}
+    for module in project.modules.values():
+        editor, edits, told = Editor(module), list[Edit](), list[str]()
+        for statement in walk(module.tree):
+            match statement:
+                case ast.Assign(
+                    targets=[ast.Attribute(attr=attr) as target],
+                    value=ast.Call(args=[given, *_]) as made,
+                ) if attr in attributes and called_name(made) == "Parameter":
+                    function = module.scope_of(statement)
+                    if getattr(function, "name", "") != "__init__":
+                        data = ".data" if recorded(module, statement) else ""
+                        text = f"{spelled(target)}{data}.copy_({editor.text_of(given)})"
+                        edits.append(editor.replace(statement, text))
+                        told.append(spelled(target))
+        if edits:
+            title = f"Write into {said(told)}, which an optimizer holds"
+            yield Proposal("written-into", title, tuple(edits), "", 0)
 
 
 def _made_behind(where: Spot, project: Project, fault: SilentFault) -> Iterator[Proposal]:
@@ -73,9 +105,10 @@ def _moving(where: Spot, project: Project, name: str) -> tuple[list[ast.stmt], a
 
 def _changes(statement: ast.stmt, name: str) -> bool:
     """Whether a statement may give another value to a name, or to a part of what has it."""
-    bound = [re.split(r"[.\[]", target)[0] for target in bindings(statement)]
+    within = re.compile(rf"{re.escape(name)}(?:[.\[].*)?")
     given = (n for n in walk(statement) if isinstance(n, ast.Call) and name in names_read(n))
-    return name in bound or (isinstance(statement, ast.Expr) and any(given))
+    bound = any(within.fullmatch(target) for target in bindings(statement))
+    return bound or (isinstance(statement, ast.Expr) and any(given))
 
 
 def _made_of_others(
@@ -100,8 +133,7 @@ def holder_of(names: Sequence[str]) -> str:
     holders = {entry[1] if entry is not None else "" for entry in entries}
     if len(holders) == 1 and "" not in holders:
         return holders.pop()
-    parts = zip(*(name.split(".") for name in names), strict=False)
-    shared = [part[0] for part in takewhile(lambda part: len(set(part)) == 1, parts)]
+    shared = shared_path(names)
     told = "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in shared)
     return told.removeprefix(".") or names[0]
 
@@ -121,12 +153,18 @@ def _parameters(fault: SilentFault, given: str) -> str | None:
 def _made_again(
     where: Spot, call: ast.Call, project: Project, fault: SilentFault
 ) -> Iterator[Proposal]:
-    """Another one wherever what learns is made anew, in a function that walks it."""
-    name = _root(fault.instead)
+    """Another one wherever what learns is made anew: in a function that walks it, or in a loop
+    behind; not where something else is made of the first, such as a schedule."""
+    name, own = _root(fault.instead), set(bindings(where.statement))
+    if any(own & names_read(value) for s in behind(where.module, where.statement)
+           if (value := value_of(s)) is not None):  # fmt: skip
+        return
     for place in fault.visit.stack if fault.visit is not None else ():
         walking = spot(project, place)
         made = definitions(walking.scope, name)[-1:] if walking is not None else []
         if walking is None or not made or made[0] in definitions(where.scope, name)[:1]:
+            continue
+        if walking.scope is where.scope and not walking.module.loops_around(made[0]):
             continue
         stepped = (s for s in statements_of(walking.scope) if steps(s))
         owner = next((optimizer_stepped(_at(walking, s)) for s in stepped), None)
@@ -157,4 +195,6 @@ def _behind(last: ast.stmt) -> str:
 
 
 def _root(names: Sequence[str]) -> str:
-    return re.split(r"[.\[]", names[0])[0]
+    """The name that a path begins with, `self.net` within an object."""
+    first = re.match(r"(?:self\.)?\w+", names[0])
+    return first[0] if first is not None else names[0]
