@@ -354,8 +354,9 @@ def _without_noise(reference: Record, candidate: Record) -> tuple[Steps, Steps]:
         most: list[Array] = []  # by parameter: the largest gradient of each entry, so far
         pairs = zip(reference.gradients[label], candidate.gradients[label], strict=False)
         for number, pair in enumerate(pairs):
-            if len(pair[0]) != len(pair[1]):  # a difference, and told as one
-                break
+            shapes = [[array.shape for array in arrays] for arrays in (*pair, most)]
+            if shapes[0] != shapes[1] or shapes[0][: len(most)] != shapes[2]:
+                break  # a difference, and told as one; or another parameter in a place
             here = [np.maximum(np.abs(a), np.abs(b)) for a, b in zip(*pair, strict=True)]
             most += here[len(most) :]  # a group may join later
             most = [np.maximum(a, b) for a, b in zip(most, here, strict=True)]
@@ -374,7 +375,9 @@ def _differences(
         yield f"of {len(candidate)} parameters at step {step}, not of {len(reference)}"
         return
     for index, (ours, theirs) in enumerate(zip(reference, candidate, strict=True)):
-        if not _close(ours, theirs):
+        if ours.shape != theirs.shape:
+            yield f"{index} has the shape {theirs.shape} at step {step}, not {ours.shape}"
+        elif not _close(ours, theirs):
             gap = float(np.abs(ours - theirs).max())
             yield f"{index} differs at step {step} by {gap:.3g}"
 

@@ -46,6 +46,20 @@ def test_the_same_mathematics_in_other_words_passes(objections: Judge) -> None:
     assert objections(other) == []
 
 
+def test_parameters_may_grow_within_an_optimizer(objections: Judge) -> None:
+    line = "        optimizer.step()\n"
+    grown = REFERENCE.replace(
+        line,
+        line
+        + """
+        encoder, head = torch.nn.Linear(3, 6), torch.nn.Linear(6, 1)
+        optimizer.param_groups[0]["params"] = [*encoder.parameters(), *head.parameters()]
+""",
+    )
+    assert objections(grown, grown) == []
+    assert any("shape" in note and "at step 2" in note for note in objections(REFERENCE, grown))
+
+
 def test_a_script_that_raises_is_refused_with_its_error(objections: Judge) -> None:
     assert objections("raise KeyError('weights')") == ["raises KeyError: 'weights'"]
 
