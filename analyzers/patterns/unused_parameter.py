@@ -66,7 +66,7 @@ from analyzers.source.project import Project, spelled
 NAME = "unused-parameter"
 FAMILY = "no-grad"
 TITLE = "The loss does not depend on a tensor whose gradient is wanted"
-TITLE_OF_NONE = "A gradient is used that no backward has given yet"
+TITLE_OF_NONE = "A gradient is cleared where it is None"
 KIND = "unused"
 
 
@@ -87,7 +87,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def _is_cleared(evidence: MissingGraph, project: Project) -> bool:
-    """Whether the gradient is only asked for to be cleared: in front of the first backward."""
+    """Whether the gradient is only asked for to be cleared."""
     where = spot(project, evidence.at)
     return where is not None and any(cleared_if_there(where))
 
@@ -97,8 +97,8 @@ def explain(match: Match, project: Project) -> str:
     evidence = evidence_in(match, MissingGraph)
     if match.title == TITLE_OF_NONE:
         return (
-            f"{line(match.location, project).capitalize()} clears a gradient that is None: "
-            "no backward in front of it has given one. The first pass has nothing to clear."
+            f"{line(match.location, project).capitalize()} clears a gradient that is None there: "
+            "no backward in front of it has led to this leaf."
         )
     who = f"`{match.carrier.name}`" if match.carrier else "one of the tensors"
     told = f"The gradient of {who} is wanted at {line(match.location, project)}, and no path leads "

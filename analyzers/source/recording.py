@@ -48,13 +48,19 @@ def recorded(module: Module, node: ast.AST) -> bool:
 
 def _records(header: ast.expr) -> bool | None:
     """What a block's head or a decorator says for good."""
-    called = header.func if isinstance(header, ast.Call) else header
-    given = [spelled(a) for a in header.args] if isinstance(header, ast.Call) else []
-    match spelled(called).split(".")[-1], given:
-        case ("enable_grad", _) | ("set_grad_enabled", ["True"]) | ("inference_mode", ["False"]):
+    called, given = header, list[ast.expr]()
+    if isinstance(header, ast.Call):
+        called, given = header.func, [*header.args, *(word.value for word in header.keywords)]
+    said = bool(given[0].value) if given and isinstance(given[0], ast.Constant) else None
+    match spelled(called).split(".")[-1]:
+        case "enable_grad":
             return True
-        case ("no_grad", _) | ("set_grad_enabled", ["False"]) | ("inference_mode", [] | ["True"]):
+        case "no_grad":
             return False
+        case "set_grad_enabled":
+            return said
+        case "inference_mode":
+            return False if not given else None if said is None else not said
     return None
 
 

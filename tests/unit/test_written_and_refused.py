@@ -95,7 +95,10 @@ HEADS = [
     ("with nullcontext() if train else torch.no_grad():", True),
     ("with torch.no_grad(), torch.enable_grad():", True),
     ("with torch.enable_grad(), torch.no_grad():", False),
-    ("with open('x') as no_grads:", True),
+    ("with torch.inference_mode(mode=False):", True),
+    ("with torch.set_grad_enabled(mode=False):", False),
+    ("with torch.set_grad_enabled(0):", False),
+    ("with open('no_grad.txt'):", True),
     ("@torch.no_grad()\ndef f():", False),
     ("@torch.no_grad()\n@torch.enable_grad()\ndef f():", True),
 ]
@@ -123,7 +126,6 @@ def evaluate(net, batches):
 
 def fit(net, batches):
     for x in batches:
-        CALL
         net(x).sum().backward()
 evaluate(net, batches)
 """
@@ -134,7 +136,7 @@ def fault_at(where: Spot) -> SilentFault:
 
 
 def test_an_evaluation_runs_without_graphs() -> None:
-    where, project = at(EVALUATED.replace("CALL", "pass"), "seen.append")
+    where, project = at(EVALUATED, "seen.append")
     first = written(where, evaluated_without_graph(fault_at(where), project))
     assert first == ["@torch.no_grad()"]
 
@@ -148,9 +150,9 @@ def test_an_evaluation_runs_without_graphs() -> None:
     ids=["it walks itself", "it is no plain function"],
 )
 def test_what_may_come_to_a_backward_keeps_its_graphs(text: str) -> None:
-    where, project = at(text.replace("CALL", "pass"), "seen.append")
-    proposed = [*evaluated_without_graph(fault_at(where), project)]
-    assert all("@" not in line for line in written(where, proposed))
+    where, project = at(text, "seen.append")
+    block = "with torch.no_grad():; for x in batches:; seen.append(net(x))"
+    assert written(where, evaluated_without_graph(fault_at(where), project)) == [block]
 
 
 @pytest.mark.parametrize(
@@ -173,14 +175,16 @@ def test_a_freezing_loop_is_a_cause_where_all_is_frozen(behind: str, at_line: in
     [
         ("opt.step()", "opt"),
         ("opt.step(closure)", "opt"),
-        ("opt.step(closure=again)", "opt"),
         ("opt.step(again)", "opt"),
-        ("scaler.step(opt)", "opt"),
+        ("opt.step(self.closure)", "opt"),
         ("scaler.step(self.opt)", "self.opt"),
+        ("self.precision.step(opt)", "opt"),
+        ("self.precision.step(adam)", "adam"),
     ],
 )
 def test_what_is_stepped_is_an_optimizer(step: str, name: str) -> None:
-    where, _ = at(f"def again(): pass\n{step}\n", step[:8])
+    text = f"again = self.closure\nadam = Adam(net.parameters())\n{step}\nopt.zero_grad()\n"
+    where, _ = at(text, step[:8])
     assert optimizer_stepped(where) == name
 
 
@@ -202,8 +206,11 @@ def test_only_what_climbs_is_cleared_behind_an_ascent() -> None:
 
 
 def test_gradients_are_cleared_where_there_are_any() -> None:
-    where, _ = at("for x in data:\n    w.grad.zero_()\n    b.grad.data.zero_()\n    go()\n", "w.")
+    text = "for x in data:\n    a.grad.zero_()\n    w.grad.zero_()\n    b.grad.data.zero_()\n"
+    where, _ = at(text, "w.")
     (text,) = written(where, cleared_if_there(where))
-    assert text == "if w.grad is not None:; w.grad.zero_(); b.grad.data.zero_()"
+    assert text == (
+        "if w.grad is not None:; w.grad.zero_(); if b.grad is not None:; b.grad.data.zero_()"
+    )
     elsewhere, _ = at("w.zero_()\n", "w.")
     assert not [*cleared_if_there(elsewhere)]

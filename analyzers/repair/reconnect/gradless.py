@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import joined, wrapped
@@ -28,15 +29,19 @@ def gradless_skipped(where: Spot, rank: int = 0) -> Iterator[Proposal]:
 
 
 def cleared_if_there(where: Spot, rank: int = 0) -> Iterator[Proposal]:
-    """What clears a gradient that may be None, and its like next to it, where there is one."""
+    """What clears a gradient that is None, and its like behind it, where there is one: each by its
+    own, as some leaves may have one."""
     clearing = [s for s in where.block if _gradient_cleared(s)]
     if where.statement not in clearing:
         return
-    cleared = _gradient_cleared(where.statement)
     run = run_around(where.module, where.statement, clearing)
-    if (edit := wrapped(where.editor, run, f"if {cleared} is not None:")) is not None:
-        title = f"Clear `{cleared}` only where there is one"
-        yield Proposal("skip-gradless", title, (edit,), "", rank)
+    run = run[run.index(where.statement) :]
+    guarded = [(s, f"if {_gradient_cleared(s)} is not None:") for s in run]
+    edits = [wrapped(where.editor, [s], header) for s, header in guarded]
+    made = [edit for edit in edits if edit is not None]
+    if len(made) == len(edits):
+        title = f"Clear {said([_gradient_cleared(s) for s in run])} only where there is one"
+        yield Proposal("skip-gradless", title, joined(made), "", rank)
 
 
 def _gradient_cleared(statement: ast.stmt) -> str:

@@ -31,13 +31,21 @@ def optimizer_stepped(where: Spot) -> str | None:
 
 def _stepped(module: Module, node: ast.AST) -> list[str]:
     """Whom the steps are of: `opt` in `opt.step()`, `opt.step(closure)`, `scaler.step(opt)`."""
-    closures = {"closure"} | {f.name for f in walk(module.tree) if isinstance(f, FUNCTIONS[:2])}
     found = []
     for call in steps(node):
         assert isinstance(call.func, ast.Attribute)
-        given = [a for a in call.args if is_dotted(a) and spelled(a) not in closures]
-        found.append(spelled(given[0] if given else call.func.value))
+        owner, given = spelled(call.func.value), [spelled(a) for a in call.args if is_dotted(a)]
+        takes = "scal" in owner.lower() or any(_is_optimizer(module, name) for name in given)
+        found.append(given[0] if given and takes else owner)
     return found
+
+
+def _is_optimizer(module: Module, name: str) -> bool:
+    """Whether a name is one by what is done with it: it is cleared, or made of parameters."""
+    pairs = (pair for s in module.each(ast.Assign) for pair in assigned_pairs(s))
+    made = (value for target, value in pairs if spelled(target) == name)
+    cleared = name in owners(module.tree, "zero_grad")
+    return cleared or any(calls_named(value, "parameters") for value in made)
 
 
 def cleared_already(where: Spot, params: Sequence[str], *, before: bool = False) -> bool:
