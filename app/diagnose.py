@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from analyzers.request.causes import Explained
 from app.present import report
-from app.repair.mend import Mended, mend, stopped_short
+from app.repair.mend import Mended, has_passed, mend, stopped_short
 from app.request.case import READING_LIMIT_S, Case, read_case
 from app.request.launch import Launch
 from app.request.reader import Here, Reader, ReadingLimit, import_analyzers
@@ -122,20 +122,23 @@ async def _mend(
 ) -> tuple[Observation, Mended]:
     """Try the candidates, telling each patch that passes at once, and in the end all in order. In a
     part of a program what is made up may fit no further than to its error: then once more, in a
-    world that fits what a candidate goes on with."""
+    world that fits what a candidate goes on with; where none passes in that either, it is as if
+    there had been none."""
 
     async def passed(trial: Trial) -> None:
         await progress.patch(await asyncio.to_thread(report.patch, trial, case))
 
-    async def tried(seen: Observation, causes: list[Explained]) -> Mended:
+    async def tried(seen: Observation) -> Mended:
         within = as_observed(session, case, seen)
         return await mend(case, seen, causes, within, reader, progress.stage, passed, spent)
 
-    mended = await tried(seen, causes)
-    if session is not None and (stopped := stopped_short(mended)) is not None:
-        if (past := await observed_past(case, seen, stopped, session)) is not None:
-            seen = past
-            mended = await tried(seen, await explain(case, seen, reader))
+    mended = await tried(seen)
+    stopped = stopped_short(mended)
+    if session is not None and stopped is not None and spent.seconds < case.time_limit_s:
+        past = await observed_past(case, seen, stopped, session)
+        further = await tried(past) if past is not None else None
+        if past is not None and further is not None and has_passed(further):
+            seen, mended = past, further
     for patch in await asyncio.to_thread(report.patches, case, mended):
         await progress.patch(patch)
         await asyncio.sleep(0)

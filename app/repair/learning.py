@@ -110,14 +110,16 @@ def _hungry(
 
 def _given_up(reference: Trace | None, candidate: Trace, moving: Trace | None) -> set[int]:
     """What NumPy was given in the reference has numbers and no more. Where the patch feeds none of
-    the parameters that it is made of, it was their way to the loss."""
+    the parameters that it is made of, though their optimizers step, it was their way to the loss.
+    """
     made_of: dict[int, set[str]] = defaultdict(set)
     for p in reference.parameters if reference is not None else []:
         for number in p.numbers:
             made_of[number].add(p.name)
     fed = _fed_names(candidate) | _fed_names(moving)
     lost = {name for names in made_of.values() if names.isdisjoint(fed) for name in names}
-    return {p.id for p in candidate.parameters if p.name in lost and p.optimizer is not None}
+    stepped = by_optimizer(candidate).keys()
+    return {p.id for p in candidate.parameters if p.name in lost and p.optimizer in stepped}
 
 
 def _module(name: str) -> str:

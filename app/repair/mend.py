@@ -95,10 +95,15 @@ async def _in_rounds(
     return mended
 
 
+def has_passed(mended: Mended) -> bool:
+    """Whether a patch did."""
+    return any(trial.status == "passed" for trial in mended.trials)
+
+
 def stopped_short(mended: Mended) -> Mapping[str, str] | None:
     """The files of the first candidate whose run left the error behind and ended with another one,
     of which autograd knows nothing; None where a patch passed."""
-    if any(trial.status == "passed" for trial in mended.trials):
+    if has_passed(mended):
         return None
     for trial in mended.trials:
         trace = trial.run.trace
