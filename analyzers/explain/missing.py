@@ -10,9 +10,11 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, Place
 from analyzers.explain.pattern import Carrier, Match
 from analyzers.explain.spots import Spot, matched_at, names_held, spot
-from analyzers.source.calls import asks_for_gradient, reads_gradient
+from analyzers.source.calls import makes_leaf, owners, reads_gradient
 from analyzers.source.flow import bindings, called_name, mentions, rebinds, run_around, value_of
-from analyzers.source.project import Project, spelled
+from analyzers.source.ops import FACTORIES
+from analyzers.source.project import Function, Project, Scope, spelled
+from analyzers.source.signatures import named
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 
@@ -66,26 +68,51 @@ def kind_of(evidence: Evidence, project: Project) -> Kind | None:
 
 
 def _without_gradient(evidence: MissingGraph, project: Project) -> Kind:
-    """What it is whose `.grad` is None, as far as reading tells: a leaf that is made as one has no
-    part in the loss, the result of an operation keeps none."""
+    """What it is whose `.grad` is None, as far as reading tells: the result of an operation keeps
+    none, a leaf has no part in the loss."""
     where = spot(project, evidence.at)
     nodes = walk(where.statement) if where is not None else ()
     read = {spelled(n.value) for n in nodes if isinstance(n, ast.Attribute) and n.attr == "grad"}
     if not read:
         return "detached"
-    leaves = {
-        spelled(target)
-        for _, statement in project.each(ast.Assign)
+    computed = any(_is_computed(name, project) for name in read if not _is_weight(name))
+    return "nonleaf" if computed else "unused"
+
+
+def _is_computed(name: str, project: Project) -> bool:
+    """Whether a name gets the result of an operation, or what a hook is given, of which nothing
+    asks for a gradient."""
+    pairs = [
+        (target, value, module.scope_of(statement))
+        for module, statement in project.each(ast.Assign)
         for target, value in assigned_pairs(statement)
-        if _is_leaf(value)
+    ]
+    given = [(value, scope) for target, value, scope in pairs if spelled(target) == name]
+    flagged = any(spelled(target) == f"{name}.requires_grad" for target, _, _ in pairs)
+    if flagged or name in _asked(project) or any(makes_leaf(value) for value, _ in given):
+        return False
+    return any(_is_result(value) or _is_given(value, scope) for value, scope in given)
+
+
+def _asked(project: Project) -> set[str]:
+    """What a method asks a gradient for."""
+    return {
+        name
+        for module in project.modules.values()
+        for name in owners(module.tree, "requires_grad_", "retain_grad")
     }
-    made = {name for name in read if "[" not in name} - leaves
-    return "nonleaf" if made and not any(map(_is_weight, made)) else "unused"
 
 
-def _is_leaf(value: ast.expr) -> bool:
-    calls = (node for node in walk(value) if isinstance(node, ast.Call))
-    return any(called_name(c) == "Parameter" or asks_for_gradient(c) for c in calls)
+def _is_result(value: ast.expr) -> bool:
+    """Whether this computes something of something."""
+    if isinstance(value, ast.Call):
+        return called_name(value) not in FACTORIES
+    return isinstance(value, ast.BinOp | ast.UnaryOp)
+
+
+def _is_given(value: ast.expr, scope: Scope) -> bool:
+    """Whether this is an argument of the function around it."""
+    return isinstance(scope, Function) and spelled(value) in named(scope)
 
 
 def _is_weight(name: str) -> bool:

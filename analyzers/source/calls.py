@@ -89,6 +89,12 @@ def asks_for_gradient(call: ast.Call) -> bool:
     return is_method or any(keyword.arg == "requires_grad" for keyword in call.keywords)
 
 
+def makes_leaf(value: ast.expr) -> bool:
+    """Whether a value is made as a leaf: a parameter, or what is asked a gradient for."""
+    calls = (node for node in walk(value) if isinstance(node, ast.Call))
+    return any(called_name(call) == "Parameter" or asks_for_gradient(call) for call in calls)
+
+
 def reads_gradient(node: ast.AST) -> bool:
     """Whether anything in a tree is a `.grad`."""
     return any(isinstance(inner, ast.Attribute) and inner.attr == "grad" for inner in walk(node))

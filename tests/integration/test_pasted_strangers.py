@@ -38,6 +38,8 @@ MENDED = [
     ("batch94/frag_03", True),
     ("batch94/frag_04", True),
     ("batch94/proj_01", False),
+    ("batch96/frag_01", True),
+    ("batch96/frag_03", True),
 ]
 
 

@@ -133,6 +133,7 @@ MENDED = [
     "batch91/starved_parameter/pulp_ensemble",
     "batch93/numpy_on_grad/zircon_discordia",
     "batch93/shared_subgraph/lab_panel_gain",
+    "batch95/starved_parameter/cluster_photometry",
 ]
 
 

@@ -1084,3 +1084,47 @@ def test_what_learns_in_the_place_of_what_an_optimizer_holds(
     assert run.code == 0, run.stderr
     starved = [fault for fault in run.trace.silent if fault.kind == "unfed-parameters"]
     assert [sorted(fault.instead) for fault in starved] == [instead]
+
+
+BEHIND_AN_OPTIMIZER = """\
+import torch
+from torch import nn
+net = nn.ModuleDict({"body": nn.Linear(3, 4), "head": nn.Linear(4, 1), "aux": nn.Linear(4, 1)})
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+part = torch.zeros(1, 3, requires_grad=True)
+opt = torch.optim.SGD([*net.parameters(), part], lr=0.1)
+for _ in range(8):
+    opt.zero_grad()
+    (net.head(net.body(x)) - y).pow(2).mean().backward()
+    opt.step()
+RENEWED
+for _ in range(8):
+    LOSS.backward()
+    with torch.no_grad():
+        for p in LEAVES:
+            p -= 0.1 * p.grad
+            p.grad = None
+"""
+
+
+@pytest.mark.parametrize(
+    ("renewed", "loss", "leaves"),
+    [
+        (
+            "net.aux = nn.Linear(4, 1)",
+            "net.aux(net.body(x).detach()).pow(2).mean()",
+            "net.aux.parameters()",
+        ),
+        ("part = torch.randn(1, 3, requires_grad=True)", "net.body(part).pow(2).sum()", "[part]"),
+    ],
+    ids=["a part of a module", "an input"],
+)
+def test_a_name_that_is_used_again_behind_the_steps_stands_for_nothing(
+    traced: Tracing, renewed: str, loss: str, leaves: str
+) -> None:
+    script = BEHIND_AN_OPTIMIZER.replace("RENEWED", renewed).replace("LOSS", loss)
+    run = traced(script.replace("LEAVES", leaves))
+    assert run.code == 0, run.stderr
+    starved = [fault for fault in run.trace.silent if fault.kind == "unfed-parameters"]
+    assert len(starved) == 1
+    assert starved[0].instead == []

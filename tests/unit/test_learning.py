@@ -51,6 +51,9 @@ def test_what_numpy_was_given_may_learn_and_must_where_that_was_its_only_way() -
     assert learns(reference, both).status == "passed"
     cut = learns(reference, one.model_copy(update={"parameters": both.parameters}))
     assert (cut.status, cut.detail) == ("failed", "no gradient: w1")
+    waiting = [p.model_copy(update={"optimizer": p.id}) for p in both.parameters]
+    cut = learns(reference, one.model_copy(update={"parameters": waiting}))
+    assert cut.status == "passed", "the run was stopped before its optimizer stepped"
     drawn = [p.model_copy(update={"numbers": [0]}) for p in held]  # made of what is fed, too
     reference = one.model_copy(update={"parameters": drawn})
     cut = learns(reference, one.model_copy(update={"parameters": both.parameters}))

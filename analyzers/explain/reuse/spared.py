@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import hops_at
-from analyzers.source.calls import asks_for_gradient, calls_to, steps
-from analyzers.source.flow import called_name, definitions, names_read, value_of
+from analyzers.source.calls import calls_named, calls_to, makes_leaf, steps
+from analyzers.source.flow import definitions, names_read, value_of
 from analyzers.source.project import Project, Scope, spelled
-from analyzers.source.trees import walk
 
-_LEAVES = ("detach", "detach_", "Parameter", "Variable")
+_CONSTANTS = ("detach", "detach_", "Variable")
 _DEPTH = 4
 
 
@@ -64,18 +63,14 @@ def _given_to(project: Project, scope: Scope, optimizer: str) -> set[str]:
     for _ in range(_DEPTH):
         found |= new
         values = [v for n in new for s in definitions(scope, n) if (v := value_of(s)) is not None]
-        new = {n for v in values if not _is_leaf(v) for n in names_read(v)} - found
+        made = [v for v in values if not makes_leaf(v) and not calls_named(v, *_CONSTANTS)]
+        new = {n for v in made for n in names_read(v)} - found
     found = {name.removesuffix(".parameters") for name in found if not _is_given(project, name)}
     return _whole(found)
 
 
 def _is_given(project: Project, name: str) -> bool:
     return project.is_package(name) or hasattr(builtins, name)
-
-
-def _is_leaf(value: ast.expr) -> bool:
-    calls = [node for node in walk(value) if isinstance(node, ast.Call)]
-    return any(called_name(call) in _LEAVES or asks_for_gradient(call) for call in calls)
 
 
 def _made_of(story: Story) -> Iterator[str]:

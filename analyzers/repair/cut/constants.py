@@ -132,15 +132,16 @@ def _where_methods_read(story: Story, rank: int) -> Iterator[Proposal]:
     """Detach what methods read of the object that has it, each statement alone: where one of them
     makes each of the losses."""
     found: dict[tuple[Module, ast.stmt], list[ast.Attribute]] = {}
+    kinds = {kind for m, s, _ in story.binders if (kind := m.class_of(s)) is not None}
     for module, node in story.project.each(ast.Attribute) if story.attribute else ():
         hands_on = getattr(module.parents.get(node), "attr", None) not in WITHOUT_GRAPH
         if spelled(node) == f"self.{story.attribute}" and isinstance(node.ctx, ast.Load):
-            if hands_on:
+            if hands_on and module.class_of(node) in kinds:
                 found.setdefault((module, _statement(module, node)), []).append(node)
     for (module, statement), nodes in [*found.items()][:READS] if len(found) > 1 else ():
         editor = Editor(module)
         edits = tuple(editor.append_to(node, ".detach()") for node in nodes)
-        title = f"Give the loss of line {statement.lineno} a detached `{spelled(nodes[0])}`"
+        title = f"Detach `{spelled(nodes[0])}` where line {statement.lineno} reads it"
         told = "That loss no longer sends gradient through it."
         yield Proposal("detach-in-first-loss", title, edits, told, rank)
         rank += 1

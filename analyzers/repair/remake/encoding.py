@@ -10,9 +10,10 @@ from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import Spot, hops_at, spot
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
-from analyzers.source.flow import called_name, definitions, names_read, walk_scope
+from analyzers.source.flow import called_name, definitions, names_read, statements_of, walk_scope
 from analyzers.source.project import Project, spelled
 from analyzers.source.trees import walk
+from analyzers.source.writes import unsliced, writes
 
 _JOINING = ("stack", "cat")
 
@@ -61,8 +62,11 @@ def _with_inputs_kept(
 
 def _changes_between(where: Spot, given: ast.expr, put: ast.Call) -> bool:
     """Whether what a call is given means something else where its result is put into a list."""
-    bound = (d for name in names_read(given) for d in definitions(where.scope, name))
-    return any(where.statement.lineno < d.lineno <= put.lineno for d in bound)
+    read = names_read(given)
+    changing = [d for name in read for d in definitions(where.scope, name)]
+    for statement in statements_of(where.scope):
+        changing += [statement for w in writes(statement) if names_read(unsliced(w.target)) & read]
+    return any(where.statement.lineno < s.lineno <= put.lineno for s in changing)
 
 
 def _used_as_whole(project: Project, owner: ast.ClassDef, kept: str) -> bool:
@@ -71,16 +75,18 @@ def _used_as_whole(project: Project, owner: ast.ClassDef, kept: str) -> bool:
         if node.attr == kept.rpartition(".")[2]:
             around = module.parents[node]
             reads = isinstance(around, ast.Call) and not module.holds(owner, node)
-            if reads or not _is_whole(around):
+            if reads or not _is_whole(around, node):
                 return False
     return True
 
 
-def _is_whole(around: ast.AST) -> bool:
+def _is_whole(around: ast.AST, node: ast.Attribute) -> bool:
     """Whether a list is used as a whole there: made, added to, counted or joined."""
     match around:
-        case ast.Attribute(attr="append" | "clear") | ast.Assign() | ast.Tuple():
+        case ast.Attribute(attr="append" | "clear"):
             return True
+        case ast.Assign() | ast.Tuple():
+            return isinstance(node.ctx, ast.Store)
         case ast.Call():
             return called_name(around) in ("len", *_JOINING)
     return False
