@@ -54,6 +54,8 @@ def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
     elif isinstance(old, Sequence) and isinstance(node.op, ast.Add):
         containers.extend(machine, old, value, frame)
         return
+    elif isinstance(old, Unknown) and not machine.grad:
+        new = old  # written in place unrecorded, it stays what it is: a leaf, perhaps
     else:
         new = operators.binary(machine, node.op, old, value, frame)
     if isinstance(old, Const) and isinstance(node.target, ast.Attribute):

@@ -183,7 +183,21 @@ def test_tensors_are_guessed(script: str, error: str, pattern: str, line: int) -
     assert (first.pattern, first.location.line) == (pattern, line)
 
 
-@pytest.mark.parametrize("script", [TOTAL, METHOD, AGENT])
+CLIMBING = """\
+def refine(energy, x):
+    x = x.clone().requires_grad_(True)
+    for _ in range(60):
+        g, = torch.autograd.grad(energy(x).sum(), x)
+        with torch.no_grad():
+            x -= 10 * g
+    return x.detach()
+
+loss = energy(batch).mean() - energy(refine(energy, buffer.sample(8))).mean()
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize("script", [TOTAL, METHOD, AGENT, CLIMBING])
 def test_nothing_is_suspected_without_an_error(script: str) -> None:
     reading = examine(script, "train.py", {}, "").reading
     assert (reading.evidence, reading.suspected) == ((), ())
