@@ -100,7 +100,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if not story.reuse.remade:
         yield from without_cache(story)
     yield from encoded_where_read(story)
-    constant = keeps_losses(story) or any(collected(story.reuse, project))
+    constant = not story.reuse.remade or keeps_losses(story)
+    constant = constant or any(collected(story.reuse, project))
     stored = -SECOND_CHOICE if constant else 0
     if not story.same_pass and not story.bound_inside:
         yield from collected_without_graph(story, stored)

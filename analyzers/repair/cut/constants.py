@@ -104,10 +104,16 @@ def _weighs_log_probability(story: Story) -> bool:
 def constant(target: Target) -> Iterator[Proposal]:
     """A loss's target without its graph: where it is made, else where it is given."""
     editor = target.where.editor
-    if target.made is not None and len(target.made.targets) == 1:
-        edit = TORCH.at(editor, target.made.value)
-        title = f"Detach `{target.name}` where it is made"
-        yield Proposal("detach-target", title, (edit,), _FOR_LOSS, 0)
+    match target.made:
+        case ast.Assign(targets=[ast.Tuple()]):  # one of several that are made together
+            edit = wrapped(editor, [target.made], no_grad_header(target.where.module))
+            title = f"Make `{target.name}` without a graph"
+            if edit is not None:
+                yield Proposal("no-grad-at-definition", title, (edit,), _FOR_LOSS, 0)
+        case ast.Assign(targets=[_], value=value):
+            edit = TORCH.at(editor, value)
+            title = f"Detach `{target.name}` where it is made"
+            yield Proposal("detach-target", title, (edit,), _FOR_LOSS, 0)
     edit = TORCH.at(editor, target.given)
     title = f"Give the loss a detached `{editor.text_of(target.given)}`"
     yield Proposal("detach-target", title, (edit,), _FOR_LOSS, 1)

@@ -14,6 +14,7 @@ from analyzers.explain.silent import owner_of, shared_path
 from analyzers.explain.spots import Spot, functions_reaching, spot
 from analyzers.repair.blocks import joined, lines_with
 from analyzers.repair.reschedule.clearing import optimizer_stepped
+from analyzers.repair.sites.names import quote_of
 from analyzers.source.calls import calls_named, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
@@ -25,7 +26,7 @@ from analyzers.source.flow import (
     statements_of,
     value_of,
 )
-from analyzers.source.project import Project, spelled
+from analyzers.source.project import Module, Project, spelled
 from analyzers.source.recording import recorded
 from analyzers.source.runs import behind
 from analyzers.source.trees import walk
@@ -42,6 +43,7 @@ def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[P
     yield from _written_into(project, fault)
     yield from _made_behind(where, project, fault)
     yield from _made_of_others(where, call, project, fault)
+    yield from _added(where, project, fault)
     yield from _made_again(where, call, project, fault)
 
 
@@ -148,6 +150,46 @@ def _parameters(fault: SilentFault, given: str) -> str | None:
     old, new = owner_of(fault.params), owner_of(fault.instead)
     replaced, count = re.subn(rf"(?<![\w.]){re.escape(old)}(?!\w)", new, given)
     return replaced if old and new and count else None
+
+
+def _added(where: Spot, project: Project, fault: SilentFault) -> Iterator[Proposal]:
+    """A group of the optimizer for the part that a method gave its model, behind each call."""
+    names, parts = bindings(where.statement), shared_path(fault.instead)
+    for end in range(len(parts), 1, -1):
+        owner, part = ".".join(parts[: end - 1]), ".".join(parts[:end])
+        calls = [*_giving(project, owner, parts[end - 1])] if names else []
+        edits = []
+        for module, statement in calls:
+            if _sees(module, statement, where, names[0]):
+                quote = quote_of(module)
+                given = part if part in fault.instead else f"{part}.parameters()"
+                text = f"{names[0]}.add_param_group({{{quote}params{quote}: {given}}})"
+                edits.append(Editor(module).insert_after(statement, text))
+        if edits and len(edits) == len(calls):
+            title = f"Give `{part}` to `{names[0]}` behind `{spelled(calls[0][1])}`"
+            yield Proposal("optimizer-group", title, tuple(edits), "", 1)
+            return
+
+
+def _giving(project: Project, owner: str, attribute: str) -> Iterator[tuple[Module, ast.Expr]]:
+    """The calls of `owner`'s methods that give it another `attribute`."""
+    methods = {
+        getattr(module.scope_of(statement), "name", "")
+        for module, statement in project.each(ast.Assign)
+        if f"self.{attribute}" in bindings(statement)
+    }
+    for module, statement in project.each(ast.Expr):
+        match statement.value:
+            case ast.Call(func=ast.Attribute(value=called, attr=method)):
+                if method in methods and spelled(called) == owner:
+                    yield module, statement
+
+
+def _sees(module: Module, statement: ast.stmt, where: Spot, name: str) -> bool:
+    """Whether a statement has this name for what another one binds to it."""
+    if name.startswith("self."):
+        return module.class_of(statement) is where.module.class_of(where.statement)
+    return module is where.module and where.scope in (module.scope_of(statement), module.tree)
 
 
 def _made_again(
