@@ -133,7 +133,7 @@ async def _mend(
         return await mend(case, seen, causes, within, reader, progress.stage, passed, spent)
 
     mended = await tried(seen)
-    stopped = stopped_short(mended)
+    stopped = stopped_short(mended, case.project.files)
     if session is not None and stopped is not None and spent.seconds < case.time_limit_s:
         past = await observed_past(case, seen, stopped, session)
         further = await tried(past) if past is not None else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from analyzers.evidence import Evidence, GraphReuse, SilentFault
@@ -19,16 +19,18 @@ from app.repair.original import Original
 from app.repair.verify import Trial
 from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
-from app.run.outcome import len_backwards
+from app.run.outcome import len_backwards, silent_kinds
 from app.run.tracing import run_for_changes
 from app.run.witness import observed
 from sandbox.protocol import Session
 
+SPARING = 2  # patches of what is behind that are tried by themselves
+
 
 @dataclass(frozen=True, eq=False)
 class Behind:
-    """A fault that stands behind a mended one: its causes, and its own patches on top of the
-    first."""
+    """A fault that stands behind a mended one: its causes, and its own patches, by themselves where
+    they may spare the first, and on top of it."""
 
     causes: list[Explained]
     candidates: list[Candidate]
@@ -52,12 +54,15 @@ class Faults:
         room, met = MAX_CANDIDATES, set(self._met)
         for trial in trials:
             evidence = self._new_in(trial, met)
-            causes = await self._causes_of(trial) if evidence and room else []
+            shown = await self._shown_by(trial) if evidence and room else ()
+            causes = await self._causes_of(shown, trial.candidate.files)
             if trial.candidate.half:
                 causes = [_as_sent(cause, trial.candidate, self.case.project) for cause in causes]
             candidates = [c for c in candidates_of(causes) if not c.last_resort][:room]
             if candidates:
-                found.append(Behind(causes, [_on_top(trial.candidate, c) for c in candidates]))
+                alone = await self._sparing(trial.candidate, shown)
+                both = [_on_top(trial.candidate, c) for c in candidates]
+                found.append(Behind(causes, [*alone, *both]))
                 room -= len(candidates)
                 self._met.add(_signature(evidence[0]))
         return found
@@ -68,32 +73,52 @@ class Faults:
             return ()
         found, calls = observed(run.trace), len_backwards(run)
         known = bool(found) and _signature(found[0]) in met
-        if run.status != "raised":  # one more of the silent faults, where one was mended
-            alike = isinstance(self.first, SilentFault) and bool(found)
-            return found if alike and not known and isinstance(found[0], SilentFault) else ()
+        if run.status != "raised":  # one more silent fault, or one that the script shows besides
+            return found if found and not known and self._is_left(found[0]) else ()
         if trial.candidate.half:
             return () if known else found
         known = known and calls == before
         return () if known or calls < before else found
 
-    async def _causes_of(self, trial: Trial) -> list[Explained]:
-        """The causes of what a patched run raised, looked at as closely as the script's own."""
-        project = self.case.project
+    def _is_left(self, fault: Evidence) -> bool:
+        """Whether a fault without an error is the script's own, and none that a patch made."""
+        if not isinstance(fault, SilentFault):
+            return False
+        return isinstance(self.first, SilentFault) or fault.kind in silent_kinds(self.original.run)
+
+    async def _shown_by(self, trial: Trial) -> tuple[Evidence, ...]:
+        """What a patched run raised, looked at as closely as the script's own."""
+        project, run = self.case.project, trial.run
         patched = replace(project, files={**project.files, **trial.candidate.files})
-        run = trial.run
         if self.original.time_left_s > run.ran_s:
             run = await run_for_changes(replace(self.case, project=patched), run, self.session)
-        found = observed(run.trace) if run.trace is not None else ()
+        return observed(run.trace) if run.trace is not None else ()
+
+    async def _causes_of(
+        self, shown: tuple[Evidence, ...], changed: Mapping[str, str]
+    ) -> list[Explained]:
+        """The causes of that, with some of the files changed."""
+        if not shown:
+            return []
+        project = replace(self.case.project, files={**self.case.project.files, **changed})
         try:
-            return await self.reader.call(classify, patched, found, timeout=READING_LIMIT_S)
+            return await self.reader.call(classify, project, shown, timeout=READING_LIMIT_S)
         except ReadingLimit:
             return []
+
+    async def _sparing(self, first: Candidate, shown: tuple[Evidence, ...]) -> list[Candidate]:
+        """The first patches of what is behind that may spare the first, where its lines are those
+        that were sent."""
+        if first.half or not _keeps_lines(first, self.case.project):
+            return []
+        found = candidates_of(await self._causes_of(shown, {}))
+        return [replace(c, pattern=first.pattern) for c in found if not c.last_resort][:SPARING]
 
 
 def _as_sent(cause: Explained, half: Candidate, sent: Project) -> Explained:
     """A cause that half a patch shows, told of the lines that were sent where it has moved none."""
     told = replace(cause, explanation=f"{half.title}, and it shows: {cause.explanation}")
-    if any(text.count("\n") != sent.files[path].count("\n") for path, text in half.files.items()):
+    if not _keeps_lines(half, sent):
         return told
 
     def quoted(event: Happening | None) -> Happening | None:
@@ -107,6 +132,12 @@ def _as_sent(cause: Explained, half: Candidate, sent: Project) -> Explained:
         freed_by=quoted(cause.freed_by),
         reached_again_by=quoted(cause.reached_again_by),
     )
+
+
+def _keeps_lines(patch: Candidate, sent: Project) -> bool:
+    """Whether a patch leaves every line where it was sent."""
+    files = patch.files.items()
+    return all(text.count("\n") == sent.files[path].count("\n") for path, text in files)
 
 
 def _signature(piece: Evidence) -> tuple[object, ...]:

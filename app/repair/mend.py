@@ -14,7 +14,7 @@ from app.request.reader import Reader, ReadingLimit
 from app.run.reproduce import Observation, is_suspected, project_of
 from app.run.spent import Spent
 from app.run.witness import observed
-from sandbox.protocol import Session
+from sandbox.protocol import Raised, Session
 
 if TYPE_CHECKING:
     from app.repair.behind import Behind, Faults
@@ -100,16 +100,24 @@ def has_passed(mended: Mended) -> bool:
     return any(trial.status == "passed" for trial in mended.trials)
 
 
-def stopped_short(mended: Mended) -> Mapping[str, str] | None:
+def stopped_short(mended: Mended, sent: Mapping[str, str]) -> Mapping[str, str] | None:
     """The files of the first candidate whose run left the error behind and ended with another one,
-    of which autograd knows nothing; None where a patch passed."""
+    of which autograd knows nothing, on a line that was sent; None where a patch passed."""
     if has_passed(mended):
         return None
     for trial in mended.trials:
         trace = trial.run.trace
         if trial.run.status == "raised" and trace is not None and not observed(trace):
-            return trial.candidate.files
+            if _on_a_line_of(sent, trial.run.raised):
+                return trial.candidate.files
     return None
+
+
+def _on_a_line_of(sent: Mapping[str, str], raised: Raised | None) -> bool:
+    """Whether the innermost line of a text that raised an error is one that was sent."""
+    frames = [frame for frame in raised.frames if frame.file in sent] if raised is not None else []
+    lines = {line.strip() for text in sent.values() for line in text.splitlines()}
+    return not frames or frames[-1].code.strip() in lines
 
 
 def _told_of(behind: Sequence[Behind], passed: Sequence[Candidate]) -> list[Explained]:

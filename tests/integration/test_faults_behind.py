@@ -83,6 +83,25 @@ for step in range(24):
 print((2 * agreement.shared / agreement.sizes).item())
 """
 
+# NumPy is given what a list keeps with its graph: numbers in the list spare both.
+KEPT_AND_GIVEN = """\
+import numpy as np
+import torch
+from torch import nn
+
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(6):
+    losses = []
+    for step in range(8):
+        loss = net(torch.randn(5, 4)).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss)
+    print(np.mean(losses))
+"""
+
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def service() -> AsyncIterator[Service]:
@@ -118,3 +137,13 @@ async def test_one_more_value_that_keeps_its_graph_is_mended_too(service: Servic
     added = [line for line in first.diff.splitlines()[3:] if line.startswith("+")]
     assert len(added) == 2
     assert all(line.endswith(".detach()") for line in added)
+
+
+async def test_a_patch_of_what_stands_behind_may_spare_the_first(service: Service) -> None:
+    found = await service.ask(DiagnosisRequest(script=KEPT_AND_GIVEN), RUNNING)
+    first = found.patches[0]
+    told = {cause.pattern for cause in found.causes}
+    assert told == {"numpy-on-grad", "growing-history"}
+    assert first.verification.status == "passed"
+    changed = [line for line in first.diff.splitlines()[2:] if line[0] in "+-"]
+    assert changed == ["-        losses.append(loss)", "+        losses.append(loss.item())"]
