@@ -40,6 +40,9 @@ MENDED = [
     ("batch94/proj_01", False),
     ("batch96/frag_01", True),
     ("batch96/frag_03", True),
+    ("batch98/frag_02", True),
+    ("batch98/frag_04", True),
+    ("batch98/frag_05", True),
 ]
 
 

@@ -134,6 +134,9 @@ MENDED = [
     "batch93/numpy_on_grad/zircon_discordia",
     "batch93/shared_subgraph/lab_panel_gain",
     "batch95/starved_parameter/cluster_photometry",
+    "batch97/starved_parameter/quay_increments",
+    "batch97/stored_graph/diver_episodic_control",
+    "batch97/undetached_target/water_values",
 ]
 
 

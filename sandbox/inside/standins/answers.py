@@ -18,6 +18,7 @@ _NAMING = re.compile(
     r"|method|norm|backend|precision|host|url|user|project|entity|tag|text|prompt|message|format"
     r"|key|group|title|device|policy|target|column|manifest|id$"
 )
+_STATES = (".pt", ".pth", ".ckpt")
 
 
 class Answers(Config):
@@ -47,7 +48,10 @@ class Answers(Config):
         return self[name]
 
     def get(self, key: Any, default: Any = None) -> Any:
-        return self[key] if default is None else super().get(key, default)
+        """What may be missing is there, but for a state to go on from."""
+        if default is not None:
+            return super().get(key, default)
+        return None if str(self[key]).endswith(_STATES) else self[key]
 
     def __contains__(self, key: Any) -> bool:
         return True

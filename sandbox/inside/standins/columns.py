@@ -115,18 +115,20 @@ for _name in ("ge", "and", "or", "invert", "neg", "pow", "mod", "floordiv"):
 
 
 class Row(Series):
-    """One row: its values by column."""
+    """One row: its values by column; `asked` gives those of other columns, where there are any."""
 
-    def __init__(self, named: dict[str, Any]) -> None:
+    def __init__(self, named: dict[str, Any], asked: Callable[[str], Any] | None = None) -> None:
         super().__init__(list(named.values()))
-        self._named = named
+        self._named, self._asked = named, asked
 
     def __getitem__(self, key: Any) -> Any:
-        return self._named[key] if isinstance(key, str) else super().__getitem__(key)
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        return self._asked(key) if self._asked and key not in self._named else self._named[key]
 
     def __getattr__(self, name: str) -> Any:
-        return (
-            self._named[name]
-            if name in self.__dict__.get("_named", ())
-            else super().__getattr__(name)
-        )
+        known = self.__dict__.get("_named", ())
+        other = not hasattr(np.ndarray, name) and self.__dict__.get("_asked") is not None
+        if name in known or (other and not name.startswith("_")):
+            return self[name]
+        return super().__getattr__(name)

@@ -56,19 +56,20 @@ def _log_to_nothing(module: Any) -> None:
 
     for name, kind in vars(module).items():
         if name.endswith("Logger") and isinstance(kind, type) and kind is not base:
-            _wait_for_its_package(kind, silent)
+            _wait_for_its_package(kind, silent, base)
 
 
-def _wait_for_its_package(kind: Any, silent: Any) -> None:
+def _wait_for_its_package(kind: Any, silent: Any, base: Any) -> None:
     """A logger of this class stays one, and logs nothing, where the package it needs is missing."""
     original = kind.__init__
+    parts = {k: v for one in (base, silent) for k, v in vars(one).items() if k[:2] != "__"}
 
     @wraps(original)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         try:
             original(self, *args, **kwargs)
         except ModuleNotFoundError:
-            self.__class__ = type(kind.__name__, (silent, type(self)), {})
+            self.__class__ = type(kind.__name__, (silent, type(self)), parts)
             vars(self).update(vars(silent()))
 
     kind.__init__ = init

@@ -13,12 +13,17 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
+from .. import frames
 from .answers import Answers
-from .asking import unpacked
+from .asking import bound_to, unpacked
 from .finding import Report, when_imported
 from .made_up import MadeUpBytes, asked_by_user, is_made_up, is_missing, made_up, name_of
 from .noise import noise
+from .sources import says
+
+WIDTH, CLASSES = 8, 10  # of a model in a file
 
 
 def install(report: Report) -> None:
@@ -31,6 +36,11 @@ def install(report: Report) -> None:
     def loading(file: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(file, MadeUpBytes) or (is_missing(file) and asked_by_user()):
             name = name_of(file)
+            caller = frames.user_frame(sys._getframe(1))
+            bound = bound_to(caller) if caller is not None else ""
+            if bound and says(rf"\b{bound}\.(?:eval|train|parameters)\("):
+                made_up(name, "a small model")
+                return Loaded()
             made_up(name, "noise, as a tensor or as a state,")
             return State(name=Path(name).name)
         return load(file, *args, **kwargs)
@@ -61,6 +71,21 @@ class Values(np.ndarray):
 
     def __call__(self) -> list[Any]:
         return []
+
+
+class Loaded(nn.Module):
+    """A whole model in a file: scores that depend on all that it is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(0)
+        weights = (torch.randn(WIDTH, n, generator=generator) / WIDTH for n in (WIDTH, CLASSES))
+        self.inner, self.outer = map(nn.Parameter, weights)
+
+    def forward(self, images: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        rows = images.flatten(1) if images.dim() > 1 else images[None]
+        parts = [part.mean(1) for part in rows.to(self.inner.dtype).tensor_split(WIDTH, 1)]
+        return torch.tanh(torch.stack(parts, 1) @ self.inner) @ self.outer
 
 
 class State(Answers):

@@ -45,7 +45,8 @@ class Rows:
         if isinstance(names, str):
             return frame[names][rows]
         if isinstance(rows, int | np.integer):
-            return Row({name: frame[name].values[rows] for name in names})
+            asked = (lambda name: frame[name].values[rows]) if frame._open else None
+            return Row({name: frame[name].values[rows] for name in names}, asked)
         return DataFrame({name: frame[name].values[rows] for name in names})
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -81,7 +81,7 @@ def _dense(inputs: int, outputs: int) -> list[nn.Module]:
 
 
 def small(classes: int = 1000) -> Plain:
-    """Any other network with `features` and a `classifier`."""
+    """A network with `features` and a `classifier`."""
     features = nn.Sequential(
         nn.Conv2d(3, 16, 3, stride=2, padding=1),
         nn.BatchNorm2d(16),
@@ -104,17 +104,28 @@ class Segmenter(nn.Module):
         return {"out": self.classifier(torch.relu(self.backbone(images)))}
 
 
+_WITH_FEATURES = (
+    "alexnet",
+    "convnext",
+    "densenet",
+    "efficientnet",
+    "mnasnet",
+    "mobilenet",
+    "squeeze",
+)
+
+
 def classifier(name: str, *args: Any, num_classes: int = 1000, **kwargs: Any) -> Any:
-    """A network of this name's make."""
-    if name.startswith(("resnet", "resnext", "wide_resnet", "googlenet", "inception", "shuffle")):
-        return ResNet(num_classes, 512 if name in ("resnet18", "resnet34") else 2048)
+    """A network of this name's make; of a name that is not known, the most usual one."""
     if name.removesuffix("_bn") in _VGG:
         return vgg(name, num_classes)
     if name.startswith(("deeplab", "fcn", "lraspp")):
         return Segmenter(num_classes)
     if "rcnn" in name or "retinanet" in name or name.startswith("get_"):
         return nothing("torchvision")
-    return small(num_classes)
+    if name.startswith(_WITH_FEATURES):
+        return small(num_classes)
+    return ResNet(num_classes, 512 if name in ("resnet18", "resnet34") else 2048)
 
 
 _NAMES = (

@@ -76,6 +76,15 @@ def of_equations(args: tuple[Any, ...], rows: int) -> Wishes:
             yield path, [rows]
 
 
+def of_truths(args: tuple[Any, ...], message: str) -> Iterator[tuple[str, str]]:
+    """What is joined and turned over like truth values, or masks, is a mask."""
+    if re.search(r"bitwise_\w+. not implemented for 'Float'|[Bb]oolean(?: masks|-type)", message):
+        for tensor in reversed(list(flat(args))):
+            path = origin(tensor) or came_of(tensor)
+            if path and tensor.is_floating_point():
+                yield path, "mask"
+
+
 def of_masks(function: str, args: tuple[Any, ...]) -> Wishes:
     """A mask in an index has the sizes of the dimensions that it chooses from: all those left."""
     if function not in ("__getitem__", "__setitem__") or not isinstance(args[0], torch.Tensor):

@@ -55,6 +55,7 @@ USUAL = {
     "xrange": "builtins:range",
     "unicode": "builtins:str",
     "Path": "pathlib:Path",
+    "Image": "PIL.Image",
     "SummaryWriter": "torch.utils.tensorboard:SummaryWriter",
     "train_test_split": "sklearn.model_selection:train_test_split",
     "KFold": "sklearn.model_selection:KFold",

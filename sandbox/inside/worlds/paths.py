@@ -45,6 +45,8 @@ class Paths(ast.NodeVisitor):
                 if inner is None or attr == "data":
                     return inner
                 return self._aliased(f"{inner}.{attr}")
+            case ast.Subscript(value=value, slice=ast.Slice()):
+                return self.path(value)  # a part of several is as all of them
             case ast.Subscript(value=value, slice=key):
                 inner = self.path(value)
                 return None if inner is None else self._aliased(inner + item(key))

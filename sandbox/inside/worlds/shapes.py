@@ -26,6 +26,7 @@ from .fitting import (
     of_scalars,
     of_single,
     of_small,
+    of_truths,
 )
 from .functions import Wished, asked_of, ints, of_products
 from .here import Here
@@ -36,10 +37,11 @@ from .taking_apart import of_parts_taken, scopes
 from .things import Thing
 
 RANK = 6  # videos, in batches of sequences
-_FEWER = re.compile(  # so many were wanted, so many were there
+_FEWER = re.compile(  # more were wanted than were there
     r"not enough values to unpack \(expected (\d+), got (\d+)\)"
     r"|[Ee]xpected (?:input )?(?:to be )?(\d)D.*got (?:input of size: )?\(?(\d)"
     r"|at least (\d)D tensors, .*got: (\d)D"
+    r"|input\.dim\(\) = (\d) is not equal to len\(dims\) = (\d)"
 )
 _FACTOR = re.compile(r"advantage|reward|return|delta|target|weight|coef|\[\]\[[1-9]\]")
 _EXPANDED = r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
@@ -91,6 +93,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     yield from asked_by(inner)
     yield from asked_of(failure.function, failure.args)
     yield from of_products(failure.args, message)
+    yield from of_truths(failure.args, message)
     yield from of_masks(failure.function, failure.args)
     yield from of_listed(inner, message)
     yield from _of_indices(failure, message, made)
@@ -187,12 +190,17 @@ def _of_ranks(
         several = [n for one in failure.args if isinstance(one, tuple | list) for n in ints(one)]
         more = max([got, *several]) - high if got >= 0 else -got - high - 1
     elif found := re.search(_FEWER, message):
-        wanted, got = [int(number) for number in found.groups() if number]
+        got, wanted = sorted(int(number) for number in found.groups() if number)
         more = wanted - got
     elif re.search(_TOO_FEW, message):
         more = 1
     if not 0 < more < 5:
         return
+    for tensor in flat(failure.args) if not made else ():
+        path = came_of(tensor)
+        shape = shape_of(path) if path else []
+        if path and len(shape) > 1:  # what has passed a layer keeps the size that this wants
+            yield path, [*shape[:-1], *[8] * more, shape[-1]]
     candidates = made or list(_held(failure.error.__traceback__))
     for path, tensor in candidates:
         own = list(map(int, tensor.shape))

@@ -20,6 +20,7 @@ _WORDS = {
     "weights": "two small parameters were put in its place",
     "loss": "it was taken for a loss of the models in sight",
     "tensor": "a tensor of shape {shape} was put in its place",
+    "mask": "a mask of shape {shape} was put in its place",
     "leaf": "a tensor of shape {shape} that requires grad was put in its place",
     "result": "a tensor of shape {shape} that the models in sight make was put in its place",
     "batches": "eight batches were put in its place",

@@ -148,6 +148,9 @@ class World:
         leaf = self.plan.data == "leaf" or "grad" in self.use(path).asked
         return made.requires_grad_(leaf and made.is_floating_point())
 
+    def _mask(self, path: str) -> torch.Tensor:
+        return marked(self.tensors.fresh(path) > 0.2, path)
+
     def _batches(self, path: str) -> Batches:
         return Batches(path, [self.make(f"{path}[]") for _ in range(PASSES)])
 
