@@ -14,10 +14,10 @@ from torch import nn
 class Agent(nn.Module):
     def __init__(self):
         super().__init__()
-        self.body, self.head, self.seen = nn.Linear(3, 4), nn.Linear(4, 1), []
+        self.shift, self.head, self.seen = nn.Parameter(torch.zeros(3)), nn.Linear(3, 1), []
 
     def encode(self, x):
-        return self.body(x).tanh()
+        return (x + self.shift).tanh()
 
     def forward(self, x):
         z = self.encode(x)
@@ -41,9 +41,11 @@ for step in range(4):
     [
         ("pass", "pass", True),
         ("x = x * 0", "pass", False),
+        ("x.zero_()", "pass", False),
         ("pass", "print(agent.seen[-1].mean())", False),
+        ("pass", "hidden = agent.seen; print(hidden[-1].mean())", False),
     ],
-    ids=["as it is", "its input means something else", "read elsewhere"],
+    ids=["as it is", "another input", "written into", "read elsewhere", "by another name"],
 )
 async def test_inputs_are_kept_where_encodings_were(
     between: str, after: str, offered: bool

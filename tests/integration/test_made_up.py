@@ -48,6 +48,14 @@ for wave in waves.split(4):
     smooth.square().sum().backward()
     optimizer.step()
 """
+A_MODEL = """\
+import torch
+net = torch.load("runs/best.pt", map_location="cpu")
+net.eval()
+image = torch.rand(3, 16, 16, requires_grad=True).unsqueeze(0)
+net(image).max().backward()
+print(image.grad.sign())
+"""
 UNCLEARED = """\
 descent = torch.optim.SGD(ranker.parameters(), lr=0.05)
 for query, found in log:
@@ -282,6 +290,12 @@ async def test_a_missing_file_is_a_tensor_where_one_is_wanted() -> None:
     assert found.causes[0].pattern == "recurrent-state"
     assert found.run is not None
     assert found.run.status == "reproduced"
+
+
+async def test_a_missing_file_is_a_model_where_one_is_wanted() -> None:
+    found = await asked(A_MODEL)
+    assert (found.causes[0].pattern, found.causes[0].location.line) == ("nonleaf-grad", 4)
+    assert found.patches[0].verification.status == "passed"
 
 
 async def test_a_clean_run_on_what_was_made_up_is_told_as_one() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from sandbox.inside.standins import Finder, matplotlib, tensorboard, tqdm, wandb
+from sandbox.inside.standins import Finder, matplotlib, pandas, tensorboard, tqdm, wandb
 from sandbox.inside.standins.nothing import Nothing
 
 
@@ -116,3 +116,13 @@ def test_nothing_is_empty_false_and_goes_on() -> None:
     assert list(nothing) == []
     assert not nothing
     assert isinstance(nothing.any.thing["at"].all(1, b=2), Nothing)
+
+
+def test_a_row_of_a_table_that_was_made_up_has_every_column() -> None:
+    table = pandas.DataFrame.made_up("marks.parquet")
+    row: Any = table.iloc[2]
+    assert row.weight == row["weight"] == table["weight"].values[2]
+    known = pandas.DataFrame({"weight": [1.0, 2.0]}).iloc[1]
+    assert known.weight == 2.0
+    with pytest.raises(AttributeError):
+        _ = known.height
