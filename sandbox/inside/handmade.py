@@ -78,7 +78,8 @@ class HandSteps(Observer):
 
     def after(self, call: Call) -> None:
         """Read what the call gave; what `autograd.grad` gives is used at once."""
-        if self._steps.made or call.n > CALLS or call.create_graph:
+        walks_again = call.create_graph and call.kind == "backward"
+        if self._steps.made or call.n > CALLS or walks_again:
             return
         leaves = {id(leaf.variable): leaf.variable for _, leaf in call.walk.leaves}
         received = self._parameters.meet(list(leaves.values()), call.frame)
