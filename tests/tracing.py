@@ -14,6 +14,12 @@ from typing import Any
 from sandbox.collect import read_trace
 from sandbox.records import Trace
 
+HEAD = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+"""
+
 _SERVER = """
 import json, os, sys
 from sandbox.inside.main import run_job
@@ -81,3 +87,10 @@ class Tracing:
     def close(self) -> None:
         """End the warm process."""
         self._process.communicate()
+
+
+def silent_kinds(traced: Tracing, script: str) -> list[str]:
+    """The silent faults that a script behind the usual head shows without a doubt."""
+    result = traced(HEAD + script)
+    assert result.code == 0, result.stderr
+    return [fault.kind for fault in result.trace.silent if not fault.doubtful]
