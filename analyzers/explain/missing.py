@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Literal
 
 from analyzers.certainty import Certainty
@@ -75,32 +77,31 @@ def _without_gradient(evidence: MissingGraph, project: Project) -> Kind:
     read = {spelled(n.value) for n in nodes if isinstance(n, ast.Attribute) and n.attr == "grad"}
     if not read:
         return "detached"
-    computed = any(_is_computed(name, project) for name in read if not _is_weight(name))
-    return "nonleaf" if computed else "unused"
+    made = _made(project)
+    asked = {name.removesuffix(".requires_grad") for name in made if name.endswith("requires_grad")}
+    for module in project.modules.values():
+        asked |= owners(module.tree, "requires_grad_", "retain_grad")
+    names = [name for name in read - asked if not _is_weight(name)]
+    return "nonleaf" if any(_is_computed(made.get(name, ())) for name in names) else "unused"
 
 
-def _is_computed(name: str, project: Project) -> bool:
-    """Whether a name gets the result of an operation, or what a hook is given, of which nothing
-    asks for a gradient."""
-    pairs = [
-        (target, value, module.scope_of(statement))
-        for module, statement in project.each(ast.Assign)
-        for target, value in assigned_pairs(statement)
-    ]
-    given = [(value, scope) for target, value, scope in pairs if spelled(target) == name]
-    flagged = any(spelled(target) == f"{name}.requires_grad" for target, _, _ in pairs)
-    if flagged or name in _asked(project) or any(makes_leaf(value) for value, _ in given):
+Made = tuple[ast.expr, Scope]
+
+
+def _made(project: Project) -> dict[str, list[Made]]:
+    """What the names of a project are given, and in which function."""
+    made = defaultdict(list)
+    for module, statement in project.each(ast.Assign):
+        for target, value in assigned_pairs(statement):
+            made[spelled(target)].append((value, module.scope_of(statement)))
+    return dict(made)
+
+
+def _is_computed(given: Sequence[Made]) -> bool:
+    """Whether a name gets the result of an operation, or what a hook is given, and no leaf."""
+    if any(makes_leaf(value) for value, _ in given):
         return False
     return any(_is_result(value) or _is_given(value, scope) for value, scope in given)
-
-
-def _asked(project: Project) -> set[str]:
-    """What a method asks a gradient for."""
-    return {
-        name
-        for module in project.modules.values()
-        for name in owners(module.tree, "requires_grad_", "retain_grad")
-    }
 
 
 def _is_result(value: ast.expr) -> bool:

@@ -52,6 +52,7 @@ class Faults:
         self._met = self._met or {_signature(self.first)}
         found: list[Behind] = []
         room, met = MAX_CANDIDATES, set(self._met)
+        tried = [trial.candidate.files for trial in trials]
         for trial in trials:
             evidence = self._new_in(trial, met)
             shown = await self._shown_by(trial) if evidence and room else ()
@@ -61,9 +62,11 @@ class Faults:
             candidates = [c for c in candidates_of(causes) if not c.last_resort][:room]
             if candidates:
                 alone = await self._sparing(trial.candidate, shown)
+                alone = [one for one in alone if one.files not in tried]
+                tried += [one.files for one in alone]
                 both = [_on_top(trial.candidate, c) for c in candidates]
                 found.append(Behind(causes, [*alone, *both]))
-                room -= len(candidates)
+                room -= len(candidates) + len(alone)
                 self._met.add(_signature(evidence[0]))
         return found
 

@@ -116,8 +116,10 @@ def stopped_short(mended: Mended, sent: Mapping[str, str]) -> Mapping[str, str] 
 def _on_a_line_of(sent: Mapping[str, str], raised: Raised | None) -> bool:
     """Whether the innermost line of a text that raised an error is one that was sent."""
     frames = [frame for frame in raised.frames if frame.file in sent] if raised is not None else []
-    lines = {line.strip() for text in sent.values() for line in text.splitlines()}
-    return not frames or frames[-1].code.strip() in lines
+    if not frames:
+        return True
+    lines = {line.strip() for line in sent[frames[-1].file].splitlines()}
+    return bool(frames[-1].code.strip()) and frames[-1].code.strip() in lines
 
 
 def _told_of(behind: Sequence[Behind], passed: Sequence[Candidate]) -> list[Explained]:

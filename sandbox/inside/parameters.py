@@ -31,9 +31,9 @@ class Known:
     renewals: int = 0  # how often another tensor took its place
     fed_from: int = 0  # steps of optimizers before the first of these calls
     fed_until: int = -1  # and before the last
-    stood: tuple[float, float] | None = None  # values as they were last, where no optimizer has it
-    moved: bool = False  # and whether they were others before
-    looks: int = 0
+    stood: tuple[float, float] | None = None  # values as they were first, where no optimizer has it
+    moved: bool = False  # and whether they were others later
+    beside: bool = False  # an optimizer has another of its name, which the script still names
     unmoved: int | None = None  # its place, where it stays as it begins
     read: bool = False  # the script has asked for its gradient, as far as that is watched
     numbers: list[int] = field(default_factory=list)  # what left numbers, that it is behind
@@ -66,11 +66,16 @@ class Known:
         if not self.receipts:
             self.fed_from = steps
         self.receipts, self.fed_until = self.receipts + 1, steps
-        tensor = self.tensor() if self.optimizer is None and self.looks < MOST else None
+        if self.receipts <= MOST or self.receipts & (self.receipts - 1) == 0:
+            self.look()
+
+    def look(self) -> None:
+        """Note whether its values are others than at first, where no optimizer has it."""
+        tensor = self.tensor() if self.optimizer is None and not self.moved else None
         if tensor is not None:
-            now, self.looks = values_of(tensor), self.looks + 1
-            self.moved |= self.stood not in (None, now)
-            self.stood = now
+            now = values_of(tensor)
+            self.moved = self.stood not in (None, now)
+            self.stood = self.stood or now
 
     def record(self) -> Json:
         tensor = self.tensor()
@@ -110,8 +115,9 @@ class Parameters:
         if len(met) < len(tensors):
             strangers = {id(t): t for t in tensors if self.find(t) is None}
             names = names_of(strangers, frame)
+            beside = self._named_beside(set(names.values()), frame) if optimizer is None else set()
             for key, tensor in strangers.items():
-                self._admit(tensor, names.get(key, ""))
+                self._admit(tensor, names.get(key, ""), beside)
             met = self._known(tensors)
         for known in met if optimizer is not None else []:
             if known.optimizer is None:
@@ -128,7 +134,14 @@ class Parameters:
                 met.append(known)
         return met
 
-    def _admit(self, tensor: torch.Tensor, name: str) -> None:
+    def _named_beside(self, names: set[str], frame: FrameType | None) -> set[str]:
+        """Those of the names whose parameter in an optimizer the script still has."""
+        held = [k for k in self.known if k.optimizer is not None and k.name in names]
+        tensors = {id(t): t for known in held if (t := known.tensor()) is not None}
+        found = names_of(tensors, frame) if tensors else {}
+        return {known.name for known in held if id(known.tensor()) in found}
+
+    def _admit(self, tensor: torch.Tensor, name: str, beside: set[str]) -> None:
         """Number a tensor, or let it take the place of one that had its name and shape."""
         shape = [] if is_lazy(tensor) else [int(n) for n in tensor.shape][:16]
         for known in self.known if name else []:
@@ -139,6 +152,7 @@ class Parameters:
                 return
         if len(self.known) < LIMIT:
             known = Known(len(self.known), weakref.ref(tensor), shape, name)
+            known.beside = name in beside
             self.known.append(known)
             self._by_tensor[id(tensor)] = known
             self._news[known.id] = known

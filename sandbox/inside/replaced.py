@@ -47,7 +47,8 @@ def _learning(known: Iterable[Known]) -> Iterator[Known]:
     for one in known:
         anew = 4 * one.renewals >= one.receipts
         if one.optimizer is None and one.receipts >= GROWTH and one.name:
-            if not (anew or one.moved):
+            one.look()
+            if not (anew or one.moved or one.beside):
                 yield one
 
 

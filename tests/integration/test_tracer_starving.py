@@ -545,3 +545,59 @@ def test_a_name_that_is_used_again_behind_the_steps_stands_for_nothing(
     starved = [fault for fault in run.trace.silent if fault.kind == "unfed-parameters"]
     assert len(starved) == 1
     assert starved[0].instead == []
+
+
+TWO_OF_A_NAME = """\
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.warm, self.head = nn.Linear(3, 4), nn.Linear(4, 4), nn.Linear(4, 1)
+    def forward(self, x, warm=True):
+        h = self.body(x)
+        return self.head(self.warm(h) if warm else h)
+def attack(model, x):
+    delta = torch.zeros_like(x, requires_grad=True)
+    model(x + delta).pow(2).mean().backward()
+    return x + 0.1 * delta.grad.sign()
+def train(model, surrogate, x, y):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for step in range(20):
+        z = attack(surrogate, x) if step >= 5 else x
+        loss = (model(z, warm=step < 5) - y).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+train(Net(), Net(), torch.randn(8, 3), torch.randn(8, 1))
+"""
+STEPPED_SELDOM = """\
+import torch
+from torch import nn
+net = nn.ModuleDict({"a": nn.Linear(3, 3), "b": nn.Linear(3, 1)})
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+for _ in range(5):
+    optimizer.zero_grad()
+    (net.b(net.a(x)) - y).pow(2).mean().backward()
+    optimizer.step()
+net.a = nn.Linear(3, 3)
+for turn in range(1, 201):
+    net.b.zero_grad()
+    ((net.b(net.a(x)) - y).pow(2).mean() / 50).backward()
+    optimizer.step()
+    if turn % 50 == 0:
+        with torch.no_grad():
+            for p in net.a.parameters():
+                p -= 0.05 * p.grad
+                p.grad = None
+"""
+
+
+@pytest.mark.parametrize("script", [TWO_OF_A_NAME, STEPPED_SELDOM], ids=["beside", "seldom"])
+def test_what_the_script_still_has_or_moves_itself_is_not_replaced(
+    traced: Tracing, script: str
+) -> None:
+    run = traced(script)
+    assert run.code == 0, run.stderr
+    assert [fault.kind for fault in run.trace.silent if fault.instead] == []

@@ -9,8 +9,10 @@ from textwrap import dedent
 import pytest
 
 from analyzers.evidence import Place, SilentFault
+from analyzers.explain.moving import Target
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
+from analyzers.repair.cut.constants import constant
 from analyzers.repair.reconnect.expecting import in_expectation
 from analyzers.repair.reconnect.freezing import frozen_whole
 from analyzers.repair.reconnect.gradless import cleared_if_there
@@ -180,6 +182,7 @@ def test_a_freezing_loop_is_a_cause_where_all_is_frozen(behind: str, at_line: in
         ("scaler.step(self.opt)", "self.opt"),
         ("self.precision.step(opt)", "opt"),
         ("self.precision.step(adam)", "adam"),
+        ("scale_opt.step(again)", "scale_opt"),
     ],
 )
 def test_what_is_stepped_is_an_optimizer(step: str, name: str) -> None:
@@ -214,3 +217,24 @@ def test_gradients_are_cleared_where_there_are_any() -> None:
     )
     elsewhere, _ = at("w.zero_()\n", "w.")
     assert not [*cleared_if_there(elsewhere)]
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        ("target = r + g * net(s).mean()", "target = (r + g * net(s).mean()).detach()"),
+        ("logits, target = net(s), r + g * net(s).mean()",
+         "logits, target = net(s), (r + g * net(s).mean()).detach()"),
+        ("target, best = bellman(net, s)", "with torch.no_grad():; target, best = bellman(net, s)"),
+        ("logits, target = both(net, s)", "loss = mse(q, target.detach()) + entropy(logits, a)"),
+    ],
+)  # fmt: skip
+def test_a_target_is_made_a_constant_where_only_it_is_made(made: str, text: str) -> None:
+    loss = "mse(q, target)" + (" + entropy(logits, a)" if "logits" in made else "")
+    where, project = at(f"import torch\n{made}\nloss = {loss}\nloss.backward()\n", "loss = ")
+    statement = next(
+        n for _, n in project.each(ast.Assign) if "target" in ast.unparse(n.targets[0])
+    )
+    call = next(n for _, n in project.each(ast.Call) if ast.unparse(n.func) == "mse")
+    first, *_ = written(where, constant(Target(where, call.args[1], statement)))
+    assert first == text

@@ -23,10 +23,10 @@ from analyzers.repair.cut.cutting import Cutting, kind_carried
 from analyzers.repair.cut.detaching import TORCH, idiom_for
 from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
 from analyzers.repair.sites.uses import uses
-from analyzers.source.calls import steps
+from analyzers.source.calls import calls_named, steps
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, statements_of, value_of, walk_scope
+from analyzers.source.flow import WALKS, bindings, statements_of, value_of, walk_scope, walked
 from analyzers.source.project import Module, spelled
 from analyzers.source.reads import attributes_loaded, names_loaded
 from analyzers.source.targets import assigned_pairs
@@ -104,19 +104,30 @@ def _weighs_log_probability(story: Story) -> bool:
 def constant(target: Target) -> Iterator[Proposal]:
     """A loss's target without its graph: where it is made, else where it is given."""
     editor = target.where.editor
-    match target.made:
-        case ast.Assign(targets=[ast.Tuple()]):  # one of several that are made together
-            edit = wrapped(editor, [target.made], no_grad_header(target.where.module))
-            title = f"Make `{target.name}` without a graph"
-            if edit is not None:
-                yield Proposal("no-grad-at-definition", title, (edit,), _FOR_LOSS, 0)
-        case ast.Assign(targets=[_], value=value):
-            edit = TORCH.at(editor, value)
+    if target.made is not None:
+        pairs = assigned_pairs(target.made)
+        value = next((v for one, v in pairs if spelled(one) == target.name), None)
+        if value is not None:
             title = f"Detach `{target.name}` where it is made"
-            yield Proposal("detach-target", title, (edit,), _FOR_LOSS, 0)
+            yield Proposal("detach-target", title, (TORCH.at(editor, value),), _FOR_LOSS, 0)
+        elif (edit := _made_apart(target)) is not None:
+            title = f"Make `{target.name}` without a graph"
+            yield Proposal("no-grad-at-definition", title, (edit,), _FOR_LOSS, 0)
     edit = TORCH.at(editor, target.given)
     title = f"Give the loss a detached `{editor.text_of(target.given)}`"
     yield Proposal("detach-target", title, (edit,), _FOR_LOSS, 1)
+
+
+def _made_apart(target: Target) -> Edit | None:
+    """A call that gives several under `no_grad`, where no walk is made of the others."""
+    made, scope = target.made, target.where.scope
+    if made is None or not isinstance(made.value, ast.Call):
+        return None
+    roots = map(walked, calls_named(scope, *WALKS))
+    fed = {name for root in roots if root is not None for name in made_of(scope, root)}
+    if fed & (set(bindings(made)) - {target.name}):
+        return None
+    return wrapped(target.where.editor, [made], no_grad_header(target.where.module))
 
 
 def detach_at_use(story: Story, rank: int = 0) -> Iterator[Proposal]:

@@ -56,25 +56,26 @@ def _making(where: Spot) -> ast.Call | None:
 
 
 def _written_into(project: Project, fault: SilentFault) -> Iterator[Proposal]:
-    """`self.w = nn.Parameter(new)` behind the constructor, written into the tensor that is held."""
+    """`self.w = nn.Parameter(new)` behind the constructor of the one class that says so, written
+    into the tensor that is held."""
     attributes = {name.rpartition(".")[2] for name in fault.instead if name in fault.params}
-    for module in project.modules.values():
-        editor, edits, told = Editor(module), list[Edit](), list[str]()
-        for statement in walk(module.tree):
-            match statement:
-                case ast.Assign(
-                    targets=[ast.Attribute(attr=attr) as target],
-                    value=ast.Call(args=[given, *_]) as made,
-                ) if attr in attributes and called_name(made) == "Parameter":
-                    function = module.scope_of(statement)
-                    if getattr(function, "name", "") != "__init__":
-                        data = ".data" if recorded(module, statement) else ""
-                        text = f"{spelled(target)}{data}.copy_({editor.text_of(given)})"
-                        edits.append(editor.replace(statement, text))
-                        told.append(spelled(target))
-        if edits:
-            title = f"Write into {said(told)}, which an optimizer holds"
-            yield Proposal("written-into", title, tuple(edits), "", 0)
+    edits, told, owners = list[Edit](), list[str](), set[ast.ClassDef | None]()
+    for module, statement in project.each(ast.Assign):
+        function = getattr(module.scope_of(statement), "name", "__init__")
+        match statement:
+            case ast.Assign(
+                targets=[ast.Attribute(attr=attr) as target],
+                value=ast.Call(args=[given], keywords=[]) as made,
+            ) if attr in attributes and called_name(made) == "Parameter":
+                if function != "__init__" and not isinstance(given, ast.Starred):
+                    data, editor = ".data" if recorded(module, statement) else "", Editor(module)
+                    text = f"{spelled(target)}{data}.copy_({editor.text_of(given)})"
+                    edits.append(editor.replace(statement, text))
+                    told.append(spelled(target))
+                    owners.add(module.class_of(statement))
+    if len(owners) == 1:
+        title = f"Write into {said(told)}, which an optimizer holds"
+        yield Proposal("written-into", title, tuple(edits), "", 0)
 
 
 def _made_behind(where: Spot, project: Project, fault: SilentFault) -> Iterator[Proposal]:
@@ -158,6 +159,7 @@ def _added(where: Spot, project: Project, fault: SilentFault) -> Iterator[Propos
     for end in range(len(parts), 1, -1):
         owner, part = ".".join(parts[: end - 1]), ".".join(parts[:end])
         calls = [*_giving(project, owner, parts[end - 1])] if names else []
+        calls = [(m, s) for m, s in calls if not _is_ahead(m, s, where)]
         edits = []
         for module, statement in calls:
             if _sees(module, statement, where, names[0]):
@@ -183,6 +185,13 @@ def _giving(project: Project, owner: str, attribute: str) -> Iterator[tuple[Modu
             case ast.Call(func=ast.Attribute(value=called, attr=method)):
                 if method in methods and spelled(called) == owner:
                     yield module, statement
+
+
+def _is_ahead(module: Module, statement: ast.stmt, where: Spot) -> bool:
+    """Whether a statement only runs ahead of another one of its function."""
+    alike = module.scope_of(statement) is where.scope
+    again = where.module.loops_around(where.statement)
+    return alike and statement.lineno < where.statement.lineno and not again
 
 
 def _sees(module: Module, statement: ast.stmt, where: Spot, name: str) -> bool:

@@ -35,7 +35,8 @@ def _stepped(module: Module, node: ast.AST) -> list[str]:
     for call in steps(node):
         assert isinstance(call.func, ast.Attribute)
         owner, given = spelled(call.func.value), [spelled(a) for a in call.args if is_dotted(a)]
-        takes = "scal" in owner.lower() or any(_is_optimizer(module, name) for name in given)
+        scales = "scaler" in owner.lower() and not _is_optimizer(module, owner)
+        takes = scales or any(_is_optimizer(module, name) for name in given)
         found.append(given[0] if given and takes else owner)
     return found
 

@@ -18,7 +18,6 @@ _NAMING = re.compile(
     r"|method|norm|backend|precision|host|url|user|project|entity|tag|text|prompt|message|format"
     r"|key|group|title|device|policy|target|column|manifest|id$"
 )
-_STATES = (".pt", ".pth", ".ckpt")
 
 
 class Answers(Config):
@@ -48,10 +47,11 @@ class Answers(Config):
         return self[name]
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """What may be missing is there, but for a state to go on from."""
-        if default is not None:
+        """What may be missing is there, but for a state that a line only asks for."""
+        if default is not None or key in dict.keys(self):
             return super().get(key, default)
-        return None if str(self[key]).endswith(_STATES) else self[key]
+        resumed = re.fullmatch(r"(?:.*_)?resume(?:_.*)?", str(key))
+        return None if resumed else self[key]
 
     def __contains__(self, key: Any) -> bool:
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import torch
@@ -83,6 +84,7 @@ class Images(Dataset[Any]):
         return image, target
 
 
+@cache
 def dataset(kind: str) -> type[Images]:
     """The class of this name."""
     return type(kind, (Images,), {"kind": kind})

@@ -60,12 +60,13 @@ class Building:
 
     def own_function(self, path: str) -> Any:
         """The one function of the text that nothing calls, and that takes what each call of a name
-        which the text does not bind gives; None for others, and for what calls it itself."""
+        which the text does not bind gives, several values and some by their names; None for others,
+        and for what calls it itself."""
         calls = self._world.use(path).called
         if not path.isidentifier() or not calls or not all(map(_is_plain, calls)):
             return None
-        idle = (n for n in self._idle.values() if not any(c in calls for c in ast.walk(n)))
-        fitting = [node.name for node in idle if all(_fits(node, call) for call in calls)]
+        fits = (n for n in self._idle.values() if all(_fits(n, call) for call in calls))
+        fitting = [node.name for node in fits if not any(c in calls for c in ast.walk(node))]
         found = vars(sys.modules["__main__"]).get(fitting[0]) if len(fitting) == 1 else None
         if found is not None:
             told = f"`{path}` is not in the text: `{fitting[0]}`, which nothing calls, was taken."
@@ -216,7 +217,14 @@ def _fits(function: Definition, call: ast.Call) -> bool:
     known = {*names, *(one.arg for one in wanted.kwonlyargs)}
     given = len(call.args) + len(call.keywords)
     named = all(keyword.arg in known for keyword in call.keywords)
-    return named and len(names) - len(wanted.defaults) <= given <= len(known)
+    alike = _words(ast.unparse(call)) & _words(" ".join(known))
+    enough = max(len(names) - len(wanted.defaults), 2) <= given <= len(known)
+    return named and bool(alike) and enough
+
+
+def _words(text: str) -> set[str]:
+    """The words of names: `log` and `ell` of `log_ell`."""
+    return set(re.findall(r"[a-z]{2,}", text.lower()))
 
 
 def _is_alike(name: str, of_class: str) -> bool:

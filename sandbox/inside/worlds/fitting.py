@@ -54,7 +54,7 @@ def of_flattened(args: tuple[Any, ...], message: str) -> Wishes:
     found = re.search(r"\(\d+x(\d+) and (\d+)x", message)
     path = came_of(args[0]) if found and args and isinstance(args[0], torch.Tensor) else None
     shape = shape_of(path) if path else []
-    if found and path and shape:
+    if found and path and shape and int(found[1]):
         yield path, [*shape[:-1], max(round(shape[-1] * int(found[2]) / int(found[1])), 1)]
 
 

@@ -37,12 +37,12 @@ from .taking_apart import of_parts_taken, scopes
 from .things import Thing
 
 RANK = 6  # videos, in batches of sequences
-_FEWER = re.compile(  # more were wanted than were there
+_FEWER = re.compile(  # so many were wanted, so many were there
     r"not enough values to unpack \(expected (\d+), got (\d+)\)"
     r"|[Ee]xpected (?:input )?(?:to be )?(\d)D.*got (?:input of size: )?\(?(\d)"
     r"|at least (\d)D tensors, .*got: (\d)D"
-    r"|input\.dim\(\) = (\d) is not equal to len\(dims\) = (\d)"
 )
+_OF_AXES = r"input\.dim\(\) = (\d) is not equal to len\(dims\) = (\d)"
 _FACTOR = re.compile(r"advantage|reward|return|delta|target|weight|coef|\[\]\[[1-9]\]")
 _EXPANDED = r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
 _ONE_NUMBER = (
@@ -190,8 +190,10 @@ def _of_ranks(
         several = [n for one in failure.args if isinstance(one, tuple | list) for n in ints(one)]
         more = max([got, *several]) - high if got >= 0 else -got - high - 1
     elif found := re.search(_FEWER, message):
-        got, wanted = sorted(int(number) for number in found.groups() if number)
+        wanted, got = [int(number) for number in found.groups() if number]
         more = wanted - got
+    elif found := re.search(_OF_AXES, message):
+        more = int(found[2]) - int(found[1])
     elif re.search(_TOO_FEW, message):
         more = 1
     if not 0 < more < 5:
