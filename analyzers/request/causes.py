@@ -66,6 +66,7 @@ class Explained:
     reached_again_by: Happening | None
     explanation: str
     parameters: tuple[str, ...] = ()
+    silent: bool = False  # nothing was raised
     candidates: list[Candidate] = field(default_factory=list)
 
     @property

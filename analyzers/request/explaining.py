@@ -95,6 +95,7 @@ def _explained(match: Match, turn: int, project: Project) -> Explained:
         reached_again_by=reached,
         explanation=pattern.explain(match, project),
         parameters=evidence.params if isinstance(evidence, SilentFault) else (),
+        silent=isinstance(evidence, SilentFault),
         candidates=_candidates(match, turn, project),
     )
 

@@ -166,10 +166,13 @@ def _with(causes: list[Explained], further: list[Explained]) -> list[Explained]:
 
 def _led_by_winner(mended: Mended) -> list[Explained]:
     """The cause whose patch passed comes before surer ones whose patches failed, or passed as a
-    last resort only."""
+    last resort only; but what explains an error stays before a silent fault whose patch mends
+    both."""
     winner = next((t for t in mended.trials if t.status == "passed"), None)
     if winner is None or winner.candidate.last_resort:
         return mended.causes
     won = [c for c in mended.causes if c.pattern == winner.candidate.pattern]
     rest = [c for c in mended.causes if c.pattern != winner.candidate.pattern]
+    if won and won[0].silent and not mended.causes[0].silent:
+        return mended.causes
     return [*(replace(c, basis="mended") for c in won), *rest]
