@@ -116,6 +116,12 @@ def explain(match: Match, project: Project) -> str:
         )
     if isinstance(match.evidence, SilentFault) and match.location == match.evidence.taken:
         fed = match.evidence.instead
+        if not match.evidence.params:
+            return (
+                f"The optimizer that is made at {line(match.location, project)} was made before "
+                f"{some(fed)}. Gradients come to these, and no optimizer holds them: no step "
+                "changes them."
+            )
         return (
             f"The optimizer that is made at {line(match.location, project)} holds "
             f"{some(match.evidence.params)} as of that time, and no gradient comes there now. "

@@ -100,10 +100,10 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if not story.reuse.remade:
         yield from without_cache(story)
     yield from encoded_where_read(story)
-    constant = not story.reuse.remade or keeps_losses(story)
-    constant = constant or any(collected(story.reuse, project))
+    gathered = any(collected(story.reuse, project))
+    constant = not story.reuse.remade or keeps_losses(story) or gathered
     stored = -SECOND_CHOICE if constant else 0
-    if not story.same_pass and not story.bound_inside:
+    if not story.same_pass and (gathered or not story.bound_inside):
         yield from collected_without_graph(story, stored)
     observed = list(cuts(story.reuse, project, stored_first=True, stored=stored))
     yield from observed

@@ -15,6 +15,8 @@ from sandbox.records import Backward, Silent, Trace
 MIN_CALLS_PAST = 3  # backward calls past the failure that show a patch to run
 MIN_CALLS_TO_SEE_GROWTH = 5
 MAX_CHANGED_LINES = 40
+NEEDLESS = 3  # times the largest graph that is walked: what is kept alive beyond it
+SLACK = 20  # nodes
 
 
 def runs(result: RunResult, original: RunResult, held: RunResult | None = None) -> Check:
@@ -101,7 +103,18 @@ def bounded(candidate: Trace | None, reference: Trace | None = None) -> Check:
     if reference is not None and _growth(candidate) > 1.1 * _growth(reference):
         return Check(name="bounded", status="failed", detail=hoards(candidate))
     counts = ", ".join(str(r.nodes) for r in longest[-3:])
-    return Check(name="bounded", status="passed", detail=f"nodes per call: {counts}")
+    kept = needless(candidate)
+    beside = f"; {kept} are kept alive beside" if kept else ""
+    return Check(name="bounded", status="passed", detail=f"nodes per call: {counts}{beside}")
+
+
+def needless(trace: Trace | None) -> int:
+    """How many autograd nodes lists, attributes and records keep alive at most, where that is far
+    more than any one backward walks; 0 where it is not."""
+    records = trace.backwards if trace is not None else []
+    kept = max((r.kept for r in records if r.kept is not None), default=0)
+    walked = max((r.nodes for r in records), default=0)
+    return kept if kept > NEEDLESS * walked + SLACK else 0
 
 
 def hoards(trace: Trace) -> str:

@@ -51,6 +51,7 @@ def learns(
     foreign &= _received(candidate)  # what others left there is gone; its own may come to nothing
     lost -= foreign
     told = _told(original) | {p.name for p in reference.parameters if p.numbers}
+    told |= {name for r in (original.silent if original else ()) for name in r.instead}
     fed = {p for p, name in names.items() if name in told}
     if any(r.kind == "overwritten-gradient" for r in (original.silent if original else ())):
         fed |= _received(reference)  # what a walk gave may be lost before the step

@@ -37,6 +37,7 @@ class Trial:
     unsteady: str = ""
     strays: bool = False
     retains: bool = False
+    hoards: bool = False
     leaves: int = 0
     nodes: int = 0
     lines: int = 0
@@ -85,6 +86,7 @@ class Trial:
             self.measured.rank,
             self.strays,
             self.retains,
+            self.hoards,
             -self.leaves,
             self.lines if self.gradients == "same" else 0,
             self.candidate.rank,
@@ -95,7 +97,7 @@ class Trial:
     @property
     def settles(self) -> bool:
         """Whether nothing better need be looked for, unless it is shorter."""
-        at_best = (0, False, False, 0, 0, 0, False, False)
+        at_best = (0, False, False, 0, 0, 0, False, False, False)
         return self.status == "passed" and self.order[: len(at_best)] == at_best
 
 
@@ -153,6 +155,7 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
     trial.leaves = _leaves(trace or trial.run.trace, held.trace or original.run.trace)
     trial.nodes = _nodes(trace or trial.run.trace)
     trial.retains = _retains(trial.run) > _retains(original.run)
+    trial.hoards = checks.needless(trial.run.trace) > 0
     doubted = not outcome.silent_kinds(original.run).isdisjoint(OF_GRADIENTS)
     completed = original.failing_call if original.run.status == "raised" else 0
     measured = await _measured(original, own, trace)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 import torch
-from torch.nn.parameter import is_lazy
+from torch.nn.parameter import Parameter, is_lazy
 
+from .births import Births
 from .emitter import Emitter
 from .frames import Json, place
 from .holders import Search
@@ -34,6 +35,7 @@ class Known:
     stood: tuple[float, float] | None = None  # values as they were first, where no optimizer has it
     moved: bool = False  # and whether they were others later
     beside: bool = False  # an optimizer has another of its name, which the script still names
+    born: int = 0  # optimizers that were made before a module was given it
     unmoved: int | None = None  # its place, where it stays as it begins
     read: bool = False  # the script has asked for its gradient, as far as that is watched
     numbers: list[int] = field(default_factory=list)  # what left numbers, that it is behind
@@ -97,6 +99,7 @@ class Parameters:
 
     def __init__(self, emitter: Emitter) -> None:
         self._emitter = emitter
+        self._births = Births()
         self._by_tensor: dict[int, Known] = {}
         self._news: dict[int, Known] = {}
         self._groups: dict[frozenset[int], int] = {}
@@ -111,6 +114,8 @@ class Parameters:
         self, tensors: list[torch.Tensor], frame: FrameType | None, optimizer: int | None = None
     ) -> list[Known]:
         """The parameters that these tensors are; new ones are numbered, named, and told."""
+        if optimizer is not None:
+            self._births.made(optimizer, frame)
         met = self._known(tensors)
         if len(met) < len(tensors):
             strangers = {id(t): t for t in tensors if self.find(t) is None}
@@ -152,7 +157,7 @@ class Parameters:
                 return
         if len(self.known) < LIMIT:
             known = Known(len(self.known), weakref.ref(tensor), shape, name)
-            known.beside = name in beside
+            known.beside, known.born = name in beside, self._births.of(tensor)
             self.known.append(known)
             self._by_tensor[id(tensor)] = known
             self._news[known.id] = known
@@ -217,11 +222,15 @@ def values_of(tensor: torch.Tensor) -> tuple[float, float]:
 
 
 def names_of(tensors: dict[int, torch.Tensor], frame: FrameType | None) -> dict[int, str]:
-    """The shortest plain path from the user's names to each tensor, by its `id`."""
+    """The shortest plain path from the user's names to each tensor, by its `id`; to a parameter
+    that by its model, before what a loop over all of them has called it last."""
     found: dict[int, str] = {}
     search = Search(lambda t: id(t) in tensors, budget=20_000, depth=4, leaves=True)
     for name, tensor in search.around(frame):
-        found[id(tensor)] = simpler(found.get(id(tensor)), name.path)
+        known = found.get(id(tensor))
+        by_model = isinstance(tensor, Parameter)
+        if known is None or _effort(name.path, by_model) < _effort(known, by_model):
+            found[id(tensor)] = name.path
     return found
 
 
@@ -230,5 +239,5 @@ def simpler(known: str | None, path: str) -> str:
     return path if known is None or _effort(path) < _effort(known) else known
 
 
-def _effort(path: str) -> tuple[int, int]:
-    return path.count("["), len(path)
+def _effort(path: str, by_model: bool = False) -> tuple[int, bool, int]:
+    return path.count("["), by_model and "." not in path, len(path)

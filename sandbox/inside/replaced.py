@@ -26,6 +26,35 @@ def replaced(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
     return _told(old, [by_name[one.name] for one in old])
 
 
+def added(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
+    """Parameters that a model was given behind the optimizer of all that it had learnt with, which
+    get gradients like the others, and no step."""
+    told = dict[int, list[Known]]()
+    for one in _learning(known):
+        beside = [k for k in known if k.optimizer is not None and _model(k) == _model(one)]
+        owner = next((k.optimizer for k in beside if _learns_beside(k, one, stepped)), None)
+        if owner is not None:
+            told.setdefault(owner, []).append(one)
+    for owner, fed in told.items():
+        held = [k for k in known if k.optimizer == owner and k.taken]
+        found = _told(held, fed)
+        return {**found, "params": []} if found else {}
+    return {}
+
+
+def _learns_beside(held: Known, one: Known, stepped: Mapping[int, int]) -> bool:
+    """Whether the optimizer of one parameter was made before another came, and still steps it."""
+    assert held.optimizer is not None
+    steps = stepped.get(held.optimizer, 0) - one.fed_from
+    return one.born > held.optimizer and held.fed_until >= one.fed_from and steps >= GROWTH
+
+
+def _model(known: Known) -> str:
+    """The name of what a parameter is in."""
+    parts = known.name.split(".")
+    return ".".join(parts[: 2 if parts[0] == "self" else 1])
+
+
 def stands_for(
     known: Sequence[Known], starved: Sequence[Known], stepped: Mapping[int, int]
 ) -> Json:

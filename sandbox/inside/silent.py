@@ -19,7 +19,7 @@ from .growth import UNUSED, Growth
 from .holders import Search
 from .losses import LossLog
 from .parameters import Known, Parameters, values_of
-from .replaced import replaced, stands_for
+from .replaced import added, replaced, stands_for
 from .retained import Retained
 from .stamps import Clock, Stamps
 from .starving import Starving
@@ -203,8 +203,11 @@ class SilentWatch(Observer):
                     self._parameters.known, starved, self._stepped
                 )
             self._tell("unfed-parameters", **told)
-        elif told := replaced(self._parameters.known, self._stepped):
-            self._tell("unfed-parameters", figures=[float(len(told["params"]))], **told)
+        elif told := (
+            replaced(self._parameters.known, self._stepped)
+            or added(self._parameters.known, self._stepped)
+        ):
+            self._tell("unfed-parameters", figures=[float(len(told["instead"]))], **told)
         if not self._told and (growing := self._growth.doubted()) is not None:
             self._tell("growing-graph", detail=UNUSED, doubtful=True, **growing)
         if not self._told:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Set
 
 from analyzers.evidence import GraphReuse, Hop, Place
 from analyzers.explain.reuse.passing import frames, handed_down
-from analyzers.explain.spots import Spot, hops_at, root_of
+from analyzers.explain.spots import Spot, functions_calling, root_of, spot
 from analyzers.source.calls import calls_named
 from analyzers.source.detached import is_made_without
 from analyzers.source.flow import (
@@ -28,9 +28,10 @@ _COLLECTING = ("append", "appendleft")
 
 
 def collected(reuse: GraphReuse, project: Project) -> Iterator[tuple[str, Module, ast.expr]]:
-    """The lists of an object from which what is stored in it was put together, each with a value
-    that another of its methods appends: a rollout's `self.values.append(value)`."""
-    hop, where = next(hops_at(project, reuse.path, "bound"), (None, None))
+    """The lists of an object from which what is stored in it, or what it returns, was put
+    together, each with a value that another of its methods appends: a rollout's
+    `self.values.append(value)`."""
+    hop, where = next(_put_together(reuse, project), (None, None))
     owner = where.module.class_of(where.statement) if where is not None else None
     if hop is None or where is None or owner is None:
         return
@@ -43,18 +44,30 @@ def collected(reuse: GraphReuse, project: Project) -> Iterator[tuple[str, Module
                 yield name, where.module, call.args[-1]
 
 
+def _put_together(reuse: GraphReuse, project: Project) -> Iterator[tuple[Hop, Spot]]:
+    """Where the old value was first bound or returned."""
+    for hop in reuse.path:
+        if hop.how in ("bound", "returned") and (where := spot(project, hop.at)) is not None:
+            yield hop, where
+
+
 def _carrying(statement: ast.stmt, hop: Hop) -> Set[str]:
-    """What the statement reads for what the hop carries: of a dictionary, for those entries."""
+    """What the statement reads for what the hop carries: of a dictionary or a tuple, for those
+    entries."""
     match statement:
         case ast.Assign(value=ast.Dict() as value):
             parts = [part for key, part in keyed(value) if f"{hop.name}[{key!r}]" in hop.paths]
+            return {name for part in parts for name in names_read(part)}
+        case ast.Return(value=ast.Tuple(elts=parts)):
+            parts = [part for n, part in enumerate(parts) if f"[{n}]" in hop.paths]
             return {name for part in parts for name in names_read(part)}
     return names_read_by(statement)
 
 
 def collectors(reuse: GraphReuse, project: Project) -> Iterator[tuple[Module, ast.FunctionDef]]:
     """The functions that filled, in a loop of their own and before any walk, what the old values
-    were put together from: those that are called for it on the way down to the walk."""
+    were put together from: those that are called for it on the way down to the walk, and the
+    methods that add to what an object has collected, or who calls them."""
     stack = frames(project, reuse.reached)
     names = {root_of(h.path).partition(".")[0] for j in reuse.joins for h in j.holders}
     found: dict[ast.FunctionDef, Module] = {}
@@ -71,6 +84,11 @@ def collectors(reuse: GraphReuse, project: Project) -> Iterator[tuple[Module, as
                     found.setdefault(function, module)
         names = {name for _, argument in given.values() for name in names_read(argument)}
         stack = stack[:-1]
+    adding = {getattr(m.scope_of(value), "name", "") for _, m, value in collected(reuse, project)}
+    for name in sorted({n for one in adding for n in functions_calling(project, one, depth=1)}):
+        for module, function in project.functions_named(name):
+            if isinstance(function, ast.FunctionDef) and any(_puts(module, function)):
+                found.setdefault(function, module)
     yield from ((module, function) for function, module in found.items())
 
 

@@ -142,7 +142,12 @@ def holder_of(names: Sequence[str]) -> str:
 
 
 def _parameters(fault: SilentFault, given: str) -> str | None:
-    """How the script says all that learns: by what holds it, else leaf by leaf."""
+    """How the script says all that learns: by what holds it, else leaf by leaf; with what it is
+    beside, where that is all of one model."""
+    root = _root(fault.instead)
+    if not fault.params:
+        is_of_it = re.search(rf"(?<![\w.]){re.escape(root)}\b", given) and "{" not in given
+        return f"{root}.parameters()" if is_of_it else None
     first = _ENTRY.fullmatch(fault.instead[0])
     if first is not None and (holder := holder_of(fault.instead)) == first[1]:
         return holder if first[2].isdigit() else f"{holder}.values()"
@@ -154,37 +159,51 @@ def _parameters(fault: SilentFault, given: str) -> str | None:
 
 
 def _added(where: Spot, project: Project, fault: SilentFault) -> Iterator[Proposal]:
-    """A group of the optimizer for the part that a method gave its model, behind each call."""
+    """A group of the optimizer for the part that its model was given, behind each statement that
+    gives one, or calls a method that does."""
     names, parts = bindings(where.statement), shared_path(fault.instead)
     for end in range(len(parts), 1, -1):
         owner, part = ".".join(parts[: end - 1]), ".".join(parts[:end])
-        calls = [*_giving(project, owner, parts[end - 1])] if names else []
-        calls = [(m, s) for m, s in calls if not _is_ahead(m, s, where)]
+        given = [*_giving(project, owner, parts[end - 1])] if names else []
+        given = [(m, s, last) for m, s, last in given if not _is_ahead(m, s, where)]
         edits = []
-        for module, statement in calls:
+        for module, statement, last in given:
             if _sees(module, statement, where, names[0]):
-                quote = quote_of(module)
-                given = part if part in fault.instead else f"{part}.parameters()"
-                text = f"{names[0]}.add_param_group({{{quote}params{quote}: {given}}})"
+                quote, one = quote_of(module), f"{part}{last}"
+                one = one if part in fault.instead else f"{one}.parameters()"
+                text = f"{names[0]}.add_param_group({{{quote}params{quote}: {one}}})"
                 edits.append(Editor(module).insert_after(statement, text))
-        if edits and len(edits) == len(calls):
-            title = f"Give `{part}` to `{names[0]}` behind `{spelled(calls[0][1])}`"
+        if edits and len(edits) == len(given):
+            title = f"Give `{part}{given[0][2]}` to `{names[0]}` behind `{spelled(given[0][1])}`"
             yield Proposal("optimizer-group", title, tuple(edits), "", 1)
             return
 
 
-def _giving(project: Project, owner: str, attribute: str) -> Iterator[tuple[Module, ast.Expr]]:
-    """The calls of `owner`'s methods that give it another `attribute`."""
-    methods = {
-        getattr(module.scope_of(statement), "name", "")
-        for module, statement in project.each(ast.Assign)
-        if f"self.{attribute}" in bindings(statement)
-    }
+def _giving(project: Project, owner: str, name: str) -> Iterator[tuple[Module, ast.stmt, str]]:
+    """The statements that give `owner` another attribute of the name, or add to it, and calls of
+    its methods that do; with what leads from the attribute to what is given: the last, of a list
+    that grows."""
+    methods = dict[str, str]()
+    for module, statement in project.each(ast.stmt):
+        if (last := _given_last(f"self.{name}", statement)) is not None:
+            methods[getattr(module.scope_of(statement), "name", "")] = last
+        if (last := _given_last(f"{owner}.{name}", statement)) is not None:
+            yield module, statement, last
     for module, statement in project.each(ast.Expr):
         match statement.value:
-            case ast.Call(func=ast.Attribute(value=called, attr=method)):
+            case ast.Call(func=ast.Attribute(value=called, attr=method)) if owner != "self":
                 if method in methods and spelled(called) == owner:
-                    yield module, statement
+                    yield module, statement, methods[method]
+
+
+def _given_last(path: str, statement: ast.stmt) -> str | None:
+    """What leads from a path to what a statement gives it; None where it gives nothing."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=held, attr="append"))):
+            return "[-1]" if spelled(held) == path else None
+        case ast.Assign():
+            return "" if path in bindings(statement) else None
+    return None
 
 
 def _is_ahead(module: Module, statement: ast.stmt, where: Spot) -> bool:
