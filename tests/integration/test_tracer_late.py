@@ -54,8 +54,11 @@ def test_what_begins_behind_the_optimizer_is_never_stepped(
     traced: Tracing, ahead: str, trained: str, later: str, late: str
 ) -> None:
     (fault,) = traced(HEAD + script(ahead, trained, later)).trace.silent
-    assert fault.kind == "unfed-parameters" and late in fault.instead and not fault.params
-    assert fault.taken is not None and fault.taken.line > 1
+    assert fault.kind == "unfed-parameters"
+    assert late in fault.instead
+    assert not fault.params
+    assert fault.taken is not None
+    assert fault.taken.line > 1
 
 
 @pytest.mark.parametrize(
