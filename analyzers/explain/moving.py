@@ -20,17 +20,21 @@ _TARGET = re.compile(
     r"(?:.*\.)?_?(?:(?:td|q|v|value|critic)_?targets?|targets?(?:_(?:q|v|value|values|p))?)",
     re.IGNORECASE,
 )
+_ADVANTAGE = re.compile(
+    r"(?:.*\.)?_?(?:\w*adv(?:antages?|s)?|\w*deltas?|td_errors?)", re.IGNORECASE
+)
 _TEACHER = re.compile(r"(?:.*\.)?_?(?:teacher|pseudo|bootstrap)\w*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a loss is given to aim at: the expression in its call, and the statement that made it,
-    where that stands in the same function."""
+    """What a loss is given to aim at, or `weighs` log-probabilities by: the expression in it, and
+    the statement that made that, where it stands in the same function."""
 
     where: Spot
     given: ast.expr
     made: ast.Assign | None
+    weighs: bool = False
 
     @property
     def name(self) -> str:
@@ -39,7 +43,8 @@ class Target:
 
 def constant_target(fault: SilentFault, project: Project) -> Target | None:
     """The target of the loss at a place, if it is discounted (bootstrapped from what the network
-    says of later), or goes by a target's name; None where nothing says that it is a constant."""
+    says of later), or goes by a target's name; or the weight in it, if it is a difference, or goes
+    by an advantage's; None where nothing says that it is a constant."""
     where = spot(project, fault.at)
     for given in _targets(where) if where is not None else ():
         assert where is not None
@@ -49,7 +54,22 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
         if called or taught or _is_discounted(value):
             return Target(where, given, made)
+    for given in _weights(where) if where is not None else ():
+        assert where is not None
+        made = _made(where, given)
+        value = made.value if made is not None else given
+        called = _ADVANTAGE.fullmatch(spelled(given).partition("[")[0]) is not None
+        if called or (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub)):
+            return Target(where, given, made, weighs=True)
     return None
+
+
+def _weights(where: Spot) -> Iterator[ast.expr]:
+    """What is multiplied in a statement, without its sign."""
+    for node in walk(where.statement):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            for side in (node.right, node.left):
+                yield side.operand if isinstance(side, ast.UnaryOp) else side
 
 
 def _is_discounted(value: ast.expr) -> bool:

@@ -44,6 +44,7 @@ from analyzers.explain.missing import kind_of, lost_name, matched
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
 from analyzers.explain.spots import spot
+from analyzers.repair.copy.sharing import shared_copy
 from analyzers.repair.value_only.reparametrised import NAMES, reparametrised
 from analyzers.repair.value_only.storing import computed_anew, dropped_first, stored_detached
 from analyzers.source.calls import calls_named
@@ -71,10 +72,11 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """A layer that keeps no computed weight; stored without its graph; let go of before the copy;
-    not stored at all."""
+    """A layer that keeps no computed weight; a copy that shares what it goes on from; stored
+    without its graph; let go of before the copy; not stored at all."""
     evidence = evidence_in(match, MissingGraph)
     yield from reparametrised(project)
+    yield from shared_copy(evidence.holders, evidence.at, project)
     yield from stored_detached(evidence.holders, evidence.at, project, made=evidence.ended_at)
     yield from dropped_first(evidence.holders, evidence.at, project)
     yield from computed_anew(evidence.holders, project, rank=2)

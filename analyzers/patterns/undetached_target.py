@@ -102,6 +102,13 @@ def _aimed_at(fault: SilentFault, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Which value was meant to be read only."""
+    target = match.facts.get("target")
+    if isinstance(match.evidence, SilentFault) and isinstance(target, Target) and target.weighs:
+        return (
+            f"What weighs the log-probabilities at {line(match.location, project)} keeps its "
+            f"graph: the backward trains {some(match.evidence.params)} to make the weight larger, "
+            "whatever it is an estimate of. A weight is a constant for a policy's loss."
+        )
     if isinstance(match.evidence, SilentFault):
         return (
             f"The loss that is given the target of {line(match.location, project)} sends gradient "

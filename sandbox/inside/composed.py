@@ -1,5 +1,5 @@
-"""What the losses that are walked are composed of: targets that have a graph of their own, and
-terms that have none."""
+"""What the losses that are walked are composed of: targets, and weights of log-probabilities, that
+have a graph of their own, and terms that have none."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ NODES = 2000  # that are looked through for losses
 CALLS = 4096  # whose terms are looked at
 LOSSES = 16  # of a call that are compared
 TERMS = 64  # of a loss
+DEEP = 8  # nodes on the way to a log-probability
 OFTEN = 2  # calls in which it was so
 _AIMING = frozenset(  # kinds of nodes that are given an input and a target
     {"MseLossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0", "SoftMarginLossBackward0"}
@@ -28,8 +29,16 @@ _COMPARING = _AIMING | _ERRORS | {_ENTROPY}
 _UNSAID = frozenset(  # by which a graph is lost without a word about gradients
     {"data", "item", "tolist", "numpy", "tensor", "as_tensor", "from_numpy", "__float__"}
 )
+_LOG_PROB, _PICKED = ".log_prob", ("GatherBackward0", "LogSoftmaxBackward0")
+_ALONG = frozenset(  # through which a log-probability, or the ratio of two, stays one
+    {"NegBackward0", "ExpBackward0", "SubBackward0", "SumBackward0", "SumBackward1"}
+    | {"MeanBackward0", "MeanBackward1", "SqueezeBackward0", "SqueezeBackward1"}
+    | {"UnsqueezeBackward0", "ViewBackward0", "ReshapeAliasBackward0", "IndexBackward0"}
+    | {"SelectBackward0", "StackBackward0", "CatBackward0", "ClampBackward0", "ClampBackward1"}
+)
 _SUMS = frozenset({"AddBackward0", "SubBackward0"})
-_SCALED = frozenset({"MulBackward0", "DivBackward0"})
+_WEIGHED = "MulBackward0"
+_SCALED = frozenset({_WEIGHED, "DivBackward0"})
 
 _Line = tuple[str, int]
 
@@ -58,10 +67,12 @@ class Composed:
         """Look at what was walked; for targets, which is dearer, in `early` calls only."""
         looked = 0
         for node in call.walk.nodes[:NODES] if early else ():
-            compared = _difference(node) or node
-            if op_name(node) in _COMPARING and not self._is_told(compared):
-                looked += 1
-                if names := self._moved(node):
+            compared, name = _difference(node) or node, op_name(node)
+            if name in _COMPARING or name == _WEIGHED:
+                if self._is_told(compared):
+                    continue
+                looked += name != _WEIGHED
+                if names := self._weighing(node) if name == _WEIGHED else self._moved(node):
                     self._note(self._moving, call, compared, names)
             if looked >= LOSSES:
                 break
@@ -111,6 +122,28 @@ class Composed:
             return []
         both = self._trained(given).keys() & self._trained(target).keys()
         return [known.name for number in sorted(both) if (known := self._parameters.known[number])]
+
+    def _weighing(self, node: Node) -> list[str]:
+        """Trained parameters that the weight of a log-probability leads to."""
+        one, other = (below for below, _ in node.next_functions)
+        for logs, weight in ((one, other), (other, one)):
+            if logs is None or weight is None or not self._is_log_probability(logs):
+                continue
+            if not self._is_log_probability(weight) and self._trained(logs):
+                return [known.name for known in self._trained(weight).values()]
+        return []
+
+    def _is_log_probability(self, node: Node) -> bool:
+        """Whether a value is one of a distribution, or an entry of a log-softmax."""
+        for _ in range(DEEP):
+            stamp, name = self._stamps.of(node), op_name(node)
+            below = [one for one, _ in node.next_functions if one is not None]
+            if stamp is not None and (stamp.library or "").endswith(_LOG_PROB):
+                return True
+            if not below or name not in _ALONG:
+                return bool(below) and (name, op_name(below[0])) == _PICKED
+            node = below[0]
+        return False
 
     def _trained(self, node: Node) -> dict[int, Known]:
         below = walk([(node, 0)], NODES)

@@ -33,6 +33,7 @@ from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import position, walk
 
 _FOR_LOSS = "The target is a constant for the loss that compares with it."
+_OF_WEIGHT = "The weight is a constant for the loss that weighs by it."
 READS = 4  # statements of methods that are tried
 _FOR_ALL = "No loss sends gradient through it any more."
 
@@ -102,20 +103,20 @@ def _weighs_log_probability(story: Story) -> bool:
 
 
 def constant(target: Target) -> Iterator[Proposal]:
-    """A loss's target without its graph: where it is made, else where it is given."""
-    editor = target.where.editor
+    """A loss's target, or weight, without its graph: where it is made, else where it is given."""
+    editor, told = target.where.editor, _OF_WEIGHT if target.weighs else _FOR_LOSS
     if target.made is not None:
         pairs = assigned_pairs(target.made)
         value = next((v for one, v in pairs if spelled(one) == target.name), None)
         if value is not None:
             title = f"Detach `{target.name}` where it is made"
-            yield Proposal("detach-target", title, (TORCH.at(editor, value),), _FOR_LOSS, 0)
+            yield Proposal("detach-target", title, (TORCH.at(editor, value),), told, 0)
         elif (edit := _made_apart(target)) is not None:
             title = f"Make `{target.name}` without a graph"
-            yield Proposal("no-grad-at-definition", title, (edit,), _FOR_LOSS, 0)
+            yield Proposal("no-grad-at-definition", title, (edit,), told, 0)
     edit = TORCH.at(editor, target.given)
     title = f"Give the loss a detached `{editor.text_of(target.given)}`"
-    yield Proposal("detach-target", title, (edit,), _FOR_LOSS, 1)
+    yield Proposal("detach-target", title, (edit,), told, 1)
 
 
 def _made_apart(target: Target) -> Edit | None:

@@ -1,0 +1,107 @@
+"""Copies of an object that goes on to be computed with: it shares the tensors, so that its history
+is theirs, and has lists of its own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.evidence import Holder, Place
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot, names_held, spot
+from analyzers.repair.blocks import joined
+from analyzers.repair.sites.names import replace_of, with_imports
+from analyzers.source.calls import calls_named
+from analyzers.source.edits import Edit
+from analyzers.source.flow import bindings
+from analyzers.source.project import Project, spelled
+from analyzers.source.trees import position, walk
+
+_CONTAINERS = ("list", "dict", "set")
+
+
+def shared_copy(
+    holders: Sequence[Holder], at: Place | None, project: Project, rank: int = 0
+) -> Iterator[Proposal]:
+    """`copy.copy` in place of `copy.deepcopy`, or `replace` of a dataclass, with copies of the
+    object's containers, where the copy is of a class of the script's and has its methods called."""
+    where = spot(project, at)
+    for call in calls_named(where.statement, "deepcopy") if where is not None else ():
+        held = spelled(call.args[0]) if call.args else ""
+        parts = {
+            n.removeprefix(f"{held}.") for n in names_held(holders) if n.startswith(f"{held}.")
+        }
+        kinds = [kind for _, kind in project.each(ast.ClassDef) if parts and parts <= _fields(kind)]
+        if where is None or len(kinds) != 1 or not held.isidentifier() or not _goes_on(where):
+            continue
+        edits = _as_dataclass(where, call, held, kinds[0]) or _plainly(where, call, held, kinds[0])
+        if edits:
+            title = f"Copy `{held}` with the tensors that it has"
+            told = "The copy goes on from their history."
+            yield Proposal("shared-copy", title, joined(edits), told, rank)
+            return
+
+
+def _fields(kind: ast.ClassDef) -> set[str]:
+    """The attributes that objects of a class get."""
+    own = {s.target.id for s in kind.body if isinstance(s, ast.AnnAssign)
+           and isinstance(s.target, ast.Name)}  # fmt: skip
+    stores = (
+        n for n in walk(kind) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)
+    )
+    return own | {node.attr for node in stores if spelled(node.value) == "self"}
+
+
+def _containers(kind: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    """The attributes that are lists, dictionaries or sets, as the text makes them, with which."""
+    for node in walk(kind):
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.Call(keywords=given)):
+                made = next((spelled(k.value) for k in given if k.arg == "default_factory"), "")
+                if made in _CONTAINERS:
+                    yield name, made
+            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)]):
+                made = type(node.value).__name__.lower().removesuffix("comp")
+                if isinstance(node.value, ast.Call):
+                    made = spelled(node.value.func)
+                if made in _CONTAINERS:
+                    yield name, made
+
+
+def _as_dataclass(where: Spot, call: ast.Call, held: str, kind: ast.ClassDef) -> list[Edit]:
+    """`replace(held, tacks=list(held.tacks))`."""
+    named = replace_of(where.module)
+    if named is None or not any("dataclass" in spelled(_called(d)) for d in kind.decorator_list):
+        return []
+    given = "".join(f", {name}={made}({held}.{name})" for name, made in _containers(kind))
+    edit = where.editor.replace(call, f"{named}({held}{given})")
+    return [edit, *with_imports(where.module, frozenset({"replace"}))]
+
+
+def _plainly(where: Spot, call: ast.Call, held: str, kind: ast.ClassDef) -> list[Edit]:
+    """`copy.copy(held)`, and a statement behind it for each container."""
+    if not isinstance(call.func, ast.Attribute):
+        return []
+    edits = [where.editor.replace(call.func, f"{spelled(call.func.value)}.copy")]
+    lists = dict(_containers(kind))
+    names = bindings(where.statement)
+    if lists and (getattr(where.statement, "value", None) is not call or len(names) != 1):
+        return []
+    lines = [f"{names[0]}.{name} = {made}({held}.{name})" for name, made in lists.items()]
+    return [*edits, *([where.editor.insert_after(where.statement, *lines)] if lines else [])]
+
+
+def _called(node: ast.expr) -> ast.expr:
+    return node.func if isinstance(node, ast.Call) else node
+
+
+def _goes_on(where: Spot) -> bool:
+    """Whether a method of the copy is called behind it."""
+    names = set(bindings(where.statement))
+    called = (node.func for node in walk(where.scope) if isinstance(node, ast.Call))
+    return any(
+        isinstance(func, ast.Attribute)
+        and spelled(func.value) in names
+        and position(func) > position(where.statement)
+        for func in called
+    )
