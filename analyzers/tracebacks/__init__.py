@@ -44,6 +44,7 @@ def parse(text: str) -> ParsedTraceback:
         forward_frames=tuple(replace(frame) for frame in scanned.forward),
         forward_op=scanned.forward_op,
         parts=tuple(parts),
+        beside=tuple(entry[1:] for entry in known if entry is not chosen),
     )
 
 

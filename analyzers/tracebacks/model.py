@@ -34,7 +34,8 @@ class ParsedTraceback:
     """The error of a pasted text. `forward_frames`: anomaly mode's account of the forward call
     that made the failing node, which it names in `forward_op`. `kind`: what of its family it is,
     where that is told: leaf, view, detached, non-scalar, unused, numpy, deepcopy, nonleaf, rebound,
-    closure."""
+    closure. `beside`: the families and kinds of the other errors in the text that we know: what
+    somebody had before, or has tried."""
 
     exception: str = ""
     message: str = ""
@@ -44,6 +45,7 @@ class ParsedTraceback:
     forward_frames: tuple[Frame, ...] = ()
     forward_op: str = ""
     parts: tuple[Part, ...] = ()
+    beside: tuple[tuple[Family, str | None], ...] = ()
 
     @property
     def location(self) -> Frame | None:

@@ -168,7 +168,8 @@ def _awaited(case: Case) -> bool:
 
 
 def _shows(run: RunResult, case: Case) -> bool:
-    """Whether the run raised an error of the family that the traceback speaks of."""
+    """Whether the run raised an error of the family that the traceback speaks of, or that of
+    another error in the same text."""
     if run.raised is None or case.traceback is None:
         return False
     given = case.traceback
@@ -180,8 +181,10 @@ def _shows(run: RunResult, case: Case) -> bool:
     )
     part = Part(run.raised.type, run.raised.message, frames)
     family, kind = family_and_hint(part)
-    among_graphs = "detached" in (kind, given.kind) and None not in (kind, given.kind)
-    return family == given.family and (kind == given.kind or not among_graphs)
+    return any(
+        family == told and (kind == hint or "detached" not in (kind, hint) or None in (kind, hint))
+        for told, hint in ((given.family, given.kind), *given.beside)
+    )
 
 
 async def _beside_own(

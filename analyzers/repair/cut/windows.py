@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import takewhile
 
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import root_of, spot
+from analyzers.explain.spots import Spot, root_of, spot
 from analyzers.repair.cut.cutting import cut
 from analyzers.repair.cut.expected import visible
 from analyzers.repair.sites.scopes import walked_behind
@@ -17,7 +17,7 @@ from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import called_name, names_read, reads, statements_of
 from analyzers.source.project import spelled
-from analyzers.source.trees import position
+from analyzers.source.trees import position, walk
 
 
 def cut_window(story: Story) -> Iterator[Proposal]:
@@ -105,6 +105,10 @@ def gathered_emptied(story: Story) -> Iterator[Proposal]:
     owners = {name.rpartition(".")[0] for name in lists}
     if len(owners) != 1 or not all(_fills_in_steps(story, name) for name in lists):
         return
+    if (found := _where_others_are(story, where, owners.pop(), lists)) is not None:
+        yield found
+        return
+    owners = {name.rpartition(".")[0] for name in lists}
     beside = {n for n in read if "." in n and n.rpartition(".")[0] in owners}
     names = sorted(lists | {name for name in beside if _fills_in_steps(story, name)})
     lines = [f"{name}.clear()" for name in names]
@@ -112,6 +116,32 @@ def gathered_emptied(story: Story) -> Iterator[Proposal]:
     title = f"Empty {said(names)} behind the backward"
     why = "Each backward uses what was gathered since the last."
     yield Proposal("empty-gathered", title, (edit,), why, -SECOND_CHOICE)
+
+
+def _where_others_are(story: Story, where: Spot, owner: str, lists: Set[str]) -> Proposal | None:
+    """Lists emptied by the method of their object that empties others, and is called behind the
+    walk, in its manner."""
+    for call in _calls_behind(where):
+        if not isinstance(call.func, ast.Attribute) or spelled(call.func.value) != owner:
+            continue
+        for module, method in story.project.functions_named(call.func.attr):
+            made = [(s, known) for s in statements_of(method) if (known := _emptied(s)) is not None]
+            emptied = {name for _, (name, _) in made}
+            missing = sorted(f"self.{name.rpartition('.')[2]}" for name in lists)
+            if made and not emptied & set(missing) and all(n.startswith("self.") for n in emptied):
+                last, (_, manner) = made[-1]
+                edit = Editor(module).insert_after(last, *(manner.format(n) for n in missing))
+                title = f"Empty {said(sorted(lists))} in `{method.name}`, as the others"
+                why = "Each backward uses what was gathered since the last."
+                return Proposal("empty-gathered", title, (edit,), why, -SECOND_CHOICE)
+    return None
+
+
+def _calls_behind(where: Spot) -> Iterator[ast.Call]:
+    """The calls of the function behind a statement."""
+    for node in walk(where.scope):
+        if isinstance(node, ast.Call) and position(node) > position(where.statement):
+            yield node
 
 
 def _fills_in_steps(story: Story, name: str) -> bool:
@@ -141,9 +171,17 @@ def _within_pass(story: Story, call: ast.AST) -> bool:
 
 def _emptying(statement: ast.stmt) -> str | None:
     """How a statement empties a list, with a place for another list's name."""
+    found = _emptied(statement)
+    return found[1] if found is not None else None
+
+
+def _emptied(statement: ast.stmt) -> tuple[str, str] | None:
+    """The list that a statement empties, and how, with a place for another list's name."""
     match statement:
-        case ast.Assign(targets=[ast.Name() | ast.Attribute()], value=ast.List(elts=[])):
-            return "{} = []"
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="clear"), args=[])):
-            return "{}.clear()"
+        case ast.Assign(targets=[ast.Name() | ast.Attribute() as held], value=ast.List(elts=[])):
+            return spelled(held), "{} = []"
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=held, attr="clear"), args=[])):
+            return spelled(held), "{}.clear()"
+        case ast.Delete(targets=[ast.Subscript(value=held, slice=ast.Slice(None, None, None))]):
+            return spelled(held), "del {}[:]"
     return None

@@ -68,6 +68,13 @@ def _acted() -> int:
     return 2 if bounded else -2
 
 
+class Told(dict[str, Any]):
+    """What an environment says besides: nothing, and nought to who asks for something."""
+
+    def __missing__(self, key: str) -> float:
+        return 0.0
+
+
 class Made(Env):
     """One that `make` gives. `modern` tells which of the two signatures it answers in, unless the
     line that calls it shows which one it expects."""
@@ -94,7 +101,7 @@ class Made(Env):
         self._episode += 1
         self._step = 0
         self._modern = self._modern or awaited(sys._getframe(1)) in (0, 2)
-        return (self._observe(), {}) if self._modern else self._observe()
+        return (self._observe(), Told()) if self._modern else self._observe()
 
     def step(self, action: Any) -> Any:
         """Five values, or four where the caller takes four."""
@@ -103,8 +110,8 @@ class Made(Env):
         wanted = awaited(sys._getframe(1))
         observed, reward = self._observe(), float(self._random.standard_normal()) + 1.0
         if wanted == 4 or (wanted != 5 and not self._modern):
-            return observed, reward, done, {}
-        return observed, reward, done, False, {}
+            return observed, reward, done, Told()
+        return observed, reward, done, False, Told()
 
     def _observe(self) -> Any:
         observed = self.observation_space.drawn(self._random)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,20 @@ def _transform(name: str, function: Callable[..., Any]) -> type:
     return type(name, (), {"__init__": init, "__call__": call, "__doc__": function.__doc__})
 
 
+class InterpolationMode(Enum):
+    """How pixels between pixels are reckoned: it does not matter to noise."""
+
+    NEAREST = "nearest"
+    NEAREST_EXACT = "nearest-exact"
+    BILINEAR = "bilinear"
+    BICUBIC = "bicubic"
+    BOX = "box"
+    HAMMING = "hamming"
+    LANCZOS = "lanczos"
+
+
 TRANSFORMS: dict[str, Any] = {
+    "InterpolationMode": InterpolationMode,
     "Compose": Compose,
     "Lambda": Lambda,
     "ToTensor": ToTensor,
@@ -140,6 +154,7 @@ TRANSFORMS: dict[str, Any] = {
     "RandomCrop": _transform("RandomCrop", lambda image, size, *a, **k: crop(image, size)),
 }
 FUNCTIONS: dict[str, Any] = {
+    "InterpolationMode": InterpolationMode,
     "to_tensor": to_tensor,
     "pil_to_tensor": to_tensor,
     "normalize": normalize,

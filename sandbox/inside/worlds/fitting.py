@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from ..standins import sizes
 from .functions import Wishes
 from .here import Here
 from .lineage import came_of, flat, made_for, origin, shape_of, sources
@@ -157,6 +158,14 @@ def of_rows(args: tuple[Any, ...]) -> Wishes:
             less = tensor.dim() - other.dim()
             if path and tensor.shape[0] == other.shape[0] and 0 < less < len(shape):
                 yield path, shape[:-less]
+
+
+def of_arrays(one: list[int], other: list[int]) -> Wishes:
+    """Of two arrays that do not fit, one came of data of its last size: as many as the other."""
+    for (*_, size), (*_, wanted) in ((one, other), (other, one)):
+        for path, shape in sizes.made.items():
+            if shape and shape[-1] == size != wanted:
+                yield path, [*shape[:-1], wanted]
 
 
 def of_more(args: tuple[Any, ...]) -> Wishes:

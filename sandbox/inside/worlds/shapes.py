@@ -13,6 +13,7 @@ import torch
 
 from ..standins import sizes
 from .fitting import (
+    of_arrays,
     of_equations,
     of_fewer,
     of_flattened,
@@ -140,6 +141,8 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         yield from of_more(failure.args)
         yield from of_scalars(failure.args)
         yield from of_last(failure.args, int(found[1]), int(found[2]))
+    if found := re.search(r"broadcast together with shapes \(([\d,]+)\) \(([\d,]+)\)", message):
+        yield from of_arrays(*([int(n) for n in one.split(",") if n] for one in found.groups()))
     if found := re.search(r"expected index \[(\d+).*no larger than self \[(\d+)", message):
         yield from of_numbers(failure.args, int(found[1]), int(found[2]))
     if found := re.search(_EXPANDED, message):  # what is written to has too few, or too many
