@@ -186,7 +186,7 @@ def matched(
 def lost_name(evidence: MissingGraph, project: Project) -> Carrier | None:
     """The name that was given the value which had lost its graph."""
     where = spot(project, evidence.ended_at)
-    bound = bindings(where.statement) if where is not None else []
+    bound = [n for n in bindings(where.statement) if n != "_"] if where is not None else []
     if where is None or not isinstance(where.statement, ast.Assign) or not bound:
         return None
     return Carrier(bound[0], where.place)

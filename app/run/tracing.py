@@ -65,7 +65,7 @@ async def run_for_changes(case: Case, first: RunResult, session: Session) -> Run
         name: record
         for name in ("inplace", "missing")
         if (record := getattr(second.trace, name)) is not None
-        and getattr(first.trace, name) is not None
+        and (getattr(first.trace, name) is not None or starved)
     }
     lost = {tuple(s.params): s.at for s in second.trace.silent if s.kind == STARVED}
     found["silent"] = [

@@ -182,6 +182,8 @@ class Instruments:
         if not raised:
             self.missing.explain_warning()
             if self.silent is not None:
+                if not self.silent.learns:
+                    self.missing.explain_bare()
                 self.silent.finish()
         self.parameters.name_again(None)
         self.parameters.tell()

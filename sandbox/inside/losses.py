@@ -8,6 +8,7 @@ import sys
 import weakref
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from types import FrameType
 from typing import Any
@@ -102,6 +103,7 @@ class LossLog(TorchFunctionMode):
             elif any(tensor.grad_fn is not None for tensor in outputs):
                 self._pass_on(arguments)
                 self._add_up(call_name(func), arguments, outputs)
+                self._note_indices(call_name(func), arguments, outputs)
             return
         if call_name(func) == "data" and len(arguments) > 1:  # what it is set to
             for known in self._known(_tensors(arguments[1:]), ()):
@@ -169,6 +171,17 @@ class LossLog(TorchFunctionMode):
             if (ended := next(self._without_graph(arguments), None)) is not None:
                 node: Node = total.grad_fn
                 node.metadata[CUT_TERM] = ended
+
+    def _note_indices(
+        self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
+    ) -> None:
+        """Beside values that have a graph, the indices of them (of `max`, `topk`) have none."""
+        indices = [tensor for tensor in outputs if not tensor.requires_grad]
+        ended = self._ended(name, arguments) if indices else None
+        if ended is not None:
+            how = "argmax" if name in ("max", "min") else name
+            for tensor in indices:
+                self._tensors[id(tensor)] = (weakref.ref(tensor), replace(ended, how=how))
 
     def _put_into_leaf(
         self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]

@@ -29,6 +29,8 @@ NUMPY = "Can't call numpy() on Tensor that requires grad"
 DEEPCOPY = "support the deepcopy protocol"
 NONLEAF_FLAG = "change requires_grad flags of leaf"
 NONLEAF_OPTIMIZED = "can't optimize a non-leaf"
+BARE = "the backward begins at a leaf: there is no graph behind it"
+OFTEN = 2  # calls
 NONLEAF_GRAD = "The .grad attribute of a Tensor that is not a leaf"
 
 
@@ -41,6 +43,8 @@ class MissingWatch(Observer):
         self._log = log
         self._call: Call | None = None
         self._warned: Json | None = None
+        self._bare: Json | None = None
+        self._bare_calls = 0
 
     def install(self) -> None:
         """Hear the warning that torch gives where a script reads `.grad` of a non-leaf."""
@@ -54,6 +58,28 @@ class MissingWatch(Observer):
             show(message, category, *place, **more)
 
         warnings.showwarning = hearing
+
+    def after(self, call: Call) -> None:
+        """Note a loss that is a leaf: it was given a flag, and no graph."""
+        if call.kind != "backward" or call.roots or len(call.outputs) != 1:
+            return
+        (loss,) = call.outputs
+        self._bare_calls += 1
+        ended = self._log.of(loss) if self._log is not None and self._bare is None else None
+        if ended is not None:
+            search = Search(lambda t: t is loss, leaves=True)
+            visit = call.record()
+            self._bare = {
+                "t": "missing",
+                "message": BARE,
+                "at": visit["at"],
+                "stack": visit["stack"],
+                "holders": [n.record("now") for n, _ in search.around(call.frame)][:32],
+                "how": ended.how,
+                "ended_at": ended.at,
+                "ended_stack": list(ended.stack),
+                "op": ended.op,
+            }
 
     def failed(self, call: Call, error: Exception) -> None:
         """Keep the call: its outputs and inputs are what the error is about."""
@@ -100,6 +126,11 @@ class MissingWatch(Observer):
         """Tell the warning, when nothing worse ended the script."""
         if self._warned is not None:
             self._emitter.emit(self._warned)
+
+    def explain_bare(self) -> None:
+        """Tell the loss that was a leaf again and again, where nothing that is trained learns."""
+        if self._bare is not None and self._bare_calls >= OFTEN:
+            self._emitter.emit(self._bare)
 
     def _warning(self, message: str, frame: Any) -> Json:
         held = [(n, t) for n, t in _tensors(operands(Spot.of_frame(frame))) if not t.is_leaf]

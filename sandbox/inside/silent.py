@@ -197,7 +197,7 @@ class SilentWatch(Observer):
             at = next((known.withheld for known in starved if known.withheld), None)
             at = at or next((known.lost for known in starved if known.lost), None)
             told: Json = {"at": at, "params": names[:64], "figures": [float(len(starved))]}
-            if self._idle is not None and not self._learns():
+            if self._idle is not None and not self.learns:
                 told |= {"visit": self._idle.record(), "detail": IDLE}
                 told |= replaced(self._parameters.known, self._stepped) or stands_for(
                     self._parameters.known, starved, self._stepped
@@ -233,7 +233,7 @@ class SilentWatch(Observer):
     def _tell_gathering(self) -> None:
         """Tell leaves that every walk has added to, where no optimizer trains any. Only reading can
         tell whether the script takes what they gathered for that of the last walk."""
-        if self._learns():
+        if self.learns:
             return
         leaves = [leaf for leaf in self._uncleared.gathering() if len(leaf.sums) > GROWTH]
         names = list(dict.fromkeys(leaf.name for leaf in leaves if leaf.name))
@@ -243,7 +243,9 @@ class SilentWatch(Observer):
             told = {"at": visit["at"], "visit": visit, "params": names[:64], "figures": figures}
             self._tell("uncleared-gradients", detail=GATHERED, doubtful=True, **told)
 
-    def _learns(self) -> bool:
+    @property
+    def learns(self) -> bool:
+        """Whether anything that an optimizer has was ever given a gradient."""
         return any(k.optimizer is not None and k.receipts for k in self._parameters.known)
 
     def _doubt_aliases(self, *, ended: bool) -> None:

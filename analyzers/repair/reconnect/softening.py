@@ -12,6 +12,7 @@ from analyzers.repair.blocks import alias, joined, text_with
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import (
+    bindings,
     called_name,
     definitions,
     is_dotted,
@@ -133,9 +134,9 @@ def _without(module: Module, node: ast.expr, *names: str) -> ast.expr:
 
 def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     """Cross entropy on the scores in place of a loss on the chosen classes."""
-    chosen = next(iter(calls_named(where.statement, "argmax")), None)
+    chosen = next(_choosing(where), None)
     scores = _operand(where.module, chosen) if chosen is not None else None
-    targets = getattr(where.statement, "targets", [])
+    targets = _indices(where.statement)
     if scores is None or len(targets) != 1 or not is_path(name := spelled(targets[0])):
         return
     editor = where.editor
@@ -151,10 +152,52 @@ def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         others = [s for s in where.block if s is not statement and name in names_read(s)]
         if not others and isinstance(targets[0], ast.Name):  # an attribute others may read
             edits.append(editor.delete(where.statement))
+        edits += unflagged(where, statement)
         title = f"Cross entropy on `{spelled(scores)}` instead of a loss on chosen classes"
         tradeoff = "Another loss: the number of wrong classes has no gradient."
         yield Proposal("cross-entropy", title, tuple(edits), tradeoff, rank)
         return
+
+
+def unflagged(where: Spot, statement: ast.stmt) -> Iterator[Edit]:
+    """Behind a statement, `loss.requires_grad = True` goes of what it gives a value: it hid that
+    there was no graph, or is refused where there is one."""
+    names = bindings(statement)
+    for later in behind(where.module, statement):
+        match later:
+            case (
+                ast.Assign(
+                    targets=[ast.Attribute(value=owner, attr="requires_grad")],
+                    value=ast.Constant(value=True),
+                )
+                | ast.Expr(
+                    value=ast.Call(
+                        func=ast.Attribute(value=owner, attr="requires_grad_"),
+                        args=[] | [ast.Constant(value=True)],
+                    )
+                )
+            ) if spelled(owner) in names:
+                yield where.editor.delete(later)
+
+
+def _choosing(where: Spot) -> Iterator[ast.Call]:
+    """The calls by which a statement takes the indices of the largest: `argmax`, or `max` along a
+    dimension."""
+    yield from calls_named(where.statement, "argmax")
+    for call in calls_named(where.statement, "max"):
+        given = len(call.args) - (_operand(where.module, call) in call.args)
+        if given == 1 or any(keyword.arg == "dim" for keyword in call.keywords):
+            yield call
+
+
+def _indices(statement: ast.stmt) -> list[ast.expr]:
+    """What a statement gives indices to: of `_, chosen = scores.max(1)`, the second."""
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id="_"), chosen])]):
+            return [chosen]
+        case ast.Assign(targets=targets):
+            return targets
+    return []
 
 
 def _loss_on(statement: ast.stmt, name: str) -> ast.Call | None:

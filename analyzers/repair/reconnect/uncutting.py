@@ -22,7 +22,7 @@ from analyzers.repair.reconnect.cutting_expressions import (
     restacked,
     samples,
 )
-from analyzers.repair.reconnect.softening import or_nothing
+from analyzers.repair.reconnect.softening import or_nothing, unflagged
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor, needs_parentheses
@@ -36,7 +36,6 @@ from analyzers.source.flow import (
 )
 from analyzers.source.ops import NO_RSAMPLE
 from analyzers.source.project import Module, Project, spelled
-from analyzers.source.runs import behind
 from analyzers.source.trees import walk
 
 MAX_SUSPECTS = 3
@@ -103,13 +102,7 @@ def _along(where: Spot) -> Iterator[Edit]:
     for node in cuts_in(where.statement):
         if isinstance(node, ast.Call) and node.args and is_dotted(cut_from(node)):
             yield from bounds_as_tensors(where.editor, where.scope, spelled(cut_from(node)))
-    for statement in behind(where.module, where.statement):
-        match statement:
-            case ast.Assign(
-                targets=[ast.Attribute(value=owner, attr="requires_grad")],
-                value=ast.Constant(value=True),
-            ) if spelled(owner) in bindings(where.statement):
-                yield where.editor.delete(statement)
+    yield from unflagged(where, where.statement)
 
 
 def cuts_behind_loss(
