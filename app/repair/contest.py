@@ -127,5 +127,6 @@ class _Entrant:
         if best.settles and best.lines <= self.lines:
             return False
         rank = self.candidate.rank // SECOND_CHOICE
-        at_best = (0, False, self.candidate.last_resort, self.turn, rank, 0, False, False, False)
+        known = (0, False, self.candidate.last_resort, self.turn, rank)
+        at_best = (*known, 0, False, 0, False, False, False)
         return at_best <= best.order[: len(at_best)]

@@ -8,10 +8,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 
+from app.repair.effects import paired
 from app.schemas import Check
-from sandbox.records import Trace
+from sandbox.records import Step, Trace
 
 NEAR = 1e-4  # between two values of one loss, as a share of it
 LOOKED_AT = 64  # calls and steps of each optimizer
@@ -83,6 +84,29 @@ def strays(original: Trace, candidate: Trace) -> bool:
     if len(theirs) < len(ours):
         ours = ours[: max(len(theirs), 1)]
     return not all(_walked(ours, theirs)[0])
+
+
+def bereft(original: Trace, candidate: Trace) -> bool:
+    """Whether the loss that is walked last ahead of a step trains parameters of its optimizer in
+    the original, as another's walk does, and in the patch that other's alone: of two losses that
+    share a value the step is for its own."""
+    for ours, theirs in islice(paired(original, candidate), LOOKED_AT):
+        last, *others = _received(original, ours)
+        shared = last & set[int]().union(*others) & {g.param for g in ours.gradients}
+        if shared and not shared & _received(candidate, theirs)[0]:
+            return True
+    return False
+
+
+def _received(trace: Trace, step: Step) -> list[set[int]]:
+    """Who received a gradient by the last call ahead of a step, and by those of other lines that
+    feed it, too."""
+    fed = {r.visit.n: r for r in trace.backwards if r.visit.n in step.fed}
+    last = fed.get(step.after)
+    if last is None:
+        return [set()]
+    others = (r for r in fed.values() if r.visit.at.line != last.visit.at.line)
+    return [set(last.received), *(set(r.received) for r in others)]
 
 
 def covered(original: Trace, candidate: Trace) -> Check:

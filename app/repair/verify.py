@@ -35,6 +35,7 @@ class Trial:
     measured: Measured = field(default_factory=Measured)
     schedule: Schedule = field(default_factory=lambda: Schedule("unknown"))
     unsteady: str = ""
+    bereft: bool = False
     strays: bool = False
     retains: bool = False
     hoards: bool = False
@@ -83,6 +84,8 @@ class Trial:
             self.candidate.last_resort,
             self.turn,
             self.candidate.rank // SECOND_CHOICE,
+            self.measured.rank and 1,
+            self.bereft,
             self.measured.rank,
             self.strays,
             self.retains,
@@ -97,7 +100,7 @@ class Trial:
     @property
     def settles(self) -> bool:
         """Whether nothing better need be looked for, unless it is shorter."""
-        at_best = (0, False, False, 0, 0, 0, False, False, False)
+        at_best = (0, False, False, 0, 0, 0, False, 0, False, False, False)
         return self.status == "passed" and self.order[: len(at_best)] == at_best
 
 
@@ -176,6 +179,7 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
             or checks.hoards(trace)
         )
         trial.strays = covering.strays(reference, trace)
+        trial.bereft = covering.bereft(reference, trace)
     if trial.run.trace is not None:
         trial.schedule = schedule.piled(trial.run.trace) or trial.schedule
     return [
