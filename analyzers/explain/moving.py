@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.evidence import SilentFault
+from analyzers.evidence import Place, SilentFault
+from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.spots import Spot, spot
-from analyzers.source.flow import definitions, names_read, value_of
+from analyzers.source.flow import called_name, definitions, names_read, value_of
 from analyzers.source.project import Project, spelled
+from analyzers.source.signatures import named
 from analyzers.source.trees import position, walk
 
 _DISCOUNT = re.compile(r"(?:.*\.)?_?discount\w*", re.IGNORECASE)
@@ -45,23 +47,47 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
     """The target of the loss at a place, if it is discounted (bootstrapped from what the network
     says of later), or goes by a target's name; or the weight in it, if it is a difference, or goes
     by an advantage's; None where nothing says that it is a constant."""
-    where = spot(project, fault.at)
-    for given in _targets(where) if where is not None else ():
-        assert where is not None
+    seen = spot(project, fault.at)
+    if seen is None:
+        return None
+    for where, given in _given_anywhere(seen, project):
         made = _made(where, given)
         value = made.value if made is not None else given
         called = made is not None and _TARGET.fullmatch(spelled(given)) is not None
+        called = called and where is seen  # both of two that are compared may learn
         taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
         if called or taught or _is_discounted(value):
             return Target(where, given, made)
-    for given in _weights(where) if where is not None else ():
-        assert where is not None
-        made = _made(where, given)
+    for given in _weights(seen):
+        made = _made(seen, given)
         value = made.value if made is not None else given
         called = _ADVANTAGE.fullmatch(spelled(given).partition("[")[0]) is not None
         if called or (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub)):
-            return Target(where, given, made, weighs=True)
+            return Target(seen, given, made, weighs=True)
     return None
+
+
+def _given_anywhere(where: Spot, project: Project) -> Iterator[tuple[Spot, ast.expr]]:
+    """The targets of a statement; of those that its function is given, what callers give it."""
+    own = [*_targets(where)]
+    yield from ((where, given) for given in own)
+    if not isinstance(where.scope, ast.FunctionDef):
+        return
+    names = {spelled(_whole(given)) for given in own} & named(where.scope)
+    for module, call in project.each(ast.Call) if names else ():
+        statement = module.statement_at(call.lineno, call.col_offset)
+        if called_name(call) == where.scope.name and statement is not None:
+            at = Spot(module, statement, Place(module.path, call.lineno))
+            for name, argument in arguments(call, where.module, where.scope):
+                if name in names:
+                    yield at, argument
+
+
+def _whole(node: ast.expr) -> ast.expr:
+    """What an index takes a part of."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
 
 
 def _weights(where: Spot) -> Iterator[ast.expr]:
