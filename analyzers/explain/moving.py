@@ -15,6 +15,7 @@ from analyzers.source.project import Project, spelled
 from analyzers.source.signatures import named
 from analyzers.source.trees import position, walk
 
+WEIGHS = "what weighs a log-probability leads to trained parameters"
 _DISCOUNT = re.compile(r"(?:.*\.)?_?discount\w*", re.IGNORECASE)
 _GAMMA = re.compile(r"(?:.*\.)?_?gamma", re.IGNORECASE)
 _REWARD = re.compile(r"(?:.*\.)?(?:r|rew|rewards?|\w+_rewards?|rewards?_\w+)", re.IGNORECASE)
@@ -50,7 +51,7 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
     seen = spot(project, fault.at)
     if seen is None:
         return None
-    for where, given in _given_anywhere(seen, project):
+    for where, given in _given_anywhere(seen, project) if fault.detail != WEIGHS else ():
         made = _made(where, given)
         value = made.value if made is not None else given
         called = made is not None and _TARGET.fullmatch(spelled(given)) is not None
@@ -58,7 +59,7 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
         if called or taught or _is_discounted(value):
             return Target(where, given, made)
-    for given in _weights(seen):
+    for given in _weights(seen) if fault.detail == WEIGHS else ():
         made = _made(seen, given)
         value = made.value if made is not None else given
         called = _ADVANTAGE.fullmatch(spelled(given).partition("[")[0]) is not None

@@ -56,12 +56,14 @@ from analyzers.repair.reschedule.clearing import (
     clear_before_walk,
     clear_behind_ascent,
     clear_engine_leaves,
+    clear_in_closure,
     clear_leaves,
     clear_the_rest,
     cleared_already,
     clears_others,
     optimizer_stepped,
     uncalled,
+    walk_of_closure,
 )
 from analyzers.repair.reschedule.spent import Spent, kept_as_list, spent
 from analyzers.source.calls import reads_gradient
@@ -77,6 +79,7 @@ SEEN_AS = "uncleared-gradients"
 UNTOUCHED = "nothing has cleared them between a step and the backward behind it"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
 TAKEN = "a backward for the gradient of an input has added to these gradients"
+PILED = "each evaluation of the closure has added to the gradients of the one before"
 CLIMBED = "the weights were moved along them, and a backward from there has added to them"
 FIGURES = "Norm of the gradients left over at each step"
 
@@ -91,7 +94,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None  # what the leaves are written with is no update
     foreign = fault.detail == FOREIGN
     partly = _left_by(fault, where)
-    early = fault.detail == TAKEN  # cleared, and then added to by another backward
+    early = fault.detail in (TAKEN, PILED)  # cleared, and then added to by another backward
     if where is not None and partly is None and fault.gradient == "" and not early:
         if cleared_already(where, fault.params, before=foreign):
             return None
@@ -107,6 +110,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if where is not None and not named and (used := _used_up(fault, where)) is not None:
         made = Place(where.module.path, used.made.lineno)
         return matched(NAME, fault, made, Carrier(used.name, made))
+    if where is not None and fault.detail == PILED:
+        named = [walked for walked in (walk_of_closure(where),) if walked is not None]
     place = Place(where.module.path, named[0].lineno) if where is not None and named else None
     title = TITLE_OF_ASCENT if fault.detail == CLIMBED else ""
     return matched(NAME, fault, place, carrier, title)
@@ -157,6 +162,11 @@ def explain(match: Match, project: Project) -> str:
             f"{who} steps on gradients that are not its own alone: behind `zero_grad`, backward "
             "calls for the gradient of an input have left theirs in its parameters, too."
         )
+    elif fault.detail == PILED:
+        told = (
+            f"{who} calls its closure several times in a step, and nothing clears the gradients in "
+            f"it: the backward at line {match.location.line} adds to those of the call before."
+        )
     elif match.location != fault.seen_at:
         told += f" Line {match.location.line} names its `zero_grad`, and does not call it."
     return f"{told} {measured(match, project, FIGURES)}"
@@ -174,6 +184,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from clear_leaves(where, fault.params)
     elif where is not None and (partly := _left_by(fault, where)) is not None:
         yield from clear_the_rest(where, partly, project)
+    elif where is not None and fault.detail == PILED:
+        yield from clear_in_closure(where)
     elif where is not None:
         used = _used_up(fault, where)
         yield from kept_as_list(where, used) if used is not None else ()

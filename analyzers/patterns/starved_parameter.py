@@ -58,6 +58,7 @@ from analyzers.explain.spots import spot
 from analyzers.repair.reconnect.fed import fed_again
 from analyzers.repair.reconnect.optimizing import holder_of, optimizer_of_what_learns
 from analyzers.repair.reconnect.recording import recording, switched_off_at, where_switched_off
+from analyzers.repair.reconnect.registering import registered
 from analyzers.repair.reconnect.starving import Cut, cuts_behind
 from analyzers.repair.reconnect.uncutting import without_cut
 from analyzers.source.project import Project
@@ -116,6 +117,12 @@ def explain(match: Match, project: Project) -> str:
         )
     if isinstance(match.evidence, SilentFault) and match.location == match.evidence.taken:
         fed = match.evidence.instead
+        if match.evidence.detail and not match.evidence.params:
+            return (
+                f"Gradients come to {some(fed)}, and no optimizer holds them: no step changes "
+                f"them. {match.evidence.detail[0].upper()}{match.evidence.detail[1:]}: what is "
+                f"made at {line(match.location, project)} was not given these."
+            )
         if not match.evidence.params:
             return (
                 f"The optimizer that is made at {line(match.location, project)} was made before "
@@ -140,6 +147,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
             yield from recording(lost, project)
         return
     if isinstance(match.evidence, SilentFault) and match.location == match.evidence.taken:
+        if not match.evidence.params and match.evidence.detail:
+            yield from registered(match.evidence, project)
         yield from optimizer_of_what_learns(match.evidence, project)
     found = match.facts.get("cuts", [])
     assert isinstance(found, list)

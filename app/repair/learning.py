@@ -52,7 +52,8 @@ def learns(
     lost -= foreign
     told = _told(original) | {p.name for p in reference.parameters if p.numbers}
     told |= {name for r in (original.silent if original else ()) for name in r.instead}
-    fed = {p for p, name in names.items() if name in told}
+    lists = tuple(f"{name.partition('[')[0]}." for name in told if "[" in name)  # as modules now
+    fed = {p for p, name in names.items() if name in told or name.startswith(lists)}
     if any(r.kind == "overwritten-gradient" for r in (original.silent if original else ())):
         fed |= _received(reference)  # what a walk gave may be lost before the step
     gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o] - fed}

@@ -4,7 +4,7 @@ have a graph of their own, and terms that have none."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .ended import Ended, ended_in
 from .engine import Call
@@ -19,6 +19,7 @@ LOSSES = 16  # of a call that are compared
 TERMS = 64  # of a loss
 DEEP = 8  # nodes on the way to a log-probability
 OFTEN = 2  # calls in which it was so
+WEIGHS = "what weighs a log-probability leads to trained parameters"
 _AIMING = frozenset(  # kinds of nodes that are given an input and a target
     {"MseLossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0", "SoftMarginLossBackward0"}
     | {"BinaryCrossEntropyBackward0", "BinaryCrossEntropyWithLogitsBackward0"}
@@ -73,7 +74,8 @@ class Composed:
                     continue
                 looked += name != _WEIGHED
                 if names := self._weighing(node) if name == _WEIGHED else self._moved(node):
-                    self._note(self._moving, call, compared, names)
+                    told: dict[str, Any] = {"detail": WEIGHS} if name == _WEIGHED else {}
+                    self._note(self._moving, call, compared, names, **told)
             if looked >= LOSSES:
                 break
         for root, _ in call.roots if call.n <= CALLS else ():
@@ -106,11 +108,12 @@ class Composed:
         node: Node,
         names: list[str],
         at: Json | None = None,
+        **more: Any,
     ) -> None:
         if (seen := self._stamps.place(node)) is not None:
             line = seen["file"], seen["line"]
             known = noted.get(line, _NEVER)
-            new: Json = {"at": at or seen, "params": names[:64]}
+            new: Json = {"at": at or seen, "params": names[:64], **more}
             told = known.told if known.told.get("params") else new
             noted[line] = _Noted(known.calls + (known.last != call.n), call.n, told)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
@@ -10,6 +11,7 @@ from .frames import Json
 from .parameters import Known
 
 MOST = 64  # names that are told
+LISTED = "a module does not know what stands in a plain list"
 
 
 def replaced(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
@@ -39,6 +41,22 @@ def added(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
         held = [k for k in known if k.optimizer == owner and k.taken]
         found = _told(held, fed)
         return {**found, "params": []} if found else {}
+    return {}
+
+
+def unlisted(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
+    """Parameters of several entries of a plain list of a model, which get gradients and no step,
+    where an optimizer has others of the same model: it does not know what is in such a list."""
+    entries = defaultdict[str, list[Known]](list)
+    for one in _learning(known):
+        if "[" in one.name and "." in one.name.partition("[")[0]:
+            entries[one.name.partition("[")[0]].append(one)
+    for fed in entries.values():
+        several = len({one.name.partition("]")[0] for one in fed}) > 1
+        beside = [k for k in known if k.optimizer is not None and _model(k) == _model(fed[0])]
+        if several and any(stepped.get(k.optimizer or 0, 0) > fed[0].fed_from for k in beside):
+            found = _told(beside, fed)
+            return {**found, "params": [], "detail": LISTED} if found else {}
     return {}
 
 

@@ -19,7 +19,7 @@ from .growth import UNUSED, Growth
 from .holders import Search
 from .losses import LossLog
 from .parameters import Known, Parameters, values_of
-from .replaced import added, replaced, stands_for
+from .replaced import added, replaced, stands_for, unlisted
 from .retained import Retained
 from .stamps import Clock, Stamps
 from .starving import Starving
@@ -31,6 +31,7 @@ IDLE = "no backward call reaches any parameter that an optimizer holds"
 UNTOUCHED = "nothing has cleared them between a step and the backward behind it"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
 TAKEN = "a backward for the gradient of an input has added to these gradients"
+PILED = "each evaluation of the closure has added to the gradients of the one before"
 CLIMBED = "the weights were moved along them, and a backward from there has added to them"
 HOLDERS = 32  # that are told
 UPDATES = 64  # calls since a line's first, within which updates are looked at
@@ -64,6 +65,7 @@ class SilentWatch(Observer):
         self._leftover: set[int] = set()
         self._chain: dict[int, tuple[int, int] | None] = {}
         self._unzeroed: dict[int, list[float]] = defaultdict(list)
+        self._piled: dict[int, list[float]] = defaultdict(list)
         self._steps: dict[int, int] = defaultdict(int)
         self._stepped: dict[int, int] = {}  # which step of all was the last of each
         self._last: Visit | None = None  # that may have added to what nothing clears
@@ -122,8 +124,9 @@ class SilentWatch(Observer):
             self._tell("growing-graph", **growing)
         self._measure_walk(call)
 
-    def stepped(self, optimizer: int, owned: list[Known]) -> None:
-        """Tell an optimizer that takes most of its steps on gradients of steps before."""
+    def stepped(self, optimizer: int, owned: list[Known], piled: int) -> None:
+        """Tell an optimizer that takes most of its steps on gradients of steps before, or whose
+        closure leaves those of its calls on one another."""
         self._stepped[optimizer] = Clock.steps
         self._starving.stepped(optimizer, owned)
         self._note_lost(owned)
@@ -143,6 +146,10 @@ class SilentWatch(Observer):
             untouched = self._cleared.isdisjoint(known.id for known in stale)
             figures, detail = self._unzeroed[optimizer], UNTOUCHED if untouched else ""
             self._tell_stale(stale, figures, self._steps[optimizer], detail)
+        if piled:
+            norm = sum(known.norm**2 for known in owned) ** 0.5
+            self._piled[optimizer] += [norm] * piled
+            self._tell_stale(owned, self._piled[optimizer], self._steps[optimizer], PILED)
         if Clock.visits <= self._until and (stale := self._foreign.stepped(optimizer, owned)):
             used, cleared = self._foreign.norms[optimizer], self._foreign.cleared[optimizer]
             detail = TAKEN if self._foreign.taken else FOREIGN
@@ -181,8 +188,12 @@ class SilentWatch(Observer):
             self._tell("uncleared-gradients", call=call, params=names[:64], figures=figures)
 
     def _tell_ascents(self, call: Call) -> None:
-        """Tell parameters that were moved along gradients to which a walk has then added."""
+        """Tell parameters that were moved along gradients to which a walk has then added; not what
+        an optimizer does that calls its closure again and again."""
         ascents = self._ascents
+        if Clock.closure > 1:
+            ascents.forget()
+            return
         if ascents.after(call.received) and len(ascents.norms) >= GROWTH:
             names = [known.name for known in ascents.found.values() if known.name]
             told = {"params": names[:64], "figures": ascents.norms[:64], "detail": CLIMBED}
@@ -206,6 +217,7 @@ class SilentWatch(Observer):
         elif told := (
             replaced(self._parameters.known, self._stepped)
             or added(self._parameters.known, self._stepped)
+            or unlisted(self._parameters.known, self._stepped)
         ):
             self._tell("unfed-parameters", figures=[float(len(told["instead"]))], **told)
         if not self._told and (growing := self._growth.doubted()) is not None:

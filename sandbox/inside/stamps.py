@@ -44,6 +44,7 @@ class Clock:
 
     visits = 0
     steps = 0
+    closure = 0  # calls of its closure, in the step that runs
     first_node = 0  # the number that torch gives to the first node of the script
     evaluated_since: int | None = None  # in a closure's second evaluation: the next node's number
     # as its first began

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import weakref
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from types import MethodType
 from typing import Any
@@ -27,15 +28,16 @@ from .sampling import sampled
 from .slips import told
 from .stamps import Clock, next_number
 
-OnStep = Callable[[int, list[Known]], None]
+OnStep = Callable[[int, list[Known], int], None]
 _class: Any = Optimizer
 
 
 class StepWatch:
     """Records every step. `frozen` steps read the gradients and change nothing.
 
-    `on_step` is told of each: optimizer and its parameters. `unmoved` are parameters that frozen
-    steps leave where they begin, by their place among all that optimizers take.
+    `on_step` is told of each: optimizer, its parameters, how many calls of its closure added to the
+    gradients of the call before. `unmoved` are parameters that frozen steps leave where they
+    begin, by their place among all that optimizers take.
     """
 
     def __init__(
@@ -58,7 +60,7 @@ class StepWatch:
         self._taken: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self._versions: dict[int, list[int]] = {}
         self._read: dict[int, list[Json]] = {}
-        self._piled: set[int] = set()
+        self._piled: Counter[int] = Counter()
         self.on_step: list[OnStep] = []
         self.notes: list[str] = []
         self.feeding = Feeding(parameters)
@@ -164,11 +166,12 @@ class StepWatch:
 
         def reading() -> Any:
             begun = Clock.visits
+            Clock.closure += 1
             loss = closure()
             if id(optimizer) not in self._read:
                 self._read[id(optimizer)] = self._gradients_of(optimizer)
             elif sampled(Clock.steps + 1) and self._holds_older(optimizer, begun):
-                self._piled.add(id(optimizer))
+                self._piled[id(optimizer)] += 1
             return loss
 
         if len(args) > 1:
@@ -177,6 +180,7 @@ class StepWatch:
 
     def _after(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         Clock.steps += 1
+        Clock.closure = 0
         owned = _owned(optimizer)
         before = self._versions.pop(id(optimizer), [])
         moved = {id(t) for t, version in zip(owned, before, strict=False) if t._version != version}
@@ -218,15 +222,14 @@ class StepWatch:
         if Clock.steps <= 2:
             self._parameters.name_again(frames.user_frame(frame))
             self._parameters.tell()
+        piled = self._piled.pop(id(optimizer), 0)
         for listener in self.on_step:
-            told(listener, number, owned, notes=self.notes)
+            told(listener, number, owned, piled, notes=self.notes)
         if self.gradients:
             self.feeding.take(owned)
         if sampled(Clock.steps):
             fed = self.feeding.behind(owned) if self.gradients else []
-            piled = id(optimizer) in self._piled
-            self.emit_step(number, frames.user_place(frame), gradients, changed, fed, piled)
-        self._piled.discard(id(optimizer))
+            self.emit_step(number, frames.user_place(frame), gradients, changed, fed, bool(piled))
 
     def emit_step(
         self,

@@ -136,6 +136,9 @@ def holder_of(names: Sequence[str]) -> str:
     holders = {entry[1] if entry is not None else "" for entry in entries}
     if len(holders) == 1 and "" not in holders:
         return holders.pop()
+    listed = {name.partition("[")[0] for name in names}
+    if len(listed) == 1 and all("[" in name for name in names):
+        return listed.pop()
     shared = shared_path(names)
     told = "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in shared)
     return told.removeprefix(".") or names[0]

@@ -92,6 +92,26 @@ def clear_before_walk(where: Spot, rank: int = 0, *, again: bool = False) -> Ite
         rank += 1
 
 
+def walk_of_closure(where: Spot) -> ast.stmt | None:
+    """The first statement with a backward in the closure that the step at a place is given."""
+    given = {spelled(a) for call in steps(where.statement) for a in call.args}
+    for node in walk(where.scope):
+        if isinstance(node, ast.FunctionDef) and node.name in given:
+            return next((s for s in statements_of(node) if calls_named(s, "backward")), None)
+    return None
+
+
+def clear_in_closure(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """`zero_grad()` ahead of the backward in the closure, in place of one ahead of the step."""
+    name, walked = optimizer_stepped(where), walk_of_closure(where)
+    if name is not None and walked is not None:
+        ahead = [s for s in where.block if _spelled_alone(s).startswith(f"{name}.zero_grad(")]
+        edits = [where.editor.insert_before(walked, f"{name}.zero_grad()")]
+        edits += [where.editor.delete(s) for s in ahead]
+        title = f"Clear the gradients of `{name}` in the closure"
+        yield Proposal("zero-grad", title, joined(edits), "", rank)
+
+
 def clear_behind_ascent(where: Spot, project: Project) -> Iterator[Proposal]:
     """Between two backwards, of which the second is no part of what moved the weights: by an option
     of the script's own that clears, else by whoever clears (or steps) in this function; else by

@@ -1,0 +1,35 @@
+"""Fixes where a module does not know what it is to train: it has no part in a plain list."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.evidence import SilentFault
+from analyzers.explain.pattern import Proposal
+from analyzers.repair.blocks import alias
+from analyzers.source.edits import Editor
+from analyzers.source.project import Project, spelled
+
+_TOLD = "The module knows them, and `parameters()` gives them to the optimizer."
+
+
+def registered(fault: SilentFault, project: Project) -> Iterator[Proposal]:
+    """`nn.ModuleList` around a list of layers that an attribute gets; `ModuleDict` around a
+    dictionary; those for parameters, where the entries are such."""
+    held, _, inner = fault.instead[0].partition("[")
+    what = "Module" if "." in inner else "Parameter"
+    for module, statement in project.each(ast.Assign):
+        match statement:
+            case ast.Assign(targets=[ast.Attribute(attr=attr) as target], value=value):
+                kind = "List" if isinstance(value, ast.List | ast.ListComp) else ""
+                kind = "Dict" if isinstance(value, ast.Dict | ast.DictComp) else kind
+                if attr != held.rpartition(".")[2] or not kind or module.class_of(target) is None:
+                    continue
+                empty = isinstance(value, ast.List) and not value.elts
+                empty |= isinstance(value, ast.Dict) and not value.keys
+                given = "" if empty else Editor(module).text_of(value)
+                text = f"{alias(module, 'torch.nn')}.{what}{kind}({given})"
+                edits = (Editor(module).replace(value, text),)
+                title = f"Register what `{spelled(target)}` holds with its module"
+                yield Proposal("registered", title, edits, _TOLD, 0)
