@@ -129,6 +129,7 @@ class GraphReuse:
     """A backward walked nodes whose saved tensors an earlier backward had freed.
 
     `path`: where the carried values were seen between their making and the failure, in order.
+    `hidden`: the script keeps the graph, so that nothing is raised: it was freed to see this.
     """
 
     freed: Visit
@@ -141,6 +142,7 @@ class GraphReuse:
     engine: Engine = "torch"
     engine_class: str = ""
     path: tuple[Hop, ...] = ()
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)

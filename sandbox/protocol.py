@@ -47,7 +47,8 @@ class Job(Late):
     constant what lies behind an earlier backward, `aimed` what torch's losses are given as their
     target. Such runs, and those with `frozen_steps`, draw common random numbers: they can be
     compared step by step.
-    `keep_graphs` keeps every graph but lets the optimizers step.
+    `keep_graphs` keeps every graph but lets the optimizers step; `freeing` lets go of those that
+    the script keeps.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -73,6 +74,9 @@ class Job(Late):
     freed: Count = Field(0, description="the call that freed what is followed")
     reference: Reference | None = None
     keep_graphs: bool = False
+    freeing: list[tuple[str, Count]] = Field(
+        [], max_length=16, description="lines whose backward calls keep no graph, whatever they say"
+    )
     frozen_steps: bool = Field(False, description="optimizers record gradients but change nothing")
     unmoved: list[Count] = Field(
         [], max_length=4096, description="parameters that fixed steps leave where they begin"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from analyzers.evidence import Evidence
+from analyzers.evidence import Evidence, GraphReuse
 from analyzers.notebooks.replay import repeated
 from analyzers.request.binding import failing_place
 from analyzers.request.causes import Explained, classify
@@ -19,7 +19,7 @@ from app.run.by_itself import silent_by_itself
 from app.run.completion import InWorld, completed, completed_by, completed_past, is_partial
 from app.run.outcome import is_given, len_backwards
 from app.run.replay import InOrder
-from app.run.tracing import looked_closer, traced
+from app.run.tracing import hidden_reuse, looked_closer, traced
 from app.run.witness import merged, observed
 from sandbox.protocol import RunResult, Session
 from sandbox.records import Plan, Trace
@@ -82,10 +82,21 @@ async def observe(case: Case, session: Session | None) -> Observation:
     seen = observed(run.trace) if run.trace is not None else ()
     evidence = merged(seen, predicted)
     idle = run.status == "finished" and not evidence and len_backwards(run) == 0
+    if not evidence and run.status in ("finished", "stopped"):
+        evidence = await _hidden(case, run, session)
     unseen = idle or run.status not in ("finished", "stopped")
     if not evidence and unseen and not (_went_on(run) and case.traceback is None):
         evidence = _relevant(case, run)
     return Observation(run, run.trace, evidence, order=order, idle=idle)
+
+
+async def _hidden(case: Case, run: RunResult, session: Session) -> tuple[Evidence, ...]:
+    """What a kept graph hides: it is walked again behind steps that have changed its weights."""
+    found = await hidden_reuse(case, run, session)
+    if found is None or found.trace is None:
+        return ()
+    pieces = merged(observed(found.trace), case.reading.evidence)
+    return tuple(replace(p, hidden=True) for p in pieces if isinstance(p, GraphReuse))
 
 
 async def _completed(case: Case, session: Session) -> Observation:

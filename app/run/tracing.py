@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from app.request.case import Case
 from sandbox.protocol import Job, RunResult, Session
-from sandbox.records import Reuse, Silent
+from sandbox.records import Backward, Reuse, Silent
 
 SHORT = 0.2  # of the time limit: training that does not end is followed for so long
 LONGER = 0.5  # where an error was given that it did not show
 STARVED, CONSTANT = "unfed-parameters", "constant-term"
+OFTEN = 2  # calls that walk what was made before a step
 LONG = 0.4  # of the time limit: a run that took longer is made again for an error alone
 
 
@@ -85,7 +88,28 @@ def _is_starved(fault: Silent) -> bool:
     return fault.kind == STARVED and not fault.doubtful and fault.at is None
 
 
-async def _run_for_path(case: Case, first: RunResult, reuse: Reuse, session: Session) -> RunResult:
+async def hidden_reuse(case: Case, first: RunResult, session: Session) -> RunResult | None:
+    """Behind a clean run in which a line that keeps its graphs walked, again and again, one made
+    before the last step: what is raised there once they are freed, and what led to it."""
+    records = first.trace.backwards if first.trace is not None else []
+    stale = Counter(_line(r) for r in records if r.stale and r.visit.kind == "backward")
+    keeping = {_line(r) for r in records if r.visit.retain and not r.visit.create_graph}
+    freeing = [line for line, calls in stale.items() if calls >= OFTEN and line in keeping][:16]
+    if not freeing:
+        return None
+    second = await _run(case, session, "trace", freeing=freeing)
+    if second.trace is None or second.trace.reuse is None:
+        return None
+    return await _run_for_path(case, second, second.trace.reuse, session, freeing=freeing)
+
+
+def _line(record: Backward) -> tuple[str, int]:
+    return record.visit.at.file, record.visit.at.line
+
+
+async def _run_for_path(
+    case: Case, first: RunResult, reuse: Reuse, session: Session, **more: object
+) -> RunResult:
     """A second run that follows, line by line, the values whose old graph was met again. What it
     tells of the failure replaces what the first told: its frames have other numbers."""
     follow = dict.fromkeys((join.old.number, join.output) for join in reuse.joins)
@@ -93,7 +117,7 @@ async def _run_for_path(case: Case, first: RunResult, reuse: Reuse, session: Ses
     slow = first.ran_s > LONG * case.time_limit_s  # the time is better spent on patches
     if not known or first.trace is None or slow:
         return first
-    second = await _run(case, session, "trace", follow=known, freed=reuse.freed.n)
+    second = await _run(case, session, "trace", follow=known, freed=reuse.freed.n, **more)
     if second.trace is None or second.trace.reuse is None or second.trace.path is None:
         return first
     found = {"reuse": second.trace.reuse, "path": second.trace.path}

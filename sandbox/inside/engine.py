@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -74,8 +74,8 @@ class Stopped(BaseException):
 class Engine:
     """The wrapped engine.
 
-    `keep_graphs` keeps the graph at every call; `make_graphs` makes one of what `autograd.grad`
-    gives. `enough` is asked as each call begins, with the
+    `keep_graphs` keeps the graph at every call, `freeing` at none of these lines; `make_graphs`
+    makes one of what `autograd.grad` gives. `enough` is asked as each call begins, with the
     calls of each line so far: true ends the run. `notes` collects errors of observers.
     """
 
@@ -83,6 +83,7 @@ class Engine:
     observers: Sequence[Observer]
     keep_graphs: bool = False
     make_graphs: bool = False
+    freeing: Collection[str] = ()
     enough: Callable[[Calls], bool] | None = None
     notes: list[str] = field(default_factory=list)
     _original: Any = None
@@ -143,6 +144,9 @@ class Engine:
     def _watched(
         self, call: Call, outputs: Sequence[Any], args: tuple[Any, ...], kwargs: Json
     ) -> Any:
+        if self.freeing and call.line() in self.freeing and not call.create_graph:
+            call.retain, call.frees = False, True
+            args = (args[0], False, *args[2:])
         self._tell("before", call)
         if self.keep_graphs:
             makes = args[2] or (self.make_graphs and call.kind == "grad")

@@ -70,6 +70,7 @@ class Instruments:
             notes=self.notes,
             keep_graphs=bool(reference or job.get("keep_graphs")),
             make_graphs=reference == "differentiated",
+            freeing=[f"{file}:{line}" for file, line in job.get("freeing") or ()],
             enough=Following(job, self._clock).enough,
         )
         self.engine.install()
@@ -104,8 +105,8 @@ class Instruments:
     def _unlike(self) -> bool:
         """Whether the run is unlike the script's own, so that its silence says nothing."""
         job = self.job
-        changed = self._reference or job.get("keep_graphs") or job.get("frozen_steps")
-        return bool(changed) or not job.get("silent", True)
+        changed = any(job.get(one) for one in ("keep_graphs", "freeing", "frozen_steps"))
+        return bool(self._reference) or changed or not job.get("silent", True)
 
     def _logs(self) -> tuple[ChangeLog | None, LossLog | None]:
         """The two logs of the slower run, switched on for good."""

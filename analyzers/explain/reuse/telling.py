@@ -65,9 +65,8 @@ def account(match: Match, project: Project) -> str:
     who = f"`{match.carrier.name}`" if match.carrier else "A tensor"
     if join is not None and join.old.at is not None:
         parts.append(f"{who} holds a graph that was made at {line(join.old.at, project)}.")
-    parts.append(
-        f"The backward at {call(reuse.freed, project)} used that graph up, and it was freed."
-    )
+    used = f"The backward at {call(reuse.freed, project)} used that graph up"
+    parts.append(f"{used}, and it was freed." if not reuse.hidden else f"{used}.")
     again = f"The backward at {call(reuse.reached, project)} needed it again"
     if join is not None and join.new is not None and join.new.at is not None and match.carrier:
         again += f" through {line(join.new.at, project)}"
@@ -75,4 +74,9 @@ def account(match: Match, project: Project) -> str:
     if match.boundary.place is not None and match.boundary.kind in ("loop", "epoch"):
         where = line(match.boundary.place, project)
         parts.append(f"It went from one pass to the next of the loop at {where}.")
+    if reuse.hidden:
+        parts.append(
+            "`retain_graph=True` keeps it, so that nothing is raised: each step is taken along "
+            "gradients of weights that are no more."
+        )
     return " ".join(parts)
