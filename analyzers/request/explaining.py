@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, GraphReuse, Node, SilentFault, Visit
@@ -19,8 +20,11 @@ from analyzers.explain.pattern import (
 )
 from analyzers.explain.renamed import in_read_names
 from analyzers.explain.reuse.story import story_of
+from analyzers.explain.spots import spot
+from analyzers.repair.blocks import joined
 from analyzers.repair.cut.carried import cuts
 from analyzers.repair.forbidden import is_forbidden
+from analyzers.repair.rewrite import without_retaining
 from analyzers.request.causes import OPTIMIZER, Candidate, Explained, Happening
 from analyzers.request.in_place import in_place
 from analyzers.request.ranking import in_turns
@@ -128,7 +132,8 @@ def _candidates(match: Match, turn: int, project: Project) -> list[Candidate]:
     """The pattern's proposals as patched files, preferred ones first; those that cannot be made
     are left out."""
     found: list[Candidate] = []
-    for proposal in _proposals(match, patterns()[match.pattern], project):
+    proposals = _proposals(match, patterns()[match.pattern], project)
+    for proposal in (p for one in proposals for p in _released(one, match, project)):
         if is_forbidden(proposal, match.evidence, project):
             continue
         files = patched(project, proposal)
@@ -160,6 +165,16 @@ def _proposals(match: Match, pattern: Pattern, project: Project) -> Iterator[Pro
     story = story_of(match.evidence, project)
     if story is not None and not (story.reuse.same_root or story.sums_walked or story.walks_all):
         yield from cuts(story.reuse, project, SECOND_CHOICE + 1)
+
+
+def _released(proposal: Proposal, match: Match, project: Project) -> Iterator[Proposal]:
+    """A fix of what a kept graph hid: first without keeping it, where nothing else needs that."""
+    reuse = match.evidence
+    if isinstance(reuse, GraphReuse) and reuse.hidden:
+        walks = dict.fromkeys((reuse.freed.at, reuse.reached.at))
+        let_go = [edit for at in walks for edit in without_retaining(spot(project, at))]
+        yield replace(proposal, edits=joined([*proposal.edits, *let_go]))
+    yield proposal
 
 
 def patched(project: Project, proposal: Proposal) -> dict[str, str]:

@@ -113,7 +113,9 @@ _WORLD_MISSED = "what is missing was made up, and the error did not show in it"
 
 def _in_world(seen: Observation, best: Patch | None) -> str:
     """How much a completed run shows."""
-    does = "does" if any(isinstance(p, SilentFault) for p in seen.evidence) else "raises"
+    raised = seen.run is not None and seen.run.raised is not None
+    silent = any(isinstance(piece, SilentFault) for piece in seen.evidence)
+    does = "raises" if raised and not silent else "does"
     told = f"What was sent is a part of a program: completed (see what was assumed), it {does} this"
     if best is not None and best.verification.status == "passed":
         return f"{told}, and runs with a patch: {best.title[:1].lower()}{best.title[1:]}."

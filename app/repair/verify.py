@@ -157,7 +157,7 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
     reference = held.trace if own.reaches and trace is not None else None
     trial.leaves = _leaves(trace or trial.run.trace, held.trace or original.run.trace)
     trial.nodes = _nodes(trace or trial.run.trace)
-    trial.retains = _retains(trial.run) > _retains(original.run)
+    trial.retains = _retains(trial.run) > (0 if _hides(original.run) else _retains(original.run))
     trial.hoards = checks.needless(trial.run.trace) > 0
     doubted = not outcome.silent_kinds(original.run).isdisjoint(OF_GRADIENTS)
     completed = original.failing_call if original.run.status == "raised" else 0
@@ -261,6 +261,12 @@ def _leaves(trace: Trace | None, original: Trace | None) -> int:
 def _nodes(trace: Trace | None) -> int:
     """How much graph the first walks reach: of two cuts, the later one keeps more."""
     return sum(record.nodes for record in trace.backwards[:24]) if trace is not None else 0
+
+
+def _hides(result: RunResult) -> bool:
+    """Whether a kept graph was walked behind a step that had changed its weights."""
+    records = result.trace.backwards if result.trace else []
+    return any(record.stale and record.visit.retain for record in records)
 
 
 def _retains(result: RunResult) -> int:

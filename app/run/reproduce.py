@@ -140,6 +140,8 @@ async def _told_by(
     trace = run.trace
     told_without = trace is not None and bool(trace.silent) and not len_backwards(run)
     ran = run.raised is None and (len_backwards(run) > 1 or told_without)
+    if ran and (hidden := await _hidden(case, run, InWorld(session, plan))):
+        return Observation(run, trace, hidden, plan=plan)
     if not ran or given or trace is None:
         return Observation(run, trace, _relevant(case), plan=plan)
     return Observation(run, trace, silent_by_itself(trace, case), plan=plan)

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import MissingGraph
+from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held, spot
-from analyzers.repair.blocks import text_with
+from analyzers.repair.blocks import joined, text_with
 from analyzers.repair.rewrite import without_true
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor, needs_parentheses
@@ -26,17 +27,31 @@ def leaf_last(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterat
     title = f"Make `{bindings(where.statement)[0]}` itself the leaf"
     if (whole := _wrapped_last(editor, value)) is not None:
         yield Proposal("leaf-last", title, (whole,), "", rank)
-    inner = [e for node in ast.walk(value) if node is not value for e in _unset(editor, node)]
-    if inner:
-        (start, end), path = editor.span(value), editor.module.path
-        bare = not needs_parentheses(value)
-        around = [] if bare else [Edit(path, start, start, "(")]
-        last = Edit(path, end, end, ".requires_grad_()" if bare else ").requires_grad_()")
-        yield Proposal("leaf-last", title, (*inner, *around, last), "", rank)
+    if edits := _set_last(editor, value):
+        yield Proposal("leaf-last", title, edits, "", rank)
+        others = [s for s in where.block if isinstance(s, ast.Assign) and s is not where.statement]
+        alike = [(s, made) for s in others if (made := _set_last(editor, s.value))]
+        if alike:
+            names = [bindings(s)[0] for s in (where.statement, *(one for one, _ in alike))]
+            every = joined([*edits, *(edit for _, made in alike for edit in made)])
+            told = f"Make {said(names)} themselves the leaves"
+            yield Proposal("leaf-last", told, every, "", rank)
         rank += 1
     if "optimize" in evidence.message:
         edit = editor.append_to(value, ".detach().requires_grad_()")
         yield Proposal("new-leaf", title, (edit,), "", rank)
+
+
+def _set_last(editor: Editor, value: ast.expr) -> tuple[Edit, ...]:
+    """`(randn(n) / s).requires_grad_()` for `randn(n, requires_grad=True) / s`."""
+    inner = [e for node in ast.walk(value) if node is not value for e in _unset(editor, node)]
+    if not inner:
+        return ()
+    (start, end), path = editor.span(value), editor.module.path
+    bare = not needs_parentheses(value)
+    around = [] if bare else [Edit(path, start, start, "(")]
+    last = Edit(path, end, end, ".requires_grad_()" if bare else ").requires_grad_()")
+    return (*inner, *around, last)
 
 
 def _wrapped_last(editor: Editor, value: ast.expr) -> Edit | None:
