@@ -23,7 +23,7 @@ from analyzers.repair.reconnect.cutting_expressions import (
     samples,
 )
 from analyzers.repair.reconnect.softening import or_nothing, unflagged
-from analyzers.repair.value_only.arrays import torch_edits
+from analyzers.repair.value_only.arrays import SHARED, torch_edits
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import (
@@ -36,6 +36,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.ops import NO_RSAMPLE
 from analyzers.source.project import Module, Project, spelled
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 
 MAX_SUSPECTS = 3
@@ -103,6 +104,25 @@ def _along(where: Spot) -> Iterator[Edit]:
         if isinstance(node, ast.Call) and node.args and is_dotted(cut_from(node)):
             yield from bounds_as_tensors(where.editor, where.scope, spelled(cut_from(node)))
     yield from unflagged(where, where.statement)
+    for node in cuts_in(where.statement):
+        given = node.args[0] if isinstance(node, ast.Call) and node.args else None
+        for statement in definitions(where.scope, spelled(given)) if given is not None else ():
+            yield from _reckoned_with_torch(where, statement)
+
+
+def _reckoned_with_torch(where: Spot, statement: ast.stmt) -> Iterator[Edit]:
+    """`torch.exp` in place of `math.exp` of what a parameter is in: that makes a number of it."""
+    own = {
+        spelled(target)
+        for node in where.module.each(ast.Assign)
+        for target, value in assigned_pairs(node)
+        if isinstance(value, ast.Call) and called_name(value) == "Parameter"
+    }
+    for call in calls_named(statement, *SHARED):
+        read = {spelled(n) for a in call.args for n in walk(a) if isinstance(n, ast.Attribute)}
+        if spelled(call.func).startswith("math.") and read & own:
+            name = f"{alias(where.module, 'torch')}.{called_name(call)}"
+            yield where.editor.replace(call.func, name)
 
 
 def cuts_behind_loss(

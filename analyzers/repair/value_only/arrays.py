@@ -18,7 +18,7 @@ from analyzers.source.project import Project, spelled
 from analyzers.source.trees import walk
 
 # Functions that torch has under the same name with the same meaning for tensors.
-_SHARED = frozenset(
+SHARED = frozenset(
     {"abs", "exp", "log", "sqrt", "square", "mean", "sum", "where", "sin", "cos", "tanh", "sign"}
     | {"maximum", "minimum", "clip", "log1p", "expm1", "prod", "std", "var", "stack", "dot"}
 )
@@ -128,7 +128,7 @@ def _as_torch(where: Spot, call: ast.Call) -> list[Edit]:
             Edit(where.module.path, start, first, f"{torch}.clamp("),
             Edit(where.module.path, last, end, f", {bound})"),
         ]
-    edits = [editor.replace(call.func, f"{torch}.{name}")] if name in _SHARED | _ALONG else []
+    edits = [editor.replace(call.func, f"{torch}.{name}")] if name in SHARED | _ALONG else []
     if name in _ALONG and len(call.args) == 1 and not call.keywords:
         edits.append(with_keyword(editor, call, "dim", "0"))
     return edits
