@@ -17,6 +17,17 @@ _VGG = {
     "vgg16": "64 64 M 128 128 M 256 256 256 M 512 512 512 M 512 512 512 M",
     "vgg19": "64 64 M 128 128 M 256 256 256 256 M 512 512 512 512 M 512 512 512 512 M",
 }
+_WIDTHS = {  # of what a head takes
+    "convnext_tiny": 768,
+    "densenet121": 1024,
+    "densenet161": 2208,
+    "densenet169": 1664,
+    "densenet201": 1920,
+    "efficientnet_b0": 1280,
+    "efficientnet_b1": 1280,
+    "mnasnet": 1280,
+    "mobilenet_v2": 1280,
+}
 _NARROW = 8  # channels of a real VGG's layer for one here
 
 
@@ -54,7 +65,7 @@ class Plain(nn.Module):
         super().__init__()
         self.features = features
         self.avgpool = nn.AdaptiveAvgPool2d((side, side))
-        self.classifier = nn.Sequential(*head)
+        self.classifier = nn.Sequential(*head) if len(head) > 1 else head[0]
 
     def forward(self, images: torch.Tensor) -> Any:
         return self.classifier(torch.flatten(self.avgpool(self.features(images)), 1))
@@ -80,16 +91,18 @@ def _dense(inputs: int, outputs: int) -> list[nn.Module]:
     return [nn.Linear(inputs, outputs), nn.ReLU(inplace=True), nn.Dropout()]
 
 
-def small(classes: int = 1000) -> Plain:
-    """A network with `features` and a `classifier`."""
+def small(name: str, classes: int = 1000) -> Plain:
+    """A network with `features` and a `classifier`, which takes as many as the real one."""
+    width = next((n for known, n in _WIDTHS.items() if name.startswith(known)), 32)
     features = nn.Sequential(
         nn.Conv2d(3, 16, 3, stride=2, padding=1),
         nn.BatchNorm2d(16),
         nn.ReLU(inplace=True),
-        nn.Conv2d(16, 32, 3, stride=2, padding=1),
+        nn.Conv2d(16, width, 1, stride=2),
         nn.ReLU(inplace=True),
     )
-    return Plain(features, 1, [nn.Dropout(), nn.Linear(32, classes)])
+    dropped = [] if name.startswith("densenet") else [nn.Dropout()]
+    return Plain(features, 1, [*dropped, nn.Linear(width, classes)])
 
 
 class Segmenter(nn.Module):
@@ -124,7 +137,7 @@ def classifier(name: str, *args: Any, num_classes: int = 1000, **kwargs: Any) ->
     if "rcnn" in name or "retinanet" in name or name.startswith("get_"):
         return nothing("torchvision")
     if name.startswith(_WITH_FEATURES):
-        return small(num_classes)
+        return small(name, num_classes)
     return ResNet(num_classes, 512 if name in ("resnet18", "resnet34") else 2048)
 
 

@@ -34,6 +34,7 @@ _COMPLAINTS: tuple[
     (r"can only concatenate list \(not \"(\w+)\"\) to list", "batches"),
     (r"'(\w+)' object is not callable", "function"),
     (r"must be Tensor, not (\w+)", "tensor"),
+    (r"Variable data has to be a tensor, but got (\w+)", "tensor"),
     (r"expected Tensor as element \d+ in argument \d+, but got (\w+)", "tensor"),
     (r"invalid combination of arguments - got \((Model|Function|Maker|Criterion|list)\b", "tensor"),
     (r"'(\w+)' object is not subscriptable", "tensor"),

@@ -23,7 +23,7 @@ _WORDS = {
     "mask": "a mask of shape {shape} was put in its place",
     "leaf": "a tensor of shape {shape} that requires grad was put in its place",
     "result": "a tensor of shape {shape} that the models in sight make was put in its place",
-    "batches": "eight batches were put in its place",
+    "batches": "{count} batches were put in its place",
     "number": "{value} was taken",
     "count": "{value} was taken",
     "sizes": "{value} was taken",
@@ -74,8 +74,12 @@ class Telling:
         if isinstance(made, tuple) and kind != "sizes":
             words = f"{len(made)} values were put in its place"
         shape = list(made.shape) if isinstance(made, torch.Tensor) else ""
+        count = len(made) if isinstance(made, list) else 0
         said = words.format(
-            shape=shape, value=made, over=made.over if isinstance(made, Optimizer) else ""
+            shape=shape,
+            value=made,
+            over=made.over if isinstance(made, Optimizer) else "",
+            count="eight" if count == 8 else count,
         )
         home, _, name = path.rpartition(".")
         if home in self._functions:

@@ -152,7 +152,8 @@ class World:
         return marked(self.tensors.fresh(path) > 0.2, path)
 
     def _batches(self, path: str) -> Batches:
-        return Batches(path, [self.make(f"{path}[]") for _ in range(PASSES)])
+        count = max(PASSES, 2 * self.uses.cycle)
+        return Batches(path, [self.make(f"{path}[]") for _ in range(count)])
 
     def _number(self, path: str) -> float | int:
         if path in self.plan.whole:
