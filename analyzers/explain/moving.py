@@ -99,6 +99,11 @@ def _weights(where: Spot) -> Iterator[ast.expr]:
                 yield side.operand if isinstance(side, ast.UnaryOp) else side
 
 
+def is_discount(name: str) -> bool:
+    """Whether a name is that of what later rewards count less by."""
+    return bool(_GAMMA.fullmatch(name) or _DISCOUNT.fullmatch(name))
+
+
 def _is_discounted(value: ast.expr) -> bool:
     """Whether a value is reckoned with a discount; `gamma` is one where something is multiplied by
     it and added to a reward alone."""

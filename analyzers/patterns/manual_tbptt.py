@@ -91,11 +91,14 @@ def _has_state(story: Story) -> bool:
     """Whether the loop hands a state from step to step, beside what is summed."""
     if story.loop is None:
         return False
+    own = {story.name}  # and what is new in each pass
+    if isinstance(story.loop, ast.For):
+        own |= set(target_names(story.loop.target))
     return any(
         isinstance(node, ast.Assign)
         and isinstance(node.value, ast.Call)
         and any(
-            name != story.name and mentions(node.value, name)
+            name not in own and mentions(node.value, name)
             for target in node.targets
             for name in target_names(target)
         )

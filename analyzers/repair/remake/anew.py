@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.explain.moving import is_discount
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.beforehand import ran_before
 from analyzers.explain.reuse.story import Story
@@ -14,10 +15,12 @@ from analyzers.repair.remake.handing_in import computed_below
 from analyzers.repair.rewrite import head_of, made_anew, move_into
 from analyzers.source.edits import Edit, Editor, needs_parentheses, statement_first_line
 from analyzers.source.flow import (
+    called_name,
     definitions,
     value_of,
     walk_scope,
 )
+from analyzers.source.ops import FACTORIES
 from analyzers.source.project import FUNCTIONS, Module, Scope, spelled
 from analyzers.source.reads import names_loaded
 from analyzers.source.signatures import positional
@@ -92,12 +95,38 @@ def computed_for_next_pass(story: Story) -> Iterator[Proposal]:
         if not behind or not story.binds_inside(module, scope, statement):
             continue
         made = [s for s in definitions(scope, value.id) if position(s) < shared.freed_at]
-        maker = value_of(made[-1]) if made else None
-        if isinstance(maker, ast.Call) and isinstance(made[-1], ast.Assign):
+        maker = _network(value_of(made[-1])) if made else None
+        if maker is not None and isinstance(made[-1], ast.Assign):
             editor = Editor(module)
-            edit = editor.replace(value, editor.text_of(maker))
+            edits = [editor.replace(value, editor.text_of(maker))]
             title = f"Compute `{story.name}` anew for the next pass"
-            yield made_anew("compute-for-next-pass", title, edit)
+            discounted = _discounted(scope, value.id)
+            if discounted:
+                title += f", and detach `{value.id}` where it is a target"
+                edits += [editor.append_to(node, ".detach()") for node in discounted]
+            yield made_anew("compute-for-next-pass", title, *edits)
+
+
+def _network(maker: ast.expr | None) -> ast.Call | None:
+    """The call that makes a value; of two, between which a condition chooses, the one of the
+    script's own that is no number made a tensor."""
+    if isinstance(maker, ast.IfExp):
+        both = (maker.body, maker.orelse)
+        made = [one for one in both if isinstance(one, ast.Call)]
+        made = [one for one in made if called_name(one) not in FACTORIES]
+        return made[0] if len(made) == 1 else None
+    return maker if isinstance(maker, ast.Call) else None
+
+
+def _discounted(scope: Scope, name: str) -> list[ast.expr]:
+    """Where a name is multiplied by a discount, and its gradient not wanted."""
+    found: list[ast.expr] = []
+    for node in walk_scope(scope):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            for one, other in ((node.left, node.right), (node.right, node.left)):
+                if isinstance(one, ast.Name) and one.id == name and is_discount(spelled(other)):
+                    found.append(one)
+    return found
 
 
 def _moved_into_readers(story: Story) -> Iterator[Proposal]:
