@@ -12,7 +12,7 @@ from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.flow import bindings, called_name, names_read, statements_of, value_of
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.signatures import positional
-from analyzers.source.targets import target_names
+from analyzers.source.targets import assigned_pairs, taken_by, target_names
 from analyzers.source.trees import walk
 
 
@@ -92,15 +92,23 @@ def _kept(method: ast.FunctionDef, parameter: str | None) -> tuple[str, ast.stmt
     tainted = {parameter}
     for _ in range(2):  # a second time for what a loop hands to its next pass
         for statement in statements_of(method):
-            if not _given(statement) & tainted:
-                if isinstance(statement, ast.Assign):  # the name now stands for something else
-                    tainted -= set(bindings(statement))
-                continue
-            for name in _taken(statement):
+            taken = [name for name, given in _moved(statement) if given & tainted]
+            if not taken and isinstance(statement, ast.Assign):  # it stands for something else now
+                tainted -= set(bindings(statement))
+            for name in taken:
                 if name.startswith(own):
                     return name.removeprefix(own).partition("[")[0], statement
                 tainted.add(name)
     return None
+
+
+def _moved(statement: ast.stmt) -> Iterator[tuple[str, set[str]]]:
+    """What a statement binds, each with the names that go into it."""
+    pairs = taken_by(statement) if isinstance(statement, ast.For) else assigned_pairs(statement)
+    if len(pairs) > 1:
+        yield from ((name, names_read(v)) for t, v in pairs for name in target_names(t))
+    else:
+        yield from ((name, _given(statement)) for name in _taken(statement))
 
 
 def _given(statement: ast.stmt) -> set[str]:
