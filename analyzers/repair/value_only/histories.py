@@ -10,7 +10,8 @@ from analyzers.evidence import Holder, Kind, Place, SilentFault
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.handing import arguments_kept
 from analyzers.explain.reuse.occasions import binds_nothing
-from analyzers.explain.spots import Spot, names_held
+from analyzers.explain.reuse.passing import arguments
+from analyzers.explain.spots import Spot, names_held, root_of
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.detaching import told
 from analyzers.repair.cut.kinds import Writing
@@ -19,6 +20,7 @@ from analyzers.source.detached import is_made_without
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
+    called_name,
     definitions,
     is_plainly_number,
     mentions,
@@ -27,6 +29,7 @@ from analyzers.source.flow import (
     statements_of,
     stored_into,
     value_of,
+    walk_scope,
 )
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 
@@ -46,8 +49,24 @@ def stores_of(fault: SilentFault, project: Project) -> list[Spot]:
         for scope in module.scopes
         for store in _stores(module, scope, name, _functions(fault, name))
     ]
+    if not found:
+        found = [store for name in held for store in _in_called(fault, project, root_of(name))]
     keys = {key for path in held for key in _WORD.findall(path)}
     return [s for s in found if not (own := _keys(s.statement)) or not keys or keys & {*own}]
+
+
+def _in_called(fault: SilentFault, project: Project, name: str) -> Iterator[Spot]:
+    """Stores in functions that are given what has a plain name, under what they call it."""
+    known = _functions(fault, name)
+    for module in project.modules.values() if "." not in name else ():
+        for scope in module.scopes:
+            if known and getattr(scope, "name", "<module>") not in known:
+                continue
+            for call in (n for n in walk_scope(scope) if isinstance(n, ast.Call)):
+                for home, function in project.functions_named(called_name(call)):
+                    for parameter, given in arguments(call, home, function):
+                        if spelled(given) == name:
+                            yield from _stores(home, function, parameter, {function.name})
 
 
 def _keys(statement: ast.stmt) -> list[str]:
