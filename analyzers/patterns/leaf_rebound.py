@@ -43,22 +43,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, MissingGraph
+from analyzers.evidence import Evidence, MissingGraph, SilentFault
+from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of, lost_name, matched, rebinding
-from analyzers.explain.pattern import Match, Proposal, evidence_in
+from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
+from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import missing
+from analyzers.explain.silent import matched as matched_silent
+from analyzers.explain.silent import silent
 from analyzers.explain.spots import spot
-from analyzers.repair.leaf.rebinding import leaf_again, leaf_kept
+from analyzers.repair.leaf.rebinding import leaf_again, leaf_kept, names_updated
+from analyzers.source.flow import bindings
 from analyzers.source.project import Project
 
 NAME = "leaf-rebound"
 FAMILY = "no-grad"
 TITLE = "An update by hand made a new tensor of the leaf"
 KIND = "rebound"
+SEEN_AS = "unmoved-leaves"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """The gradient, or the graph, is missing from a name that an update had rebound."""
+    """The gradient, or the graph, is missing from a name that an update had rebound; or the name of
+    a loop was, and no leaf ever moves."""
+    if (fault := silent(evidence, SEEN_AS)) is not None:
+        for one in names_updated(fault, project):
+            carrier = Carrier(bindings(one.statement)[0], one.place)
+            return matched_silent(NAME, fault, one.place, carrier)
+        return None
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "rebound":
         return None
     return matched(NAME, evidence, Certainty.CERTAIN, carrier=lost_name(evidence, project))
@@ -66,6 +78,11 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Which name, rebound where."""
+    if isinstance(match.evidence, SilentFault):
+        return (
+            f"{some(match.evidence.params)} get gradients and never move: the loop gives its own "
+            f"name a new tensor at {line(match.location, project)}, and the leaf stays as it is."
+        )
     return (
         missing(match, project) + " That assignment makes a new tensor, which is not the leaf "
         "that the backward filled."
@@ -74,6 +91,10 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The leaf updated in place; or the new tensor made a leaf."""
+    if isinstance(match.evidence, SilentFault):
+        for one in names_updated(match.evidence, project):
+            yield from leaf_kept(one)
+        return
     evidence = evidence_in(match, MissingGraph)
     where = rebinding(evidence, project) or spot(project, match.location)
     if where is not None:

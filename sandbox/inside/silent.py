@@ -229,6 +229,8 @@ class SilentWatch(Observer):
             at = next((known.lost for known in unread if known.lost), None)
             told = {"at": at, "params": names[:64], "figures": [float(len(unread))]}
             self._tell("unfed-parameters", doubtful=at is None, **told)
+        if not self._told:
+            self._tell_unmoved()
         for kind, told in self.composed.found() if not self._told else ():
             self._tell(kind, doubtful=True, **told)
 
@@ -254,6 +256,19 @@ class SilentWatch(Observer):
             visit = self._last.record()
             told = {"at": visit["at"], "visit": visit, "params": names[:64], "figures": figures}
             self._tell("uncleared-gradients", detail=GATHERED, doubtful=True, **told)
+
+    def _tell_unmoved(self) -> None:
+        """Tell leaves that nobody ever moves, where nothing else is trained. Only reading can tell
+        whether the script means to: it may want no more than their gradients."""
+        leaves = [k for k in self._parameters.known if k.optimizer is None and k.name]
+        leaves = [k for k in leaves if k.receipts >= GROWTH and not k.renewals]
+        for known in leaves:
+            known.look()
+        names = [known.name for known in leaves if not known.moved]
+        if names and len(names) == len(leaves) and self._last is not None and not self.learns:
+            visit = self._last.record()
+            told = {"at": visit["at"], "visit": visit, "params": names[:64]}
+            self._tell("unmoved-leaves", doubtful=True, **told)
 
     @property
     def learns(self) -> bool:

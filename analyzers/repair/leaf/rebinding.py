@@ -5,15 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.evidence import Place, SilentFault
 from analyzers.explain.listed import said
 from analyzers.explain.missing import element_of, updates_returned
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import indentation, joined, missing_import, rewritten, wrapped
 from analyzers.repair.leaf.leaves import clears, in_place_of, loop_of, no_grad_header
-from analyzers.source.flow import bindings, called_name, is_dotted, rebinds, run_around
-from analyzers.source.project import spelled
-from analyzers.source.targets import assigned_pairs
+from analyzers.source.flow import (
+    bindings,
+    called_name,
+    is_dotted,
+    mentions,
+    rebinds,
+    run_around,
+)
+from analyzers.source.project import Project, spelled
+from analyzers.source.targets import assigned_pairs, target_names
+from analyzers.source.trees import walk
 
 
 def leaf_kept(where: Spot, rank: int = 0) -> Iterator[Proposal]:
@@ -35,6 +44,24 @@ def leaf_kept(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         edits = [edit, *missing_import(editor)]
     title = f"Update {said(spelled(target) for target, _ in pairs)} in place, under `no_grad`"
     yield Proposal("update-in-place", title, joined(edits), "", rank)
+
+
+def names_updated(fault: SilentFault, project: Project) -> Iterator[Spot]:
+    """Where a loop gives its own name a value computed from it and its gradient, and does nothing
+    more with it: `for p in params: p = p - lr * p.grad`."""
+    seen = fault.seen_at
+    for module, loop in project.each(ast.For):
+        own = set(target_names(loop.target))
+        for statement in loop.body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() as value):
+                    read = {spelled(n) for n in walk(value) if isinstance(n, ast.Attribute)}
+                    later = loop.body[loop.body.index(statement) + 1 :]
+                    used = any(mentions(s, name) for s in later)
+                    if name in own and mentions(value, name) and f"{name}.grad" in read:
+                        if not used and (seen is None or seen.file == module.path):
+                            at = Place(module.path, statement.lineno)
+                            yield Spot(module, statement, at)
 
 
 def _around(where: Spot) -> list[ast.With]:
