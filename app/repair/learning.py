@@ -213,8 +213,8 @@ def _without_reference(
     fed = {p for params in _fed(candidate).values() for p in params}
     alive = _fed_names(candidate) | _fed_names(moving)
     fed |= {p for p, name in names.items() if name in alive}
-    given = [g for step in candidate.steps for g in step.gradients if not g.none]
-    flat = {g.param for g in given} - {g.param for g in given if g.norm > 0} - fed
+    spent = _flat_names(original)  # what a script clears behind its own updates says nothing
+    flat = {p for p in _flat(candidate) - fed if names.get(p, "") not in spent}
     modules = {_module(name) for name in alive}
     flat = {p for p in flat if _module(names.get(p, "")) not in modules}
     missing = original.missing if original is not None else None
@@ -229,6 +229,19 @@ def _without_reference(
         what = "no gradient but zeros" if lost <= flat else "no gradient"
         return _failed(f"{what}: {_some(lost, names)}")
     return Check(name="learns", status="passed", detail=f"{len(fed)} parameters get a gradient")
+
+
+def _flat(trace: Trace) -> set[int]:
+    """Parameters that were never seen with another gradient than zero."""
+    given = [g for step in trace.steps for g in step.gradients if not g.none]
+    return {g.param for g in given} - {g.param for g in given if g.norm > 0}
+
+
+def _flat_names(trace: Trace | None) -> set[str]:
+    if trace is None:
+        return set()
+    flat = _flat(trace)
+    return {p.name for p in trace.parameters if p.id in flat and p.name}
 
 
 def _received(trace: Trace) -> set[int]:

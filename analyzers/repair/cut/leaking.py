@@ -50,8 +50,8 @@ class Carried:
 
 
 def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
-    """The loop's own names first, of these the ones that were seen to hold an old graph; then
-    attributes that hold one, where their own functions read them."""
+    """The loop's own names first, of these the ones that were seen to hold an old graph, where any
+    was; then attributes that hold one, where their own functions read them."""
     where, visit = _walk_of(fault, project), fault.visit
     if where is None:
         return
@@ -59,7 +59,7 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
         place = Place(where.module.path, loop.lineno)
         seen = {root_of(holder.path) for holder in fault.holders}
         names = carried_names(loop, root_names(visit, where)) if visit is not None else []
-        for name in sorted(names, key=lambda name: name not in seen):
+        for name in [name for name in names if name in seen] if seen else names:
             carrier, items = Carrier(name, where.place), _items(name, fault, where.module)
             yield Carried(carrier, where, head_of(loop), place, where.scope, items)
     for name in names_held(fault.holders):

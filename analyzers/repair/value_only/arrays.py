@@ -67,7 +67,7 @@ def _of_names(where: Spot, names: Sequence[str]) -> list[Edit]:
     """The tensor itself, or each of those in the list that NumPy was given."""
     edits: list[Edit] = []
     for node in walk(where.statement):
-        if isinstance(node, ast.Name | ast.Attribute):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
             text = spelled(node)
             if text in names:
                 edits.append(where.editor.append_to(node, ".detach()"))
