@@ -46,7 +46,7 @@ from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
 from analyzers.explain.spots import names_held, root_of, spot
-from analyzers.repair.value_only.arrays import detached_arrays, said_with_torch
+from analyzers.repair.value_only.arrays import detached_arrays, detached_by_caller, said_with_torch
 from analyzers.source.flow import bindings, mentions
 from analyzers.source.project import Project
 
@@ -80,9 +80,12 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Detached where it is only read; said with torch where it belongs to the loss."""
+    """Detached where it is only read, or by who gives it; said with torch where it belongs to the
+    loss."""
     evidence = evidence_in(match, MissingGraph)
     where = spot(project, match.location)
     if where is not None:
         yield from said_with_torch(where)
-        yield from detached_arrays(where, names_held(evidence.holders), project)
+        names = names_held(evidence.holders)
+        yield from detached_arrays(where, names, project)
+        yield from detached_by_caller(where, names, evidence.stack, project)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 
+from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, returns_of
+from analyzers.explain.reuse.passing import arguments
+from analyzers.explain.spots import Spot, returns_of, spot
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.calls import calls_named
@@ -37,6 +39,23 @@ def detached_arrays(
         title = "Detach what NumPy only reads"
         tradeoff = "What NumPy computes has no gradient."
         yield Proposal("detach-for-numpy", title, joined(edits), tradeoff, rank)
+
+
+def detached_by_caller(
+    where: Spot, names: Sequence[str], stack: Sequence[Place], project: Project, rank: int = 2
+) -> Iterator[Proposal]:
+    """`.detach()` on what a caller gives the function, which others may give arrays."""
+    frames = [one for place in stack if (one := spot(project, place)) is not None]
+    for caller, inner in pairwise(frames):
+        if inner.scope is not where.scope or not isinstance(inner.scope, ast.FunctionDef):
+            continue
+        for call in calls_named(caller.statement, inner.scope.name):
+            for parameter, given in arguments(call, inner.module, inner.scope):
+                if parameter in names:
+                    edit = caller.editor.append_to(given, ".detach()")
+                    title = f"Detach `{caller.editor.text_of(given)}` for `{inner.scope.name}`"
+                    tradeoff = "What NumPy computes has no gradient."
+                    yield Proposal("detach-for-numpy", title, (edit,), tradeoff, rank)
 
 
 def _in_front_of_numpy(where: Spot, names: Sequence[str]) -> list[Edit]:
