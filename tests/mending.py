@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,12 +30,14 @@ class Recognised:
         return {**self.project.files, **patched(self.project, proposal)}
 
 
-def recognise(traced: Tracing, script: str, **files: str) -> Recognised | None:
-    """Run a script (`train.py`, with further modules by name) traced; None if nothing was seen
-    or recognised."""
+def recognise(
+    traced: Tracing, script: str, job: Mapping[str, object] | None = None, /, **files: str
+) -> Recognised | None:
+    """Run a script (`train.py`, with further modules by name) traced, in the slower way unless the
+    `job` says otherwise; None if nothing was seen or recognised."""
     texts = {f"{name}.py": textwrap.dedent(text) for name, text in files.items()}
     project = Project({"train.py": textwrap.dedent(script), **texts}, "train.py")
-    trace = traced(script, mode="inplace", files=texts).trace
+    trace = traced(script, files=texts, **{"mode": "inplace", **(job or {})}).trace
     turns = in_turns(matches_of(evidence, project) for evidence in observed(trace))
     if not turns:
         return None
