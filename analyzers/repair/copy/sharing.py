@@ -15,6 +15,7 @@ from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project, spelled
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import position, walk
 
 _CONTAINERS = ("list", "dict", "set")
@@ -60,12 +61,12 @@ def _containers(kind: ast.ClassDef) -> Iterator[tuple[str, str]]:
                 made = next((spelled(k.value) for k in given if k.arg == "default_factory"), "")
                 if made in _CONTAINERS:
                     yield name, made
-            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)]):
-                made = type(node.value).__name__.lower().removesuffix("comp")
-                if isinstance(node.value, ast.Call):
-                    made = spelled(node.value.func)
-                if made in _CONTAINERS:
-                    yield name, made
+            case ast.Assign():
+                for target, value in assigned_pairs(node):
+                    made = type(value).__name__.lower().removesuffix("comp")
+                    made = spelled(value.func) if isinstance(value, ast.Call) else made
+                    if spelled(target).startswith("self.") and made in _CONTAINERS:
+                        yield spelled(target).removeprefix("self."), made
 
 
 def _as_dataclass(where: Spot, call: ast.Call, held: str, kind: ast.ClassDef) -> list[Edit]:

@@ -9,13 +9,12 @@ from itertools import takewhile
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import Spot, root_of, spot
+from analyzers.explain.spots import Spot, functions_calling, root_of, spot
 from analyzers.repair.cut.cutting import cut
 from analyzers.repair.cut.expected import visible
 from analyzers.repair.sites.scopes import walked_behind
-from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
-from analyzers.source.flow import called_name, names_read, reads, statements_of
+from analyzers.source.flow import called_name, names_read, reads, statements_of, walk_scope
 from analyzers.source.project import spelled
 from analyzers.source.trees import position, walk
 
@@ -157,8 +156,18 @@ def _fills_in_steps(story: Story, name: str) -> bool:
         if called_name(node) == "append":
             scope = module.scope_of(node)
             function = getattr(scope, "name", "<module>")
-            calls += [node] if scope is shared.scope else calls_named(shared.scope, function)
+            calls += [node] if scope is shared.scope else _coming_to(story, function)
     return bool(calls) and all(_within_pass(story, call) for call in calls)
+
+
+def _coming_to(story: Story, name: str) -> list[ast.AST]:
+    """The calls in the frame that come to a function, by as few others as can be."""
+    own = [c for c in walk_scope(story.frame.scope) if isinstance(c, ast.Call)]
+    for depth in range(3):
+        coming = functions_calling(story.project, name, depth)
+        if found := [call for call in own if called_name(call) in coming]:
+            return [*found]
+    return []
 
 
 def _within_pass(story: Story, call: ast.AST) -> bool:

@@ -72,8 +72,8 @@ def _parted_keys() -> frozenset[str]:
 
 @cache
 def _read_keys() -> frozenset[str]:
-    """Keys whose values are the names of files that something reads, or that a path goes on by; by
-    themselves, or by the function that they are handed to."""
+    """Keys whose values are the names of files that something reads or writes, or that a path goes
+    on by; by themselves, or by the function that they are handed to."""
     read = [one for node in _nodes() for one in _read_by(node)]
     names = {one.id for one in read if isinstance(one, ast.Name)}
     functions = {name: function for tree in _trees() for name, function in _functions(tree)}
@@ -133,6 +133,8 @@ def _read_by(node: ast.AST) -> Iterator[ast.expr]:
     match node:
         case ast.Call() if _name_of(node) in _READERS:
             yield from node.args
+        case ast.Call(args=[_, written, *_]) if _name_of(node) in ("save", "save_image", "dump"):
+            yield written
         case ast.keyword(arg=str(name), value=value) if _PATHS.fullmatch(name):
             yield value
         case ast.BinOp(left=before, op=ast.Div(), right=name) if _is_path(before):
