@@ -8,7 +8,8 @@ Why: a copy of such a tensor would have to copy, or to share, its graph. PyTorch
 silently.
 
 The fix: store the value without its graph, `.detach()`, where it is only looked at. A weight that
-is derived from parameters is computed anew in `forward` instead of being stored.
+is derived from parameters is computed anew in `forward` instead of being stored. A copy that goes
+on to be computed with (a beam of a search) shares the tensors, and has lists of its own.
 
 When this fix is wrong: when the stored tensor is used in a loss later. A detached one no longer
 leads the gradient back.

@@ -3,7 +3,8 @@
 What happens: something computed from parameters (a normalised weight, a kernel or covariance,
 a positional table, `exp(log_sigma)`, propagated embeddings) is made once: before the loop, in
 `__init__`, or in a cache. The first `backward()` frees its graph; the second iteration reaches
-it again. A library may hold such a cache for you.
+it again. A library may hold such a cache for you. `retain_graph=True` hides all this: nothing is
+raised, and each step goes along gradients of the weights as they were at first.
 
 The fix: compute it where it is used, in each iteration, from the parameters as they are now.
 

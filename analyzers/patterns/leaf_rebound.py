@@ -2,7 +2,8 @@
 
 What happens: `w = w - lr * w.grad` computes a new tensor and calls it `w`. It is the result of an
 operation, no leaf: the next backward fills the gradient of the old tensor, and `w.grad` is None.
-Under `no_grad` the new tensor does not even require grad, and the next loss has no graph.
+Under `no_grad` the new tensor does not even require grad, and the next loss has no graph. Within
+`for p in params:` it is the loop's own name that moves on: nothing is raised, and no leaf moves.
 
 Why: `=` binds a name; it never writes into a tensor.
 

@@ -4,7 +4,8 @@ What happens: no `zero_grad()` between two steps of an optimizer, or one that st
 the loop, clears another optimizer, or lacks its parentheses. Each backward adds to what is
 there. Nothing is raised; the steps point where the sum of all past gradients points. The same
 happens where `zero_grad()` comes right behind the step, and the backward of another network then
-passes through this one: what it leaves here joins the next step.
+passes through this one: what it leaves here joins the next step. An optimizer that calls its
+closure several times in a step (LBFGS) wants it in the closure.
 
 Why: adding up is what makes gradient accumulation possible, so PyTorch never clears by itself.
 

@@ -3,8 +3,9 @@
 What happens: the script runs, the loss falls, and a part of the model stands still. Its output
 goes through `.detach()`, `.data`, `.item()` or a block under `no_grad`, or a distribution is
 sampled with `sample()`, so that no path leads from the loss to it. Or the optimizer holds other
-tensors than those that the loss is made of: it was made ahead of a new head, for a copy, or for the
-members of a stacked ensemble.
+tensors than those that the loss is made of: it was made ahead of a new head, of what is unfrozen
+later, for a copy, or for the members of a stacked ensemble; or layers stand in a plain list, which
+their module does not know.
 
 Why: a cut is not an error for autograd. The other parameters learn, and hide it. An optimizer
 changes the tensors that it was given, whatever has their names by now.

@@ -5,7 +5,8 @@ log-probability, a teacher's output, a bootstrapped value) comes from a network 
 detached. A loss that only means to read it walks its graph as well: it frees that graph for the
 loss that owns it, or walks it again after its owner did, and sends gradient where none belongs.
 Where nothing walks it twice nothing is raised: the loss trains its own target, and a bootstrapped
-value settles in the wrong place.
+value settles in the wrong place; or an advantage that weighs log-probabilities is trained to be
+large.
 
 The fix: detach the value where it is used as a constant, or compute it under `torch.no_grad()`.
 
