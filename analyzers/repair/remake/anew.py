@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.moving import is_discount
-from analyzers.explain.pattern import Proposal
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.beforehand import ran_before
 from analyzers.explain.reuse.story import Story
 from analyzers.repair.remake.caches import without_cache
@@ -104,7 +104,8 @@ def computed_for_next_pass(story: Story) -> Iterator[Proposal]:
             if discounted:
                 title += f", and detach `{value.id}` where it is a target"
                 edits += [editor.append_to(node, ".detach()") for node in discounted]
-            yield made_anew("compute-for-next-pass", title, *edits)
+            rank = -SECOND_CHOICE if discounted else 0  # a cut would train it no more
+            yield made_anew("compute-for-next-pass", title, *edits, rank=rank)
 
 
 def _network(maker: ast.expr | None) -> ast.Call | None:
