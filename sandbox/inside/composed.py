@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from .details import WEIGHS
 from .ended import Ended, ended_in
 from .engine import Call
 from .frames import Json
@@ -19,7 +20,6 @@ LOSSES = 16  # of a call that are compared
 TERMS = 64  # of a loss
 DEEP = 8  # nodes on the way to a log-probability
 OFTEN = 2  # calls in which it was so
-WEIGHS = "what weighs a log-probability leads to trained parameters"
 _AIMING = frozenset(  # kinds of nodes that are given an input and a target
     {"MseLossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0", "SoftMarginLossBackward0"}
     | {"BinaryCrossEntropyBackward0", "BinaryCrossEntropyWithLogitsBackward0"}

@@ -16,7 +16,6 @@ from .unwalked import Unwalked, graphs
 LOOKS = (3, 5, 7, 10, 14, 20, 28, 40)  # passes of one line at which kept graphs are measured
 GROWN = 3  # looks that show growth; what an epoch adds to does not grow at each
 HELD = 64  # names whose graphs are looked into
-UNUSED = "no backward has used any of it"
 
 Key = tuple[str, str, str]  # the line that walks, the scope of a name, the name
 

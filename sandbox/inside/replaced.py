@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 from .deepening import GROWTH
+from .details import LISTED
 from .frames import Json
 from .parameters import Known
 
 MOST = 64  # names that are told
-LISTED = "a module does not know what stands in a plain list"
 
 
 def replaced(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import Any
 
+from .engine import Call
 from .frames import Json
 from .holders import Search
 from .names import Name
@@ -50,3 +51,12 @@ def _first_met(roots: list[Any], numbers: set[int]) -> set[int]:
         else:
             pending += [below for below, _ in node.next_functions]
     return met
+
+
+def old_names(call: Call) -> list[Json]:
+    """Names that hold, now, a tensor made in an earlier pass or with such a past."""
+    nodes = set(call.walk.nodes)
+    search = Search(lambda t: t.grad_fn in nodes and t.grad_fn is not None)
+    held = [name.record("now") for name, _ in search.around(call.frame)]
+    roots = set(call.names)
+    return [holder for holder in held if holder["path"] not in roots]

@@ -11,28 +11,21 @@ from .aliases import Aliases
 from .ascents import Ascents
 from .composed import Composed
 from .deepening import GROWTH, Deepening
+from .details import CLIMBED, FOREIGN, GATHERED, IDLE, PILED, TAKEN, UNTOUCHED, UNUSED
 from .emitter import Emitter
 from .engine import Call, Observer
 from .foreign import Foreign
 from .frames import Json
-from .growth import UNUSED, Growth
-from .holders import Search
+from .growth import Growth
 from .losses import LossLog
 from .parameters import Known, Parameters, values_of
 from .replaced import added, replaced, stands_for, unlisted
-from .retained import Retained
+from .retained import Retained, old_names
 from .stamps import Clock, Stamps
 from .starving import Starving
-from .uncleared import Uncleared
+from .uncleared import Uncleared, unmoved
 from .visit import Visit
 
-GATHERED = "each backward has added to it"
-IDLE = "no backward call reaches any parameter that an optimizer holds"
-UNTOUCHED = "nothing has cleared them between a step and the backward behind it"
-FOREIGN = "a backward for the step of another optimizer has added to these gradients"
-TAKEN = "a backward for the gradient of an input has added to these gradients"
-PILED = "each evaluation of the closure has added to the gradients of the one before"
-CLIMBED = "the weights were moved along them, and a backward from there has added to them"
 HOLDERS = 32  # that are told
 UPDATES = 64  # calls since a line's first, within which updates are looked at
 
@@ -260,12 +253,8 @@ class SilentWatch(Observer):
     def _tell_unmoved(self) -> None:
         """Tell leaves that nobody ever moves, where nothing else is trained. Only reading can tell
         whether the script means to: it may want no more than their gradients."""
-        leaves = [k for k in self._parameters.known if k.optimizer is None and k.name]
-        leaves = [k for k in leaves if k.receipts >= GROWTH and not k.renewals]
-        for known in leaves:
-            known.look()
-        names = [known.name for known in leaves if not known.moved]
-        if names and len(names) == len(leaves) and self._last is not None and not self.learns:
+        names = unmoved(self._parameters.known)
+        if names and self._last is not None and not self.learns:
             visit = self._last.record()
             told = {"at": visit["at"], "visit": visit, "params": names[:64]}
             self._tell("unmoved-leaves", doubtful=True, **told)
@@ -296,19 +285,11 @@ class SilentWatch(Observer):
         if figures := self._deepening.after(line, len(call.walk.nodes), reach):
             carriers = self._retained.carriers(line, call.roots)
             known = {held["path"] for held in carriers}
-            others = [held for held in self._old(call) if held["path"] not in known]
+            others = [held for held in old_names(call) if held["path"] not in known]
             holders = [*carriers, *others][:HOLDERS]
             self._tell("reaching-back", call=call, holders=holders, figures=figures)
         elif self._deepening.walks_more(line) and "reaching-back" not in self._told:
             self._retained.look(line, call.frame)
-
-    def _old(self, call: Call) -> list[Json]:
-        """Names that hold, now, a tensor made in an earlier pass or with such a past."""
-        nodes = set(call.walk.nodes)
-        search = Search(lambda t: t.grad_fn in nodes and t.grad_fn is not None)
-        held = [name.record("now") for name, _ in search.around(call.frame)]
-        roots = set(call.names)
-        return [holder for holder in held if holder["path"] not in roots]
 
     def _tell(self, kind: str, call: Call | None = None, **more: Any) -> None:
         if kind in self._told:

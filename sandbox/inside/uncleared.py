@@ -3,12 +3,13 @@ again, and of those that nothing updates."""
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
 from torch.utils.weak import WeakIdKeyDictionary
 
+from .deepening import GROWTH
 from .parameters import Known, values_of
 
 
@@ -65,6 +66,16 @@ class Uncleared:
     def gathering(self) -> list[_Leaf]:
         """The leaves that every walk has added to, and nothing else has ever touched."""
         return [leaf for leaf in self._leaves.values() if not leaf.touched]
+
+
+def unmoved(known: Sequence[Known]) -> list[str]:
+    """The names of all leaves that walks have fed and no optimizer has, where nobody ever moves
+    any."""
+    leaves = [one for one in known if one.optimizer is None and one.name and not one.renewals]
+    leaves = [one for one in leaves if one.receipts >= GROWTH]
+    for one in leaves:
+        one.look()
+    return [] if any(one.moved for one in leaves) else [one.name for one in leaves]
 
 
 def _gradient(tensor: torch.Tensor) -> tuple[int, float]:

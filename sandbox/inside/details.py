@@ -1,0 +1,12 @@
+"""What the details of silent faults say: the words by which analyses tell one kind from another."""
+
+GATHERED = "each backward has added to it"
+IDLE = "no backward call reaches any parameter that an optimizer holds"
+UNTOUCHED = "nothing has cleared them between a step and the backward behind it"
+FOREIGN = "a backward for the step of another optimizer has added to these gradients"
+TAKEN = "a backward for the gradient of an input has added to these gradients"
+PILED = "each evaluation of the closure has added to the gradients of the one before"
+CLIMBED = "the weights were moved along them, and a backward from there has added to them"
+LISTED = "a module does not know what stands in a plain list"
+WEIGHS = "what weighs a log-probability leads to trained parameters"
+UNUSED = "no backward has used any of it"
