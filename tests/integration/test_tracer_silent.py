@@ -414,6 +414,7 @@ def test_what_shares_its_values_with_gradients_is_rewritten(
 ) -> None:
     script = ROUNDS.replace("TAKEN", taken).replace("ROUNDS", str(rounds))
     told = traced(HEAD + script).trace.silent
+    told = [fault for fault in told if fault.kind != "unmoved-leaves"]  # nothing steps here
     named = [fault for fault in told if fault.holders[0].path == "self.full"]
     assert [fault.doubtful for fault in named] == doubtful
     assert {fault.kind for fault in told} <= {"overwritten-gradient"}
@@ -455,9 +456,8 @@ def test_what_is_kept_of_a_pass_that_begins_without_gradients_is_doubted(traced:
                 out[n].backward(retain_graph=True)
                 kept[n] = {"of": [p.grad for p in net.parameters()]}
         """).trace.silent
-    assert [(fault.kind, fault.holders[0].path) for fault in told][-1:] == [
-        ("overwritten-gradient", "kept[0]['of'][0]")
-    ]
+    rewritten = [fault for fault in told if fault.kind == "overwritten-gradient"]
+    assert rewritten[-1].holders[0].path == "kept[0]['of'][0]"
 
 
 WAITING = """
