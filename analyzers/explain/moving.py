@@ -26,6 +26,7 @@ _TARGET = re.compile(
 _ADVANTAGE = re.compile(
     r"(?:.*\.)?_?(?:\w*adv(?:antages?|s)?|\w*deltas?|td_errors?)", re.IGNORECASE
 )
+_LOGARITHM = re.compile(r"(?:^|[._])(?:log|lp|nll|ratio)", re.IGNORECASE)
 _TEACHER = re.compile(r"(?:.*\.)?_?(?:teacher|pseudo|bootstrap)\w*", re.IGNORECASE)
 
 
@@ -63,7 +64,7 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         made = _made(seen, given)
         value = made.value if made is not None else given
         called = _ADVANTAGE.fullmatch(spelled(given).partition("[")[0]) is not None
-        if called or (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub)):
+        if called or _is_difference(value):
             return Target(seen, given, made, weighs=True)
     return None
 
@@ -92,11 +93,28 @@ def _whole(node: ast.expr) -> ast.expr:
 
 
 def _weights(where: Spot) -> Iterator[ast.expr]:
-    """What is multiplied in a statement, without its sign."""
+    """What log-probabilities are multiplied with in a statement, without its sign."""
     for node in walk(where.statement):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            for side in (node.right, node.left):
-                yield side.operand if isinstance(side, ast.UnaryOp) else side
+            for side, other in ((node.right, node.left), (node.left, node.right)):
+                if _is_log_probability(where, other):
+                    yield side.operand if isinstance(side, ast.UnaryOp) else side
+
+
+def _is_log_probability(where: Spot, value: ast.expr) -> bool:
+    """Whether a value, or what made the names in it, calls `log_prob`, or is called a logarithm or
+    a ratio."""
+    names = names_read(value)
+    made = (value_of(s) for name in names for s in definitions(where.scope, name))
+    calls = (n for v in (value, *made) if v is not None for n in walk(v))
+    called = any(isinstance(n, ast.Call) and called_name(n) == "log_prob" for n in calls)
+    return called or any(_LOGARITHM.search(name) for name in names)
+
+
+def _is_difference(value: ast.expr) -> bool:
+    """Whether a value is what something is more than another; `1 - p` is a probability's rest."""
+    sub = value if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub) else None
+    return sub is not None and not {type(sub.left), type(sub.right)} & {ast.Constant}
 
 
 def is_discount(name: str) -> bool:

@@ -44,6 +44,8 @@ Mended::
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
@@ -62,7 +64,7 @@ from analyzers.repair.reconnect.recording import recording, switched_off_at, whe
 from analyzers.repair.reconnect.registering import registered
 from analyzers.repair.reconnect.starving import Cut, cuts_behind
 from analyzers.repair.reconnect.uncutting import without_cut
-from analyzers.source.project import Project
+from analyzers.source.project import Project, spelled
 
 NAME = "starved-parameter"
 FAMILY = "silent"
@@ -70,6 +72,10 @@ SHOWN_AS = "starved"
 TITLE = "A trainable parameter never gets a gradient"
 TITLE_OF_OTHERS = "An optimizer holds other tensors than those that learn"
 SEEN_AS = "unfed-parameters"
+_KEPT_OUT = re.compile(  # what is left out of an optimizer on purpose goes by such names
+    r"fixed|frozen|random|target|teacher|critic|judge|percept|vgg|lpips|prior|proxy|(?<![a-z])(?:ema|old|ref)(?![a-z])",
+    re.IGNORECASE,
+)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -78,6 +84,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return _missed(evidence, project)
     fault = silent(evidence, SEEN_AS)
     if fault is None:
+        return None
+    if not fault.params and _meant_to_stay(fault, project):
         return None
     replaced = fault.taken is not None and not set(fault.params).isdisjoint(fault.instead)
     cuts = list(cuts_behind(fault, project)) if not replaced else []
@@ -96,6 +104,13 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if found is not None:
         found.facts["cuts"] = cuts
     return found
+
+
+def _meant_to_stay(fault: SilentFault, project: Project) -> bool:
+    """Whether what no optimizer has is called like what is kept out of one, or the script itself
+    asks for its gradient."""
+    asked = {spelled(node.value) for _, node in project.each(ast.Attribute) if node.attr == "grad"}
+    return any(_KEPT_OUT.search(name) or name in asked for name in fault.instead)
 
 
 def _missed(evidence: MissingGraph, project: Project) -> Match | None:

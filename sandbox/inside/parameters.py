@@ -36,6 +36,8 @@ class Known:
     moved: bool = False  # and whether they were others later
     beside: bool = False  # an optimizer has another of its name, which the script still names
     born: int = 0  # optimizers that were made before a module was given it
+    kin: set[int] = field(default_factory=set)  # parameters of a module that has it, too
+    listed_by: set[int] = field(default_factory=set)  # of one in whose plain list it is
     unmoved: int | None = None  # its place, where it stays as it begins
     read: bool = False  # the script has asked for its gradient, as far as that is watched
     numbers: list[int] = field(default_factory=list)  # what left numbers, that it is behind

@@ -33,10 +33,10 @@ def added(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
     get gradients like the others, and no step."""
     told = dict[int, list[Known]]()
     for one in _learning(known):
-        beside = [k for k in known if k.optimizer is not None and _model(k) == _model(one)]
-        owner = next((k.optimizer for k in beside if _learns_beside(k, one, stepped)), None)
-        if owner is not None:
-            told.setdefault(owner, []).append(one)
+        beside = [k for k in known if k.id in one.kin and k.optimizer is not None]
+        beside = [k for k in beside if _learns_beside(k, one, stepped)]
+        if beside and beside[0].optimizer is not None and not one.read:
+            told.setdefault(beside[0].optimizer, []).append(one)
     for owner, fed in told.items():
         held = [k for k in known if k.optimizer == owner and k.taken]
         found = _told(held, fed)
@@ -45,16 +45,18 @@ def added(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
 
 
 def unlisted(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
-    """Parameters of several entries of a plain list of a model, which get gradients and no step,
-    where an optimizer has others of the same model: it does not know what is in such a list."""
+    """Parameters of several entries of a plain list of a module, which get gradients and no step,
+    where optimizers have all that the module knows of: what is in such a list it does not."""
     entries = defaultdict[str, list[Known]](list)
     for one in _learning(known):
         if "[" in one.name and "." in one.name.partition("[")[0]:
             entries[one.name.partition("[")[0]].append(one)
     for fed in entries.values():
         several = len({one.name.partition("]")[0] for one in fed}) > 1
-        beside = [k for k in known if k.optimizer is not None and _model(k) == _model(fed[0])]
-        if several and any(stepped.get(k.optimizer or 0, 0) > fed[0].fed_from for k in beside):
+        beside = [k for k in known if k.id in fed[0].listed_by]
+        steps = max((stepped.get(k.optimizer or 0, 0) for k in beside), default=0)
+        trained = bool(beside) and all(k.optimizer is not None for k in beside)
+        if several and trained and steps > fed[0].fed_from and not any(k.read for k in fed):
             found = _told(beside, fed)
             return {**found, "params": [], "detail": LISTED} if found else {}
     return {}
@@ -65,12 +67,6 @@ def _learns_beside(held: Known, one: Known, stepped: Mapping[int, int]) -> bool:
     assert held.optimizer is not None
     steps = stepped.get(held.optimizer, 0) - one.fed_from
     return one.born > held.optimizer and held.fed_until >= one.fed_from and steps >= GROWTH
-
-
-def _model(known: Known) -> str:
-    """The name of what a parameter is in."""
-    parts = known.name.split(".")
-    return ".".join(parts[: 2 if parts[0] == "self" else 1])
 
 
 def stands_for(

@@ -17,6 +17,7 @@ from .engine import Call, Observer
 from .foreign import Foreign
 from .frames import Json
 from .growth import Growth
+from .kin import note_kin
 from .losses import LossLog
 from .parameters import Known, Parameters, values_of
 from .replaced import added, replaced, stands_for, unlisted
@@ -59,6 +60,7 @@ class SilentWatch(Observer):
         self._chain: dict[int, tuple[int, int] | None] = {}
         self._unzeroed: dict[int, list[float]] = defaultdict(list)
         self._piled: dict[int, list[float]] = defaultdict(list)
+        self._piles: dict[int, int] = defaultdict(int)
         self._steps: dict[int, int] = defaultdict(int)
         self._stepped: dict[int, int] = {}  # which step of all was the last of each
         self._last: Visit | None = None  # that may have added to what nothing clears
@@ -94,6 +96,7 @@ class SilentWatch(Observer):
         """Look for growth, and count what the optimizers' parameters received."""
         if call.kind == "backward":
             self._starving.walked(call.received)
+            note_kin(call.received, self._parameters)
             for known in call.received:
                 self._spent.pop(known.id, None)
                 tensor = known.tensor()
@@ -140,9 +143,13 @@ class SilentWatch(Observer):
             figures, detail = self._unzeroed[optimizer], UNTOUCHED if untouched else ""
             self._tell_stale(stale, figures, self._steps[optimizer], detail)
         if piled:
-            norm = sum(known.norm**2 for known in owned) ** 0.5
-            self._piled[optimizer] += [norm] * piled
-            self._tell_stale(owned, self._piled[optimizer], self._steps[optimizer], PILED)
+            self._piled[optimizer].append(sum(known.norm**2 for known in owned) ** 0.5)
+            self._piles[optimizer] += piled
+            figures, calls = self._piled[optimizer], self._piles[optimizer]
+            if calls >= GROWTH and 2 * len(figures) >= self._steps[optimizer]:
+                names = [known.name for known in owned if known.name]
+                told: Json = {"at": frames.user_place(sys._getframe()), "params": names[:64]}
+                self._tell("uncleared-gradients", **told, figures=figures[:64], detail=PILED)
         if Clock.visits <= self._until and (stale := self._foreign.stepped(optimizer, owned)):
             used, cleared = self._foreign.norms[optimizer], self._foreign.cleared[optimizer]
             detail = TAKEN if self._foreign.taken else FOREIGN

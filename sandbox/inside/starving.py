@@ -89,14 +89,14 @@ class Starving:
             register_module_forward_pre_hook(self._note)
         judged = [known for known in without if self._ages[known.id] == STEPS]
         if judged and Clock.visits >= STEPS:
-            modules = _modules()
-            used = _parameters_of(modules, self._called or set())
+            alive = modules()
+            used = _parameters_of(alive, self._called or set())
             self._suspects |= {
                 known.id: known for known in judged if known.withheld or id(known.tensor()) in used
             }
             if len(judged) == len(owned):
                 self._idle |= {known.id: known for known in owned}
-            building = _parameters_of(modules, self._building)
+            building = _parameters_of(alive, self._building)
             cut = [known for known in judged if id(known.tensor()) in building]
             self._cut |= {k.id: (k, values) for k in cut if (values := _values(k))}
             unread = [known for known in judged if known.id not in self._suspects]
@@ -152,7 +152,7 @@ class Starving:
                 self._building.add(id(module))
 
 
-def _modules() -> list[Module]:
+def modules() -> list[Module]:
     """All that there are."""
     return [
         module

@@ -158,6 +158,7 @@ class StepWatch:
     ) -> tuple[Any, Any] | None:
         """Read gradients before a plain step; of a closure's, those of its first call."""
         self._versions[id(optimizer)] = [p._version for p in _owned(optimizer)]
+        Clock.closure = 0
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         if not self.gradients or not callable(closure):
             self._read[id(optimizer)] = self._gradients_of(optimizer)
@@ -170,7 +171,11 @@ class StepWatch:
             loss = closure()
             if id(optimizer) not in self._read:
                 self._read[id(optimizer)] = self._gradients_of(optimizer)
-            elif sampled(Clock.steps + 1) and self._holds_older(optimizer, begun):
+            elif (
+                sampled(Clock.steps + 1)
+                and not frames.is_user_class(type(optimizer))  # it may mean to
+                and self._holds_older(optimizer, begun)
+            ):
                 self._piled[id(optimizer)] += 1
             return loss
 

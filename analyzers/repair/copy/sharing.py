@@ -19,6 +19,11 @@ from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import position, walk
 
 _CONTAINERS = ("list", "dict", "set")
+_NESTED = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp)
+_CHANGING = frozenset(
+    {"append", "appendleft", "extend", "insert", "pop", "remove", "update", "add", "setdefault"}
+    | {"clear", "sort", "add_", "mul_", "copy_", "zero_"}
+)
 
 
 def shared_copy(
@@ -35,6 +40,11 @@ def shared_copy(
         kinds = [kind for _, kind in project.each(ast.ClassDef) if parts and parts <= _fields(kind)]
         if where is None or len(kinds) != 1 or not held.isidentifier() or not _goes_on(where):
             continue
+        added = {spelled(n.target) for n in walk(kinds[0]) if isinstance(n, ast.AugAssign)}
+        if added & {f"self.{name}" for name in parts}:
+            continue  # it writes into the tensor itself
+        if _changed(kinds[0]) - {name for name, _ in _containers(kinds[0])}:
+            continue  # what else is changed in place would be both objects' own
         edits = _as_dataclass(where, call, held, kinds[0]) or _plainly(where, call, held, kinds[0])
         if edits:
             title = f"Copy `{held}` with the tensors that it has"
@@ -53,6 +63,20 @@ def _fields(kind: ast.ClassDef) -> set[str]:
     return own | {node.attr for node in stores if spelled(node.value) == "self"}
 
 
+def _changed(kind: ast.ClassDef) -> set[str]:
+    """The attributes that methods of a class change in place, or that hold what may be so."""
+    found = set()
+    for node in walk(kind):
+        match node:
+            case ast.Call(func=ast.Attribute(value=held, attr=name)) if name in _CHANGING:
+                found.add(spelled(held).partition("[")[0])
+            case ast.Subscript(value=held, ctx=ast.Store() | ast.Del()):
+                found.add(spelled(held).partition("[")[0])
+            case ast.keyword(arg="init", value=ast.Constant(value=False)):
+                found.add("self.init=False")
+    return {name.removeprefix("self.") for name in found if name.startswith("self.")}
+
+
 def _containers(kind: ast.ClassDef) -> Iterator[tuple[str, str]]:
     """The attributes that are lists, dictionaries or sets, as the text makes them, with which."""
     for node in walk(kind):
@@ -61,8 +85,13 @@ def _containers(kind: ast.ClassDef) -> Iterator[tuple[str, str]]:
                 made = next((spelled(k.value) for k in given if k.arg == "default_factory"), "")
                 if made in _CONTAINERS:
                     yield name, made
-            case ast.Assign():
-                for target, value in assigned_pairs(node):
+            case ast.Assign() | ast.AnnAssign(target=ast.Attribute(), value=ast.expr()):
+                pairs = assigned_pairs(node)
+                if isinstance(node, ast.AnnAssign) and node.value is not None:
+                    pairs = [(node.target, node.value)]
+                for target, value in pairs:
+                    if any(isinstance(n, _NESTED) for n in walk(value) if n is not value):
+                        continue  # a copy of it shares what is in it
                     made = type(value).__name__.lower().removesuffix("comp")
                     made = spelled(value.func) if isinstance(value, ast.Call) else made
                     if spelled(target).startswith("self.") and made in _CONTAINERS:

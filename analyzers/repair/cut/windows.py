@@ -13,10 +13,11 @@ from analyzers.explain.spots import Spot, functions_calling, root_of, spot
 from analyzers.repair.cut.cutting import cut
 from analyzers.repair.cut.expected import visible
 from analyzers.repair.sites.scopes import walked_behind
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import called_name, names_read, reads, statements_of, walk_scope
 from analyzers.source.project import spelled
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import position
 
 
 def cut_window(story: Story) -> Iterator[Proposal]:
@@ -104,10 +105,8 @@ def gathered_emptied(story: Story) -> Iterator[Proposal]:
     owners = {name.rpartition(".")[0] for name in lists}
     if len(owners) != 1 or not all(_fills_in_steps(story, name) for name in lists):
         return
-    if (found := _where_others_are(story, where, owners.pop(), lists)) is not None:
+    if (found := _where_others_are(story, where, min(owners), lists)) is not None:
         yield found
-        return
-    owners = {name.rpartition(".")[0] for name in lists}
     beside = {n for n in read if "." in n and n.rpartition(".")[0] in owners}
     names = sorted(lists | {name for name in beside if _fills_in_steps(story, name)})
     lines = [f"{name}.clear()" for name in names]
@@ -127,6 +126,10 @@ def _where_others_are(story: Story, where: Spot, owner: str, lists: Set[str]) ->
             made = [(s, known) for s in statements_of(method) if (known := _emptied(s)) is not None]
             emptied = {name for _, (name, _) in made}
             missing = sorted(f"self.{name.rpartition('.')[2]}" for name in lists)
+            owner_class = module.class_of(method)
+            filled = calls_named(owner_class, "append") if owner_class is not None else []
+            if not {f"{name}.append" for name in missing} <= {spelled(c.func) for c in filled}:
+                continue
             if made and not emptied & set(missing) and all(n.startswith("self.") for n in emptied):
                 last, (_, manner) = made[-1]
                 edit = Editor(module).insert_after(last, *(manner.format(n) for n in missing))
@@ -137,10 +140,12 @@ def _where_others_are(story: Story, where: Spot, owner: str, lists: Set[str]) ->
 
 
 def _calls_behind(where: Spot) -> Iterator[ast.Call]:
-    """The calls of the function behind a statement."""
-    for node in walk(where.scope):
+    """The calls of the function behind a statement, in the same loops."""
+    loops = where.module.loops_around(where.statement)
+    for node in walk_scope(where.scope):
         if isinstance(node, ast.Call) and position(node) > position(where.statement):
-            yield node
+            if where.module.loops_around(node) == loops:
+                yield node
 
 
 def _fills_in_steps(story: Story, name: str) -> bool:

@@ -19,10 +19,12 @@ from analyzers.source.flow import (
     mentions,
     rebinds,
     run_around,
+    walk_scope,
 )
-from analyzers.source.project import Project, spelled
+from analyzers.source.project import Module, Project, spelled
+from analyzers.source.reads import names_loaded
 from analyzers.source.targets import assigned_pairs, target_names
-from analyzers.source.trees import walk
+from analyzers.source.trees import position, walk
 
 
 def leaf_kept(where: Spot, rank: int = 0) -> Iterator[Proposal]:
@@ -34,7 +36,10 @@ def leaf_kept(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         return
     pairs = [pair for statement in run for pair in assigned_pairs(statement)]
     leaves = dict.fromkeys(spelled(t) for t, v in pairs if not isinstance(v, ast.ListComp))
-    cleared = [f"{name}.grad = None" for name in leaves if not clears(where.scope, name)]
+    own = {n for p in where.module.ancestors(where.statement) if isinstance(p, ast.For)
+           for n in target_names(p.target)}  # of a loop: whoever clears any clears all  # fmt: skip
+    wanted = {name: "" if name in own else name for name in leaves}
+    cleared = [f"{name}.grad = None" for name, w in wanted.items() if not clears(where.scope, w)]
     if any("no_grad" in spelled(s.items[0]) for s in _around(where)):
         edits += [editor.insert_after(run[-1], *cleared)] if cleared else []
     else:
@@ -56,12 +61,31 @@ def names_updated(fault: SilentFault, project: Project) -> Iterator[Spot]:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() as value):
                     read = {spelled(n) for n in walk(value) if isinstance(n, ast.Attribute)}
+                    end = (loop.end_lineno or loop.lineno, 0)
+                    read_on = names_loaded(walk_scope(module.scope_of(loop)), name)
                     later = loop.body[loop.body.index(statement) + 1 :]
                     used = any(mentions(s, name) for s in later)
+                    used = used or any(
+                        position(node) > end and not _bound_again(module, node) for node in read_on
+                    )
                     if name in own and mentions(value, name) and f"{name}.grad" in read:
                         if not used and (seen is None or seen.file == module.path):
                             at = Place(module.path, statement.lineno)
                             yield Spot(module, statement, at)
+
+
+def _bound_again(module: Module, node: ast.Name) -> bool:
+    """Whether a loop or a comprehension around a name gives it its own value."""
+    targets = [
+        target
+        for parent in module.ancestors(node)
+        for target in (
+            [parent.target]
+            if isinstance(parent, ast.For)
+            else [one.target for one in getattr(parent, "generators", ())]
+        )
+    ]
+    return any(node.id in set(target_names(target)) for target in targets)
 
 
 def _around(where: Spot) -> list[ast.With]:

@@ -149,8 +149,11 @@ def _parameters(fault: SilentFault, given: str) -> str | None:
     beside, where that is all of one model."""
     root = _root(fault.instead)
     if not fault.params:
-        is_of_it = re.search(rf"(?<![\w.]){re.escape(root)}\b", given) and "{" not in given
-        return f"{root}.parameters()" if is_of_it else None
+        parameters = rf"{re.escape(root)}(?:\.\w+)*\.parameters\(\)"
+        asking = rf"filter\(lambda (\w+): \1\.requires_grad, {parameters}\)"
+        of_those = rf"\[(\w+) for \2 in {parameters} if \2\.requires_grad\]"
+        whole = rf"(?:{parameters}|list\({parameters}\)|{asking}|{of_those})"
+        return f"{root}.parameters()" if re.fullmatch(whole, given) else None
     first = _ENTRY.fullmatch(fault.instead[0])
     if first is not None and (holder := holder_of(fault.instead)) == first[1]:
         return holder if first[2].isdigit() else f"{holder}.values()"
@@ -188,8 +191,9 @@ def _giving(project: Project, owner: str, name: str) -> Iterator[tuple[Module, a
     that grows."""
     methods = dict[str, str]()
     for module, statement in project.each(ast.stmt):
-        if (last := _given_last(f"self.{name}", statement)) is not None:
-            methods[getattr(module.scope_of(statement), "name", "")] = last
+        scope = module.scope_of(statement)
+        if (last := _given_last(f"self.{name}", statement)) is not None and module.class_of(scope):
+            methods[getattr(scope, "name", "")] = last
         if (last := _given_last(f"{owner}.{name}", statement)) is not None:
             yield module, statement, last
     for module, statement in project.each(ast.Expr):

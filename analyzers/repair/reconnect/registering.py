@@ -24,7 +24,8 @@ def registered(fault: SilentFault, project: Project) -> Iterator[Proposal]:
             case ast.Assign(targets=[ast.Attribute(attr=attr) as target], value=value):
                 kind = "List" if isinstance(value, ast.List | ast.ListComp) else ""
                 kind = "Dict" if isinstance(value, ast.Dict | ast.DictComp) else kind
-                if attr != held.rpartition(".")[2] or not kind or module.class_of(target) is None:
+                owner = module.class_of(target)
+                if attr != held.rpartition(".")[2] or not kind or owner is None or not owner.bases:
                     continue
                 empty = isinstance(value, ast.List) and not value.elts
                 empty |= isinstance(value, ast.Dict) and not value.keys

@@ -40,6 +40,7 @@ from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 
 MAX_SUSPECTS = 3
+_NUMBERS = {"item", "shape", "size", "dim", "numel", "tolist"}
 MAX_ORIGINS = 24
 
 
@@ -120,7 +121,9 @@ def _reckoned_with_torch(where: Spot, statement: ast.stmt) -> Iterator[Edit]:
     }
     for call in calls_named(statement, *SHARED):
         read = {spelled(n) for a in call.args for n in walk(a) if isinstance(n, ast.Attribute)}
-        if spelled(call.func).startswith("math.") and read & own:
+        numbers = {name.rpartition(".")[2] for name in read} & _NUMBERS
+        plain = len(call.args) != 1 or numbers or any(calls_named(call.args[0], "float", "len"))
+        if spelled(call.func).startswith("math.") and read & own and not plain:
             name = f"{alias(where.module, 'torch')}.{called_name(call)}"
             yield where.editor.replace(call.func, name)
 

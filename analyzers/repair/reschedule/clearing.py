@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
@@ -13,7 +14,14 @@ from analyzers.repair.rewrite import with_keyword
 from analyzers.repair.sites.names import quote_of
 from analyzers.source.calls import calls_named, owners, steps
 from analyzers.source.edits import Editor
-from analyzers.source.flow import called_name, is_dotted, names_read, statements_of, walk_scope
+from analyzers.source.flow import (
+    WALKS,
+    called_name,
+    is_dotted,
+    names_read,
+    statements_of,
+    walk_scope,
+)
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.runs import ahead_of, behind
 from analyzers.source.signatures import switches
@@ -94,7 +102,8 @@ def clear_before_walk(where: Spot, rank: int = 0, *, again: bool = False) -> Ite
 
 def walk_of_closure(where: Spot) -> ast.stmt | None:
     """The first statement with a backward in the closure that the step at a place is given."""
-    given = {spelled(a) for call in steps(where.statement) for a in call.args}
+    calls = steps(where.statement)
+    given = {spelled(a) for call in calls for a in (*call.args, *(k.value for k in call.keywords))}
     for node in walk(where.scope):
         if isinstance(node, ast.FunctionDef) and node.name in given:
             return next((s for s in statements_of(node) if calls_named(s, "backward")), None)
@@ -105,7 +114,9 @@ def clear_in_closure(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     """`zero_grad()` ahead of the backward in the closure, in place of one ahead of the step."""
     name, walked = optimizer_stepped(where), walk_of_closure(where)
     if name is not None and walked is not None:
-        ahead = [s for s in where.block if _spelled_alone(s).startswith(f"{name}.zero_grad(")]
+        before = where.block[: where.block.index(where.statement)][::-1]
+        since = takewhile(lambda s: not (steps(s) or calls_named(s, *WALKS)), before)
+        ahead = [s for s in since if _spelled_alone(s).startswith(f"{name}.zero_grad(")]
         edits = [where.editor.insert_before(walked, f"{name}.zero_grad()")]
         edits += [where.editor.delete(s) for s in ahead]
         title = f"Clear the gradients of `{name}` in the closure"

@@ -49,7 +49,8 @@ def detached_by_caller(
     for caller, inner in pairwise(frames):
         if inner.scope is not where.scope or not isinstance(inner.scope, ast.FunctionDef):
             continue
-        for call in calls_named(caller.statement, inner.scope.name):
+        calls = calls_named(caller.statement, inner.scope.name)
+        for call in calls if len(calls) == 1 else ():
             for parameter, given in arguments(call, inner.module, inner.scope):
                 if parameter in names:
                     edit = caller.editor.append_to(given, ".detach()")
