@@ -25,7 +25,7 @@ def why(case: Case, seen: Observation) -> str:
 def starved(seen: Observation) -> SilentFault | None:
     """What tells that trained parameters surely never got a gradient."""
     faults = (p for p in seen.evidence if isinstance(p, SilentFault) and not p.doubtful)
-    return next((p for p in faults if p.kind == "unfed-parameters"), None)
+    return next((p for p in faults if p.kind == "unfed-parameters" and p.params), None)
 
 
 def needs(seen: Observation) -> str:
