@@ -43,6 +43,14 @@ MENDED = [
     ("batch98/frag_02", True),
     ("batch98/frag_04", True),
     ("batch98/frag_05", True),
+    ("batch96/frag_02", True),
+    ("batch104/frag_02", True),
+    ("batch104/proj_02", True),
+    ("batch106/frag_01", True),
+    ("batch106/frag_02", True),
+    ("batch106/frag_05", True),
+    ("batch109/frag_05", True),
+    ("batch109/frag_06", True),
 ]
 
 

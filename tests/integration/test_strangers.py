@@ -137,6 +137,18 @@ MENDED = [
     "batch97/starved_parameter/quay_increments",
     "batch97/stored_graph/diver_episodic_control",
     "batch97/undetached_target/water_values",
+    "batch99/stored_graph/asparagus_rounds_ppo",
+    "batch101/starved_parameter/parish_register",
+    "batch103/deepcopy_nonleaf/leeward_routes",
+    "batch103/undetached_target/stope_loaders",
+    "batch105/shared_subgraph/voice_anonymiser",
+    "batch105/undetached_target/dice_race_td",
+    "batch107/derived_outside_loop/gentamicin_levels",
+    "batch107/missing_zero_grad/magnetotelluric_layers",
+    "batch107/starved_parameter/nam_bike_thefts",
+    "batch107/undetached_target/blood_platelets",
+    "batch108/numpy_on_grad/occultation_sigma_clip",
+    "batch108/retain_graph_leak/lute_tablature_rnn",
 ]
 
 
