@@ -57,15 +57,14 @@ from analyzers.repair.reschedule.clearing import (
     clear_before_walk,
     clear_behind_ascent,
     clear_engine_leaves,
-    clear_in_closure,
     clear_leaves,
     clear_the_rest,
     cleared_already,
     clears_others,
     optimizer_stepped,
     uncalled,
-    walk_of_closure,
 )
+from analyzers.repair.reschedule.in_closures import clear_in_closure, walk_of_closure
 from analyzers.repair.reschedule.spent import Spent, kept_as_list, spent
 from analyzers.source.calls import reads_gradient
 from analyzers.source.project import Project

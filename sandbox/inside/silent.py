@@ -11,7 +11,7 @@ from .aliases import Aliases
 from .ascents import Ascents
 from .composed import Composed
 from .deepening import GROWTH, Deepening
-from .details import CLIMBED, FOREIGN, GATHERED, IDLE, PILED, TAKEN, UNTOUCHED, UNUSED
+from .details import CLIMBED, FOREIGN, GATHERED, IDLE, TAKEN, UNTOUCHED, UNUSED
 from .emitter import Emitter
 from .engine import Call, Observer
 from .foreign import Foreign
@@ -20,6 +20,7 @@ from .growth import Growth
 from .kin import note_kin
 from .losses import LossLog
 from .parameters import Known, Parameters, values_of
+from .piled import Piled
 from .replaced import added, replaced, stands_for, unlisted
 from .retained import Retained, old_names
 from .stamps import Clock, Stamps
@@ -59,8 +60,7 @@ class SilentWatch(Observer):
         self._leftover: set[int] = set()
         self._chain: dict[int, tuple[int, int] | None] = {}
         self._unzeroed: dict[int, list[float]] = defaultdict(list)
-        self._piled: dict[int, list[float]] = defaultdict(list)
-        self._piles: dict[int, int] = defaultdict(int)
+        self._piled = Piled()
         self._steps: dict[int, int] = defaultdict(int)
         self._stepped: dict[int, int] = {}  # which step of all was the last of each
         self._last: Visit | None = None  # that may have added to what nothing clears
@@ -142,14 +142,8 @@ class SilentWatch(Observer):
             untouched = self._cleared.isdisjoint(known.id for known in stale)
             figures, detail = self._unzeroed[optimizer], UNTOUCHED if untouched else ""
             self._tell_stale(stale, figures, self._steps[optimizer], detail)
-        if piled:
-            self._piled[optimizer].append(sum(known.norm**2 for known in owned) ** 0.5)
-            self._piles[optimizer] += piled
-            figures, calls = self._piled[optimizer], self._piles[optimizer]
-            if calls >= GROWTH and 2 * len(figures) >= self._steps[optimizer]:
-                names = [known.name for known in owned if known.name]
-                told: Json = {"at": frames.user_place(sys._getframe()), "params": names[:64]}
-                self._tell("uncleared-gradients", **told, figures=figures[:64], detail=PILED)
+        if (told := self._piled.stepped(optimizer, owned, piled)) is not None:
+            self._tell("uncleared-gradients", at=frames.user_place(sys._getframe()), **told)
         if Clock.visits <= self._until and (stale := self._foreign.stepped(optimizer, owned)):
             used, cleared = self._foreign.norms[optimizer], self._foreign.cleared[optimizer]
             detail = TAKEN if self._foreign.taken else FOREIGN

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
@@ -15,7 +14,6 @@ from analyzers.repair.sites.names import quote_of
 from analyzers.source.calls import calls_named, owners, steps
 from analyzers.source.edits import Editor
 from analyzers.source.flow import (
-    WALKS,
     called_name,
     is_dotted,
     names_read,
@@ -93,34 +91,11 @@ def clear_before_walk(where: Spot, rank: int = 0, *, again: bool = False) -> Ite
     stepped = max((at for at, s in enumerate(ahead) if steps(s)), default=-1)
     walks = [s for s in ahead[stepped + 1 :] if calls_named(s, "backward", "manual_backward")]
     places = [where.editor.insert_before(s, line) for s in dict.fromkeys([*walks[:1], *walks[-1:]])]
-    early = [s for s in ahead if again and _spelled_alone(s).startswith(f"{name}.zero_grad(")]
+    early = [s for s in ahead if again and spelled_alone(s).startswith(f"{name}.zero_grad(")]
     deleted = [where.editor.delete(s) for s in [*_elsewhere(where, name), *early]]
     for place in places or [where.editor.insert_after(where.statement, line)]:
         yield Proposal("zero-grad", title, joined([place, *deleted]), "", rank)
         rank += 1
-
-
-def walk_of_closure(where: Spot) -> ast.stmt | None:
-    """The first statement with a backward in the closure that the step at a place is given."""
-    calls = steps(where.statement)
-    given = {spelled(a) for call in calls for a in (*call.args, *(k.value for k in call.keywords))}
-    for node in walk(where.scope):
-        if isinstance(node, ast.FunctionDef) and node.name in given:
-            return next((s for s in statements_of(node) if calls_named(s, "backward")), None)
-    return None
-
-
-def clear_in_closure(where: Spot, rank: int = 0) -> Iterator[Proposal]:
-    """`zero_grad()` ahead of the backward in the closure, in place of one ahead of the step."""
-    name, walked = optimizer_stepped(where), walk_of_closure(where)
-    if name is not None and walked is not None:
-        before = where.block[: where.block.index(where.statement)][::-1]
-        since = takewhile(lambda s: not (steps(s) or calls_named(s, *WALKS)), before)
-        ahead = [s for s in since if _spelled_alone(s).startswith(f"{name}.zero_grad(")]
-        edits = [where.editor.insert_before(walked, f"{name}.zero_grad()")]
-        edits += [where.editor.delete(s) for s in ahead]
-        title = f"Clear the gradients of `{name}` in the closure"
-        yield Proposal("zero-grad", title, joined(edits), "", rank)
 
 
 def clear_behind_ascent(where: Spot, project: Project) -> Iterator[Proposal]:
@@ -299,9 +274,9 @@ def _elsewhere(where: Spot, name: str) -> list[ast.Expr]:
     outer = [s for loop in where.module.loops_around(where.statement)[1:] for s in loop.body]
     outer += [where.statement, *behind(where.module, where.statement)]
     clears = [s for s in statements_of(where.scope) if isinstance(s, ast.Expr) and s in outer]
-    return [s for s in clears if _spelled_alone(s).startswith(f"{name}.zero_grad(")]
+    return [s for s in clears if spelled_alone(s).startswith(f"{name}.zero_grad(")]
 
 
-def _spelled_alone(statement: ast.stmt) -> str:
+def spelled_alone(statement: ast.stmt) -> str:
     """The statement as it is written, if it is an expression alone."""
     return spelled(statement.value) if isinstance(statement, ast.Expr) else ""

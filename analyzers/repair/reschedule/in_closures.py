@@ -1,0 +1,39 @@
+"""Fixes for closures that an optimizer calls several times in a step: each call clears first."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import takewhile
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import joined
+from analyzers.repair.reschedule.clearing import optimizer_stepped, spelled_alone
+from analyzers.source.calls import calls_named, steps
+from analyzers.source.flow import WALKS, statements_of
+from analyzers.source.project import spelled
+from analyzers.source.trees import walk
+
+
+def walk_of_closure(where: Spot) -> ast.stmt | None:
+    """The first statement with a backward in the closure that the step at a place is given."""
+    calls = steps(where.statement)
+    given = {spelled(a) for call in calls for a in (*call.args, *(k.value for k in call.keywords))}
+    for node in walk(where.scope):
+        if isinstance(node, ast.FunctionDef) and node.name in given:
+            return next((s for s in statements_of(node) if calls_named(s, "backward")), None)
+    return None
+
+
+def clear_in_closure(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """`zero_grad()` ahead of the backward in the closure, in place of one ahead of the step."""
+    name, walked = optimizer_stepped(where), walk_of_closure(where)
+    if name is not None and walked is not None:
+        before = where.block[: where.block.index(where.statement)][::-1]
+        since = takewhile(lambda s: not (steps(s) or calls_named(s, *WALKS)), before)
+        ahead = [s for s in since if spelled_alone(s).startswith(f"{name}.zero_grad(")]
+        edits = [where.editor.insert_before(walked, f"{name}.zero_grad()")]
+        edits += [where.editor.delete(s) for s in ahead]
+        title = f"Clear the gradients of `{name}` in the closure"
+        yield Proposal("zero-grad", title, joined(edits), "", rank)
