@@ -85,7 +85,7 @@ class Trial:
             self.turn,
             self.candidate.rank // SECOND_CHOICE,
             self.measured.rank and 1,
-            self.bereft,
+            bool(self.measured.rank and self.bereft),
             self.measured.rank,
             self.strays,
             self.retains,

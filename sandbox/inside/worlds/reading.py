@@ -9,13 +9,13 @@ from .methods import fits
 from .paths import Paths
 from .uses import NUMERIC, OF_TWO, Use, last_name, root, with_any_item
 
-TURNS = 32  # of a loop, that are gone through twice: what comes later is mostly a word on the way
+TURNS = 32  # of a loop, at most, that are gone through twice
 
 
 class Uses(Paths, ast.NodeVisitor):
     """Collects uses by path over a whole text."""
 
-    cycle = 1  # after so many turns, of those that it counts, the text does something
+    cycle = 1  # after so many turns the text walks, or steps
     _sizes = False  # within a call that is told sizes
 
     def known(self, path: str) -> Use:
@@ -91,9 +91,6 @@ class Uses(Paths, ast.NodeVisitor):
         self.generic_visit(node)
         if isinstance(node.op, ast.Mod) and (use := self.use(node.left)) is not None:
             use.cycled = True
-        match node:
-            case ast.BinOp(op=ast.Mod(), right=ast.Constant(value=int(turns))) if turns <= TURNS:
-                self.cycle = max(self.cycle, turns)
         for one, other in ((node.left, node.right), (node.right, node.left)):
             if (use := self.use(one)) is not None:
                 plain = isinstance(other, ast.Constant) or isinstance(node.op, ast.Mod)
@@ -118,6 +115,11 @@ class Uses(Paths, ast.NodeVisitor):
     def visit_If(self, node: ast.If) -> None:
         if (use := self.use(node.test)) is not None:
             use.tested = True
+        called = {last_name(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
+        for part in ast.walk(node.test) if called & {"backward", "step"} else ():
+            match part:
+                case ast.BinOp(op=ast.Mod(), right=ast.Constant(value=int(turns))):
+                    self.cycle = max(self.cycle, turns if turns <= TURNS else 1)
         self.generic_visit(node)
 
 
