@@ -10,7 +10,7 @@ Mark = Literal["op", "loss", "freed", "origin", "change", "cut", "backward"]
 LinkKind = Literal["edge", "freed", "held", "changes", "frees", "fails", "clean"]
 
 MEANINGS: dict[str, str] = {
-    "fails": "the backward that fails",
+    "fails": "the backward where it goes wrong",
     "frees": "a backward; it frees its graph",
     "clean": "a backward without an error",
     "held": "what still points to it",

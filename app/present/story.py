@@ -53,8 +53,8 @@ WORDS: dict[str, _Words] = {
         freed=("goes through the graph, and keeps it", "keeps the graph"),
         carried=("still points to that graph", "keeps it, too"),
         reached=(
-            "goes through it again, with weights that were changed since: the error",
-            "goes through it again: error",
+            "goes through it again, with weights that were changed since",
+            "goes through it again",
         ),
     ),
     "inplace": _Words(
