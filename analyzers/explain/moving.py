@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from analyzers.evidence import Place, SilentFault
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.spots import Spot, spot
+from analyzers.explain.weighing import weights
 from analyzers.source.flow import called_name, definitions, names_read, value_of
 from analyzers.source.project import Project, spelled
 from analyzers.source.signatures import named
@@ -26,7 +27,6 @@ _TARGET = re.compile(
 _ADVANTAGE = re.compile(
     r"(?:.*\.)?_?(?:\w*adv(?:antages?|s)?|\w*deltas?|td_errors?)", re.IGNORECASE
 )
-_LOGARITHM = re.compile(r"(?:^|[._])(?:log|lp|nll|ratio)", re.IGNORECASE)
 _TEACHER = re.compile(r"(?:.*\.)?_?(?:teacher|pseudo|bootstrap)\w*", re.IGNORECASE)
 
 
@@ -60,7 +60,9 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
         if called or taught or _is_discounted(value):
             return Target(where, given, made)
-    for given in _weights(seen) if fault.detail == WEIGHS else ():
+    pairs = weights(seen.scope, walk(seen.statement), by_name=True)
+    for weight, _ in pairs if fault.detail == WEIGHS else ():
+        given = weight.operand if isinstance(weight, ast.UnaryOp) else weight
         made = _made(seen, given)
         value = made.value if made is not None else given
         called = _ADVANTAGE.fullmatch(spelled(given).partition("[")[0]) is not None
@@ -90,25 +92,6 @@ def _whole(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Subscript):
         node = node.value
     return node
-
-
-def _weights(where: Spot) -> Iterator[ast.expr]:
-    """What log-probabilities are multiplied with in a statement, without its sign."""
-    for node in walk(where.statement):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            for side, other in ((node.right, node.left), (node.left, node.right)):
-                if _is_log_probability(where, other):
-                    yield side.operand if isinstance(side, ast.UnaryOp) else side
-
-
-def _is_log_probability(where: Spot, value: ast.expr) -> bool:
-    """Whether a value, or what made the names in it, calls `log_prob`, or is called a logarithm or
-    a ratio."""
-    names = names_read(value)
-    made = (value_of(s) for name in names for s in definitions(where.scope, name))
-    calls = (n for v in (value, *made) if v is not None for n in walk(v))
-    called = any(isinstance(n, ast.Call) and called_name(n) == "log_prob" for n in calls)
-    return called or any(_LOGARITHM.search(name) for name in names)
 
 
 def _is_difference(value: ast.expr) -> bool:

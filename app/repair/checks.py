@@ -104,8 +104,8 @@ def bounded(candidate: Trace | None, reference: Trace | None = None) -> Check:
         return Check(name="bounded", status="failed", detail=hoards(candidate))
     counts = ", ".join(str(r.nodes) for r in longest[-3:])
     kept = needless(candidate)
-    beside = f"; {kept} are kept alive beside" if kept else ""
-    return Check(name="bounded", status="passed", detail=f"nodes per call: {counts}{beside}")
+    alive = f"; up to {kept} are kept alive" if kept else ""
+    return Check(name="bounded", status="passed", detail=f"nodes per call: {counts}{alive}")
 
 
 def needless(trace: Trace | None) -> int:

@@ -12,7 +12,7 @@ from analyzers.request.causes import Candidate
 from analyzers.source.project import Project
 from app.repair import checks
 from app.repair.original import Original
-from app.repair.verify import Told, Trial, run_plain, trial_of
+from app.repair.verify import AT_BEST, Told, Trial, run_plain, trial_of
 from app.request.reader import Here
 from app.run.doubts import Doubting
 from sandbox.protocol import Job, Session
@@ -127,6 +127,5 @@ class _Entrant:
         if best.settles and best.lines <= self.lines:
             return False
         rank = self.candidate.rank // SECOND_CHOICE
-        known = (0, False, self.candidate.last_resort, self.turn, rank)
-        at_best = (*known, 0, False, 0, False, False, False)
+        at_best = (0, False, self.candidate.last_resort, self.turn, rank, *AT_BEST)
         return at_best <= best.order[: len(at_best)]

@@ -20,6 +20,9 @@ from sandbox.records import Trace
 OF_GRADIENTS = ("overwritten-gradient", "uncleared-gradients", "unfed-parameters")
 """Silent faults that are in the gradients, so that the references have them, too."""
 
+AT_BEST = (False, False, 0, False, False, False)
+"""What a trial's runs show where nothing is wrong."""
+
 Told = Callable[["Trial"], Awaitable[None]]
 """Who is told of a patch as soon as it has passed its checks, before the others are through."""
 
@@ -73,10 +76,11 @@ class Trial:
 
     @property
     def order(self) -> tuple[object, ...]:
-        """Sort key: checks, schedule, gradients, losses, leaves that get one, graph that is kept,
-        lines, as measured; and between them what only the proposal knows: whether it is a last
-        resort, how sure its cause is, what its pattern prefers. Of patches that leave the
-        gradients the same, the shorter comes first, whatever is preferred."""
+        """Sort key: checks, schedule, gradients, losses, graphs that are kept for nothing, leaves
+        that get one, graph that is kept, lines, as measured; and between them what only the
+        proposal knows: whether it is a last resort, how sure its cause is, what its pattern
+        prefers. Of patches that leave the gradients the same, the shorter comes first, whatever is
+        preferred."""
         failed = sum(check.status == "failed" for check in self.checks)
         return (
             failed,
@@ -84,12 +88,7 @@ class Trial:
             self.candidate.last_resort,
             self.turn,
             self.candidate.rank // SECOND_CHOICE,
-            self.measured.rank and 1,
-            bool(self.measured.rank and self.bereft),
-            self.measured.rank,
-            self.strays,
-            self.retains,
-            self.hoards,
+            *self._measures,
             -self.leaves,
             self.lines if self.gradients == "same" else 0,
             self.candidate.rank,
@@ -98,9 +97,23 @@ class Trial:
         )
 
     @property
+    def _measures(self) -> tuple[int | bool, ...]:
+        """What runs showed, `AT_BEST` where nothing is wrong. What equals a reference was meant,
+        whosever step it is; else a step is for its own loss, however near the gradients come."""
+        others = self.measured.rank > 0
+        return (
+            others,
+            others and self.bereft,
+            self.measured.rank,
+            self.strays,
+            self.retains,
+            self.hoards,
+        )
+
+    @property
     def settles(self) -> bool:
         """Whether nothing better need be looked for, unless it is shorter."""
-        at_best = (0, False, False, 0, 0, 0, False, 0, False, False, False)
+        at_best = (0, False, False, 0, 0, *AT_BEST)
         return self.status == "passed" and self.order[: len(at_best)] == at_best
 
 

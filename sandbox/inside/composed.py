@@ -4,7 +4,7 @@ have a graph of their own, and terms that have none."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .details import WEIGHS
 from .ended import Ended, ended_in
@@ -74,8 +74,8 @@ class Composed:
                     continue
                 looked += name != _WEIGHED
                 if names := self._weighing(node) if name == _WEIGHED else self._moved(node):
-                    told: dict[str, Any] = {"detail": WEIGHS} if name == _WEIGHED else {}
-                    self._note(self._moving, call, compared, names, **told)
+                    detail = WEIGHS if name == _WEIGHED else ""
+                    self._note(self._moving, call, compared, names, detail=detail)
             if looked >= LOSSES:
                 break
         for root, _ in call.roots if call.n <= CALLS else ():
@@ -108,12 +108,12 @@ class Composed:
         node: Node,
         names: list[str],
         at: Json | None = None,
-        **more: Any,
+        detail: str = "",
     ) -> None:
         if (seen := self._stamps.place(node)) is not None:
             line = seen["file"], seen["line"]
             known = noted.get(line, _NEVER)
-            new: Json = {"at": at or seen, "params": names[:64], **more}
+            new: Json = {"at": at or seen, "params": names[:64], "detail": detail}
             told = known.told if known.told.get("params") else new
             noted[line] = _Noted(known.calls + (known.last != call.n), call.n, told)
 

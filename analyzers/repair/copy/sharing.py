@@ -55,8 +55,7 @@ def shared_copy(
 
 def _fields(kind: ast.ClassDef) -> set[str]:
     """The attributes that objects of a class get."""
-    own = {s.target.id for s in kind.body if isinstance(s, ast.AnnAssign)
-           and isinstance(s.target, ast.Name)}  # fmt: skip
+    own = {spelled(s.target) for s in kind.body if isinstance(s, ast.AnnAssign)}
     stores = (
         n for n in walk(kind) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)
     )

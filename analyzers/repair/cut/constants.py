@@ -18,6 +18,7 @@ from analyzers.explain.reuse.targets import (
     target_calls,
 )
 from analyzers.explain.spots import hops_at, spot
+from analyzers.explain.weighing import weights
 from analyzers.repair.blocks import joined, wrapped
 from analyzers.repair.cut.cutting import Cutting, kind_carried
 from analyzers.repair.cut.detaching import TORCH, idiom_for
@@ -26,9 +27,9 @@ from analyzers.repair.sites.uses import uses
 from analyzers.source.calls import calls_named, steps
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import WALKS, bindings, statements_of, value_of, walk_scope, walked
+from analyzers.source.flow import WALKS, bindings, value_of, walk_scope, walked
 from analyzers.source.project import Module, spelled
-from analyzers.source.reads import attributes_loaded, names_loaded
+from analyzers.source.reads import names_loaded
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import position, walk
 
@@ -87,19 +88,10 @@ def _weighs_log_probability(story: Story) -> bool:
     """Whether what is made of the carrier multiplies a log-probability: the weight of a policy
     gradient."""
     scope = story.frame.scope
-    logs = {
-        name
-        for statement in statements_of(scope)
-        if (value := value_of(statement)) is not None and attributes_loaded(walk(value), "log_prob")
-        for name in bindings(statement)
-    }
-    for node in walk_scope(scope) if logs else ():
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            one, other = made_of(scope, node.left), made_of(scope, node.right)
-            for weight, rest in ((one, other), (other, one)):
-                if story.name in weight and story.name not in rest and rest & logs:
-                    return True
-    return False
+    return any(
+        story.name in made_of(scope, weight) and story.name not in made_of(scope, rest)
+        for weight, rest in weights(scope, walk_scope(scope))
+    )
 
 
 def constant(target: Target) -> Iterator[Proposal]:

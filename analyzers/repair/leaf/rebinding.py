@@ -36,10 +36,15 @@ def leaf_kept(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         return
     pairs = [pair for statement in run for pair in assigned_pairs(statement)]
     leaves = dict.fromkeys(spelled(t) for t, v in pairs if not isinstance(v, ast.ListComp))
-    own = {n for p in where.module.ancestors(where.statement) if isinstance(p, ast.For)
-           for n in target_names(p.target)}  # of a loop: whoever clears any clears all  # fmt: skip
-    wanted = {name: "" if name in own else name for name in leaves}
-    cleared = [f"{name}.grad = None" for name, w in wanted.items() if not clears(where.scope, w)]
+    loops = [p for p in where.module.ancestors(where.statement) if isinstance(p, ast.For)]
+    own = {
+        name for loop in loops for name in target_names(loop.target)
+    }  # who clears any clears all
+    cleared = [
+        f"{name}.grad = None"
+        for name in leaves
+        if not clears(where.scope, "" if name in own else name)
+    ]
     if any("no_grad" in spelled(s.items[0]) for s in _around(where)):
         edits += [editor.insert_after(run[-1], *cleared)] if cleared else []
     else:
@@ -57,35 +62,32 @@ def names_updated(fault: SilentFault, project: Project) -> Iterator[Spot]:
     seen = fault.seen_at
     for module, loop in project.each(ast.For):
         own = set(target_names(loop.target))
-        for statement in loop.body:
+        for statement in loop.body if seen is None or seen.file == module.path else ():
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() as value):
                     read = {spelled(n) for n in walk(value) if isinstance(n, ast.Attribute)}
-                    end = (loop.end_lineno or loop.lineno, 0)
-                    read_on = names_loaded(walk_scope(module.scope_of(loop)), name)
-                    later = loop.body[loop.body.index(statement) + 1 :]
-                    used = any(mentions(s, name) for s in later)
-                    used = used or any(
-                        position(node) > end and not _bound_again(module, node) for node in read_on
-                    )
-                    if name in own and mentions(value, name) and f"{name}.grad" in read:
-                        if not used and (seen is None or seen.file == module.path):
-                            at = Place(module.path, statement.lineno)
-                            yield Spot(module, statement, at)
+                    updates = name in own and mentions(value, name) and f"{name}.grad" in read
+                    if updates and not _read_on(module, loop, statement, name):
+                        yield Spot(module, statement, Place(module.path, statement.lineno))
+
+
+def _read_on(module: Module, loop: ast.For, statement: ast.stmt, name: str) -> bool:
+    """Whether anything reads the name behind a statement of a loop, or behind the loop."""
+    later = loop.body[loop.body.index(statement) + 1 :]
+    if any(mentions(one, name) for one in later):
+        return True
+    end = (loop.end_lineno or loop.lineno, 0)
+    reads = names_loaded(walk_scope(module.scope_of(loop)), name)
+    return any(position(node) > end and not _bound_again(module, node) for node in reads)
 
 
 def _bound_again(module: Module, node: ast.Name) -> bool:
     """Whether a loop or a comprehension around a name gives it its own value."""
-    targets = [
-        target
-        for parent in module.ancestors(node)
-        for target in (
-            [parent.target]
-            if isinstance(parent, ast.For)
-            else [one.target for one in getattr(parent, "generators", ())]
-        )
-    ]
-    return any(node.id in set(target_names(target)) for target in targets)
+    for parent in module.ancestors(node):
+        around = [parent] if isinstance(parent, ast.For) else getattr(parent, "generators", ())
+        if any(node.id in set(target_names(one.target)) for one in around):
+            return True
+    return False
 
 
 def _around(where: Spot) -> list[ast.With]:

@@ -10,7 +10,7 @@ from analyzers.evidence import MissingGraph
 from analyzers.explain.origins import behind as origins_of
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot, names_held, returns_of
-from analyzers.repair.blocks import alias, joined
+from analyzers.repair.blocks import alias, imported, joined
 from analyzers.repair.reconnect.cutting_expressions import (
     Rows,
     base_of,
@@ -121,11 +121,17 @@ def _reckoned_with_torch(where: Spot, statement: ast.stmt) -> Iterator[Edit]:
     }
     for call in calls_named(statement, *SHARED):
         read = {spelled(n) for a in call.args for n in walk(a) if isinstance(n, ast.Attribute)}
-        numbers = {name.rpartition(".")[2] for name in read} & _NUMBERS
-        plain = len(call.args) != 1 or numbers or any(calls_named(call.args[0], "float", "len"))
-        if spelled(call.func).startswith("math.") and read & own and not plain:
+        left = {name.rpartition(".")[2] for name in read} & _NUMBERS  # a plain number by then
+        one = len(call.args) == 1 and not any(calls_named(call.args[0], "float", "len"))
+        math = spelled(call.func) in _of_math(where.module, called_name(call))
+        if math and read & own and one and not left:
             name = f"{alias(where.module, 'torch')}.{called_name(call)}"
             yield where.editor.replace(call.func, name)
+
+
+def _of_math(module: Module, name: str) -> set[str | None]:
+    """How a module calls a function of `math`."""
+    return {f"{imported(module, 'math')}.{name}", imported(module, f"math.{name}")}
 
 
 def cuts_behind_loss(
