@@ -131,7 +131,7 @@ def _reckoned_with_torch(where: Spot, statement: ast.stmt) -> Iterator[Edit]:
 
 def _of_math(module: Module, name: str) -> set[str | None]:
     """How a module calls a function of `math`."""
-    return {f"{imported(module, 'math')}.{name}", imported(module, f"math.{name}")}
+    return {f"{alias(module, 'math')}.{name}", imported(module, f"math.{name}")}
 
 
 def cuts_behind_loss(
