@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from analyzers.paste.parsing import statement
@@ -15,13 +15,15 @@ TORCH = "import torch"
 
 @dataclass(slots=True)
 class Program:
-    """Pieces that may be one program: what they define and bind at their margin, and every name
-    that stands in them."""
+    """Pieces that may be one program: what they define and bind at their margin, every name that
+    stands in them, and those that are walked. `raised`: an error is quoted behind one of them."""
 
     pieces: list[Piece] = field(default_factory=list)
     defined: set[str] = field(default_factory=set)
     bound: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
+    walked: set[str] = field(default_factory=set)
+    raised: bool = False
 
     def takes(self, other: Program) -> bool:
         """Whether the next piece goes on with this one, rather than telling it anew."""
@@ -29,6 +31,8 @@ class Program:
             return False
         if TORCH in other.defined and not self.defined & other.used:
             return False  # a head of its own, and nothing of what stands above it
+        if self.raised and self.walked & other.walked & other.bound:
+            return False  # that was tried before
         again = len(self.bound & other.bound)
         return again == 0 or 2 * again < len(other.bound)
 
@@ -37,15 +41,21 @@ class Program:
         self.defined |= other.defined
         self.bound |= other.bound
         self.used |= other.used
+        self.walked |= other.walked
 
 
-def programs(pieces: Sequence[Piece]) -> list[Program]:
+def programs(pieces: Sequence[Piece], errors: Collection[int] = ()) -> list[Program]:
     """The programs of a text, in order: a piece that imports torch again, defines the same, or
-    binds mostly the same names is another version; one with a head of its own, that uses nothing of
-    what stands above, another program."""
+    binds mostly the same names is another version; so is one that makes and walks a loss anew,
+    where an error (at lines of these indexes) stands behind the first; one with a head of its own,
+    that uses nothing of what stands above, is another program."""
     found: list[Program] = []
     for piece in pieces:
         following = _program(piece)
+        begins = piece.code[0].line.first
+        if found:
+            ended = found[-1].pieces[-1].code[-1].line.last
+            found[-1].raised |= any(ended < at < begins for at in errors)
         if found and found[-1].takes(following):
             found[-1].add(following)
         else:
@@ -65,7 +75,15 @@ def _program(piece: Piece) -> Program:
                 elif code.column() == margin:
                     program.defined.add(name)
             program.used |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            program.walked |= set(_walked(node))
     return program
+
+
+def _walked(node: ast.stmt) -> Iterator[str]:
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="backward")):
+                yield name
 
 
 def _names(node: ast.stmt) -> Iterator[tuple[str, str]]:

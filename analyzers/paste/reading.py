@@ -57,13 +57,16 @@ class _Reader:
         self.left = MAX_JUDGED
 
     def read(self, region: Region) -> Iterator[Piece]:
-        """The pieces of one region: a marked one is one piece, whatever stands in it."""
+        """The pieces of one region: a marked one is one piece, whatever stands in it. Another one
+        ends where lines that are known to be none part it from what goes on at its margin."""
         code: list[Code] = []
+        parted = False
         body = 0  # the column beyond which lines belong to a header above
         at = region.start
         while at < region.end:
             line = self.plain[at]
             if line is None or not line.strip() or line.lstrip().startswith("#"):
+                parted |= line is None
                 at += 1
                 continue
             found, idle = self._code(at, region, body if code else 0)
@@ -73,6 +76,11 @@ class _Reader:
                 yield Piece(tuple(code))
                 code = []
             if found is not None:
+                if parted and code and not region.marked:
+                    if found.column() <= min(one.column() for one in code):
+                        yield Piece(tuple(code))
+                        code = []
+                parted = False
                 code.append(replace(found, begins=not code))
                 body = found.column() + 1 if found.header else min(body, found.column())
                 at = found.line.last

@@ -115,7 +115,8 @@ def _tells(error: ParsedTraceback) -> bool:
 def _chosen(
     text: str, found: Sequence[Piece], error: ParsedTraceback | None, fits: Sequence[Fits]
 ) -> Sorted:
-    made = [pasted for one in programs(found) if (pasted := _written(text, one)) is not None]
+    parts = programs(found, lines_of_error(_unquoted(text)))
+    made = [pasted for one in parts if (pasted := _written(text, one)) is not None]
     if not made:
         return Sorted(None, error)
     if len(made) == 1:

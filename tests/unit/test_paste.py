@@ -240,3 +240,32 @@ def test_of_many_quotations_those_that_are_wanted_are_taken_each_once() -> None:
 def test_a_line_of_code_between_backquotes_is_no_quotation() -> None:
     pasted = Pasted("net = build()\n", "`net = build()`\n")
     assert pasted.quoted == []
+
+
+TRIED_AGAIN = """\
+I first had
+
+    optimizer.zero_grad()
+    loss = criterion(net(x), y)
+    loss.backward()
+
+which said
+
+{said}
+
+so now it is
+
+    penalty = net.weight.pow(2).sum()
+    loss = criterion(net(x), y) + penalty
+    total = loss.item()
+    loss.backward(retain_graph=True)
+"""
+
+
+def test_what_is_walked_anew_behind_an_error_is_another_version() -> None:
+    def walks(text: str) -> int:
+        return examine(text, "train.py", {}, "").files["train.py"].count("backward(")
+
+    error = "    RuntimeError: Trying to backward through the graph a second time"
+    assert walks(TRIED_AGAIN.format(said=error)) == 1
+    assert walks(TRIED_AGAIN.format(said="nothing at all")) == 2
