@@ -45,6 +45,7 @@ def parse(text: str) -> ParsedTraceback:
         forward_op=scanned.forward_op,
         parts=tuple(parts),
         beside=tuple(entry[1:] for entry in known if entry is not chosen),
+        retold=not part.frames and not any(one.exception for one in scanned.parts),
     )
 
 

@@ -35,7 +35,8 @@ class ParsedTraceback:
     that made the failing node, which it names in `forward_op`. `kind`: what of its family it is,
     where that is told: leaf, view, detached, non-scalar, unused, numpy, deepcopy, nonleaf, rebound,
     closure. `beside`: the families and kinds of the other errors in the text that we know: what
-    somebody had before, or has tried."""
+    somebody had before, or has tried. `retold`: it stands in words about the program, without the
+    traceback that raised it."""
 
     exception: str = ""
     message: str = ""
@@ -46,6 +47,7 @@ class ParsedTraceback:
     forward_op: str = ""
     parts: tuple[Part, ...] = ()
     beside: tuple[tuple[Family, str | None], ...] = ()
+    retold: bool = False
 
     @property
     def location(self) -> Frame | None:

@@ -27,11 +27,12 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
     so are, else, names of the text's own that keep graphs, where no more than data were made up:
     nothing of it is called. Gradients that nothing clears count where the text clears others: it
     does not leave that to what was not sent. Names of the text's own that share a gradient do so
-    whatever its models are, and so do those that keep graphs which nothing walks."""
+    whatever its models are, and so do those that keep graphs which nothing walks. What an optimizer
+    holds of names that others have now is told where the line that makes it is the text's own."""
     read = [piece for piece in case.reading.evidence if isinstance(piece, SilentFault)]
     known = {(piece.kind, mark) for piece in read for mark in _marks(piece)}
     seen = [piece for piece in observed(trace) if isinstance(piece, SilentFault)]
-    made_up = {assumed.name for assumed in trace.assumed} - {"self"}
+    made_up = {one.name for one in trace.assumed if one.kind != "import"} - {"self"}
     clears = any(".zero_grad(" in text for text in case.project.files.values())
 
     calls = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(made_up))) or '(?!)'})[\w.]*\s*\(")
@@ -40,7 +41,10 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
     own_steps = not any(_INVENTED_STEPS in assumed.text for assumed in trace.assumed)
 
     def is_own(piece: SilentFault) -> bool:
-        if piece.at is None and trained:
+        at = piece.at
+        if piece.taken is not None and set(piece.params) & set(piece.instead):
+            at = piece.taken
+        if at is None and trained:
             from analyzers.repair.reconnect.starving import cuts_behind  # only where one is told
 
             own = own_steps and any(True for _ in cuts_behind(piece, case.project))
@@ -49,7 +53,7 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
         unwalked = piece.kind == _GROWING and piece.visit is None
         if (piece.kind == _OVERWRITTEN or unwalked) and piece.holders:
             return made_up.isdisjoint(holder.path for holder in piece.holders)
-        code = case.project.code(piece.at.file, piece.at.line) if piece.at is not None else ""
+        code = case.project.code(at.file, at.line) if at is not None else ""
         paths = set(re.findall(r"[A-Za-z_][\w.]*", code))
         named = {
             ".".join(path.split(".")[: n + 1]) for path in paths for n in range(path.count(".") + 1)

@@ -142,9 +142,11 @@ async def _told_by(
     ran = run.raised is None and (len_backwards(run) > 1 or told_without)
     if ran and (hidden := await _hidden(case, run, InWorld(session, plan))):
         return Observation(run, trace, hidden, plan=plan)
-    if not ran or given or trace is None:
+    if not ran or trace is None:
         return Observation(run, trace, _relevant(case), plan=plan)
-    return Observation(run, trace, silent_by_itself(trace, case), plan=plan)
+    gone = case.traceback is not None and case.traceback.retold  # or so it may be
+    own = silent_by_itself(trace, case) if gone or not given else ()
+    return Observation(run, trace, own if own or not given else _relevant(case), plan=plan)
 
 
 def _went_on(run: RunResult | None) -> bool:

@@ -291,3 +291,16 @@ def test_time_grows_in_proportion_to_length(unit: str) -> None:
 
     quarter, whole = seconds(MAX_CHARACTERS // 4), seconds(MAX_CHARACTERS)
     assert whole < 16 * max(quarter, 1e-3)  # four times the text; quadratic would be sixteen
+
+
+@pytest.mark.parametrize(
+    ("text", "retold"),
+    [
+        (PLAIN, False),
+        (f"RuntimeError: {SECOND}\n", False),
+        (f"I had the error {SECOND} and have added retain_graph=True since.\n", True),
+        ("It never learns.\n", True),
+    ],
+)
+def test_an_error_that_stands_in_words_alone_is_retold(text: str, *, retold: bool) -> None:
+    assert parse(text).retold is retold
