@@ -4,6 +4,8 @@ What happens: `w = w - lr * w.grad` computes a new tensor and calls it `w`. It i
 operation, no leaf: the next backward fills the gradient of the old tensor, and `w.grad` is None.
 Under `no_grad` the new tensor does not even require grad, and the next loss has no graph. Within
 `for p in params:` it is the loop's own name that moves on: nothing is raised, and no leaf moves.
+Nor is it where the name is given a new leaf behind each step of an optimizer, which goes on holding
+the first: gradients come to the new ones, and nobody steps them.
 
 Why: `=` binds a name; it never writes into a tensor.
 
@@ -52,8 +54,8 @@ from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import missing
 from analyzers.explain.silent import matched as matched_silent
 from analyzers.explain.silent import silent
-from analyzers.explain.spots import spot
-from analyzers.repair.leaf.rebinding import leaf_again, leaf_kept, names_updated
+from analyzers.explain.spots import Spot, spot
+from analyzers.repair.leaf.rebinding import leaf_again, leaf_kept, leaves_renewed, names_updated
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project
 
@@ -61,16 +63,16 @@ NAME = "leaf-rebound"
 FAMILY = "no-grad"
 TITLE = "An update by hand made a new tensor of the leaf"
 KIND = "rebound"
-SEEN_AS = "unmoved-leaves"
+SEEN_AS, HELD = "unmoved-leaves", "unfed-parameters"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """The gradient, or the graph, is missing from a name that an update had rebound; or the name of
     a loop was, and no leaf ever moves."""
-    if (fault := silent(evidence, SEEN_AS)) is not None:
-        for one in names_updated(fault, project):
+    if isinstance(evidence, SilentFault):
+        for one in _updates(evidence, project):
             carrier = Carrier(bindings(one.statement)[0], one.place)
-            return matched_silent(NAME, fault, one.place, carrier)
+            return matched_silent(NAME, evidence, one.place, carrier)
         return None
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "rebound":
         return None
@@ -79,6 +81,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Which name, rebound where."""
+    if silent(match.evidence, HELD) is not None and match.carrier is not None:
+        return (
+            f"An optimizer holds the first `{match.carrier.name}`. The name goes to a new tensor "
+            f"at {line(match.location, project)}: gradients come to that one from then on, and no "
+            "step changes it."
+        )
     if isinstance(match.evidence, SilentFault):
         return (
             f"{some(match.evidence.params)} get gradients and never move: the loop gives its own "
@@ -93,11 +101,19 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The leaf updated in place; or the new tensor made a leaf."""
     if isinstance(match.evidence, SilentFault):
-        for one in names_updated(match.evidence, project):
-            yield from leaf_kept(one)
+        for one in _updates(match.evidence, project):
+            yield from leaf_kept(one, held=match.evidence.kind == HELD)
         return
     evidence = evidence_in(match, MissingGraph)
     where = rebinding(evidence, project) or spot(project, match.location)
     if where is not None:
         yield from leaf_kept(where)
         yield from leaf_again(where)
+
+
+def _updates(fault: SilentFault, project: Project) -> Iterator[Spot]:
+    """The statements that give a new tensor to the name of a leaf."""
+    if fault.kind == SEEN_AS:
+        yield from names_updated(fault, project)
+    elif fault.kind == HELD and fault.taken is not None:
+        yield from leaves_renewed(fault, project)

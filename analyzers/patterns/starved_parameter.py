@@ -58,6 +58,7 @@ from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
 from analyzers.explain.spots import spot
+from analyzers.repair.leaf.rebinding import leaves_renewed
 from analyzers.repair.reconnect.fed import fed_again
 from analyzers.repair.reconnect.optimizing import holder_of, optimizer_of_what_learns
 from analyzers.repair.reconnect.recording import recording, switched_off_at, where_switched_off
@@ -88,6 +89,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if not fault.params and _meant_to_stay(fault, project):
         return None
     replaced = fault.taken is not None and not set(fault.params).isdisjoint(fault.instead)
+    if replaced and any(leaves_renewed(fault, project)):
+        return None  # the update is at fault
     cuts = list(cuts_behind(fault, project)) if not replaced else []
     if fault.taken is not None and not cuts:
         carrier = Carrier(holder_of(fault.instead), fault.taken)

@@ -16,15 +16,16 @@ MOST = 64  # names that are told
 
 def replaced(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
     """Parameters of an optimizer that get no gradient any more, as others of their names do, which
-    no optimizer has and nobody moves. `stepped`: the last step of each optimizer."""
-    by_name = {one.name: one for one in _learning(known)}
-    old = [
-        one
-        for one in known
-        if one.optimizer is not None
-        and (fed := by_name.get(one.name)) is not None
-        and one.fed_until <= fed.fed_from < stepped.get(one.optimizer, 0)
-    ]
+    no optimizer has and nobody moves; what is made anew in each pass may be a copy, unless the
+    optimizer goes on with nothing. `stepped`: the last step of each optimizer."""
+    by_name = {one.name: one for one in _learning(known, anew=True)}
+    old = list[Known]()
+    for one in known:
+        fed = by_name.get(one.name)
+        if one.optimizer is not None and fed is not None and one.fed_until <= fed.fed_from:
+            steps = stepped.get(one.optimizer, 0) - fed.fed_from
+            if steps >= (GROWTH if _is_made_anew(fed) else 1):
+                old.append(one)
     return _told(old, [by_name[one.name] for one in old])
 
 
@@ -84,15 +85,18 @@ def stands_for(
     return _told(starved, fed if row in held or all(one in held for one in shapes) else [])
 
 
-def _learning(known: Iterable[Known]) -> Iterator[Known]:
+def _learning(known: Iterable[Known], *, anew: bool = False) -> Iterator[Known]:
     """Leaves that go on getting gradients, which nobody steps: no optimizer, nor the script itself.
-    A copy that is made for each pass is none."""
+    A copy that is made `anew` for each pass is none, unless it is asked for."""
     for one in known:
-        anew = 4 * one.renewals >= one.receipts
         if one.optimizer is None and one.receipts >= GROWTH and one.name:
             one.look()
-            if not (anew or one.moved or one.beside):
+            if not (one.moved or one.beside) and (anew or not _is_made_anew(one)):
                 yield one
+
+
+def _is_made_anew(one: Known) -> bool:
+    return 4 * one.renewals >= one.receipts
 
 
 def _told(old: Sequence[Known], fed: Sequence[Known]) -> Json:

@@ -25,6 +25,7 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     backward_calls,
     bindings,
+    called_name,
     declared_outer,
     definitions,
     mentions,
@@ -163,19 +164,32 @@ def in_place_of(editor: Editor, statement: ast.stmt) -> Edit | None:
 
 
 def _in_place(editor: Editor, target: ast.expr, value: ast.expr) -> list[str]:
-    """`w -= x` for `w = w - x`, `w.clamp_(...)` for a clamp; `w.copy_(...)` for any other value."""
-    name = editor.text_of(target)
+    """`w -= x` for `w = w - x`, `w.clamp_(...)` for a clamp; `w.copy_(...)` for any other value. It
+    is a leaf as it was: what makes the value one is left out."""
+    name, value = editor.text_of(target), _before_leaf(value)
     match value:
         case ast.ListComp():
             return loop_of(editor, value)
         case ast.BinOp(left=own, op=op, right=right) if type(op) in _SIGNS:
             if spelled(own) == spelled(target):
                 return [f"{name} {_SIGNS[type(op)]}= {editor.text_of(right)}"]
-        case ast.Call(func=ast.Attribute(value=own, attr="clamp" | "clip" as method) as function):
+        case ast.Call(func=ast.Attribute(value=holder, attr="clamp" | "clip" as method)):
+            by_method = spelled(holder) == spelled(target)
+            own, *given = [holder, *value.args] if by_method else value.args
+            bounds = ", ".join(editor.text_of(one) for one in [*given, *value.keywords])
             if spelled(own) == spelled(target):
-                given = editor.text_of(value).removeprefix(editor.text_of(function))
-                return [f"{name}.{method}_{given}"]
+                return [f"{name}.{method}_({bounds})"]
     return [f"{name}.copy_({editor.text_of(value)})"]
+
+
+def _before_leaf(value: ast.expr) -> ast.expr:
+    """What a new leaf is made of: `x` of `x.detach().requires_grad_()` and of `nn.Parameter(x)`."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=inner, attr="requires_grad_" | "detach")):
+            return _before_leaf(inner)
+        case ast.Call(args=[inner]) if called_name(value) == "Parameter":
+            return _before_leaf(inner)
+    return value
 
 
 _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}

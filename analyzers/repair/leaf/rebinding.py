@@ -27,8 +27,9 @@ from analyzers.source.targets import assigned_pairs, target_names
 from analyzers.source.trees import position, walk
 
 
-def leaf_kept(where: Spot, rank: int = 0) -> Iterator[Proposal]:
-    """The run of updates in place, under `no_grad`, and the gradients cleared behind it."""
+def leaf_kept(where: Spot, rank: int = 0, *, held: bool = False) -> Iterator[Proposal]:
+    """The run of updates in place, under `no_grad`, and the gradients cleared behind it, unless an
+    optimizer, by which the leaves are `held`, clears them."""
     yield from _handed_back(where, rank)
     run, editor = _run(where), where.editor
     edits = [e for statement in run if (e := in_place_of(editor, statement)) is not None]
@@ -43,7 +44,7 @@ def leaf_kept(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     cleared = [
         f"{name}.grad = None"
         for name in leaves
-        if not clears(where.scope, "" if name in own else name)
+        if not (held or clears(where.scope, "" if name in own else name))
     ]
     if any("no_grad" in spelled(s.items[0]) for s in _around(where)):
         edits += [editor.insert_after(run[-1], *cleared)] if cleared else []
@@ -69,6 +70,15 @@ def names_updated(fault: SilentFault, project: Project) -> Iterator[Spot]:
                     updates = name in own and mentions(value, name) and f"{name}.grad" in read
                     if updates and not _read_on(module, loop, statement, name):
                         yield Spot(module, statement, Place(module.path, statement.lineno))
+
+
+def leaves_renewed(fault: SilentFault, project: Project) -> Iterator[Spot]:
+    """Where a loop gives the name of a leaf that an optimizer holds a value computed from it."""
+    names = set(fault.params) & set(fault.instead)
+    for module, statement in project.each(ast.Assign):
+        own = [name for name in bindings(statement) if name in names and rebinds(statement, name)]
+        if own and module.loops_around(statement):
+            yield Spot(module, statement, Place(module.path, statement.lineno))
 
 
 def _read_on(module: Module, loop: ast.For, statement: ast.stmt, name: str) -> bool:

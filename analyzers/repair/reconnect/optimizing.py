@@ -158,6 +158,8 @@ def _parameters(fault: SilentFault, given: str) -> str | None:
     if first is not None and (holder := holder_of(fault.instead)) == first[1]:
         return holder if first[2].isdigit() else f"{holder}.values()"
     if all(name.isidentifier() for name in fault.instead):
+        if set(fault.instead) <= set(re.findall(r"\w+", given)):
+            return given
         return f"[{', '.join(reversed(fault.instead))}]"
     old, new = owner_of(fault.params), owner_of(fault.instead)
     replaced, count = re.subn(rf"(?<![\w.]){re.escape(old)}(?!\w)", new, given)
