@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from . import sizes
 from .columns import Row, Series
 from .configs import read_value
 from .files import WORDS
@@ -69,15 +70,16 @@ class DataFrame:
         self._columns: dict[Any, Series] = {
             name: Series(values) for name, values in (data or {}).items()
         }
-        self._open = False
+        self._open, self._name = False, ""
 
     @classmethod
     def made_up(cls, file: Any) -> DataFrame:
         """A table of numbers with every column that is asked for."""
         shape = shape_of_data()
         known = len(shape) == 2 and shape[1] != COLUMNS  # what the first layer takes
-        made = cls({f"x{n}": _made_up(f"x{n}") for n in range(shape[1] if known else FEW)})
-        made._open = True
+        *_, width = sizes.shape_of(str(file), (ROWS, shape[1] if known else FEW))
+        made = cls({f"x{n}": _made_up(f"x{n}") for n in range(width)})
+        made._open, made._name = True, str(file)
         return made
 
     @property
@@ -90,7 +92,8 @@ class DataFrame:
 
     @property
     def values(self) -> Array:
-        return np.stack([c.values for c in self._columns.values()], 1)
+        values = np.stack([c.values for c in self._columns.values()], 1)
+        return sizes.known(values, self._name) if self._name else values
 
     @property
     def shape(self) -> tuple[int, int]:

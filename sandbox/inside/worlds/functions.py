@@ -41,14 +41,17 @@ def told_by(name: str, args: tuple[Any, ...]) -> tuple[str, list[int]] | None:
 
 
 def of_products(args: tuple[Any, ...], message: str) -> Wishes:
-    """Two matrices that cannot be multiplied: either takes the size of the other."""
-    found = re.search(r"\((\d+)x(\d+) and (\d+)x(\d+)\)", message)
+    """Two matrices, or one and a vector, that cannot be multiplied: either takes the size of the
+    other."""
+    found = re.search(r"\(\d+x(\d+)(?: and |\), vec \()(\d+)", message)
     if found is None:
         return
     first, second = (*args, None, None)[:2]
-    rows, inner = int(found[2]), int(found[3])
+    rows, inner = int(found[1]), int(found[2])
     if path := made_for(first):
         yield path, [*first.shape[:-1], inner]
+    elif (path := came_of(first)) and list(first.shape) == (shape := shape_of(path)):
+        yield path, [*shape[:-1], inner]
     if path := made_for(second):
         yield path, [rows, *second.shape[1:]]
     elif (path := came_of(second)) and (shape := shape_of(path))[:1] == [inner]:

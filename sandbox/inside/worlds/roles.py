@@ -8,7 +8,7 @@ import torch
 
 from .plan import Plan
 from .reading import Uses
-from .uses import SAME, Use, with_any_item
+from .uses import SAME, WRAPPERS, Use, with_any_item
 
 _TENSOR = (
     {name for name in dir(torch.Tensor) if not name.startswith("_")} | SAME | {"shape", "grad"}
@@ -125,7 +125,7 @@ def role(path: str, uses: Uses, plan: Plan) -> str:
         return "sizes"
     if use.given_to & _READERS and not is_used_as_data(use):
         return "file"
-    if any("values" in u.asked - u.methods for p, u in uses.of.items() if p.startswith(f"{path}[")):
+    if _is_table(path, uses):
         return "table"
     if use.iterated and uses.known(f"{path}[]").key:
         return "words"
@@ -134,6 +134,20 @@ def role(path: str, uses: Uses, plan: Plan) -> str:
     if name in ("self", "cls", "ctx") or use.base:
         return "holder"
     return _by_methods(use, name) or _by_calls(path, use, name, uses) or _by_rest(path, use, name)
+
+
+def _is_table(path: str, uses: Uses) -> bool:
+    """Whether a tensor is made of its `.values`, or of a column's; a column by key needs no more
+    than to have them."""
+    for inner, use in uses.of.items():
+        if "values" in use.asked - use.methods:
+            column = inner.removeprefix(path)
+            if inner.startswith(f"{path}["):
+                return True
+            if inner in (path, f"{path}.{plain_name(column)}"):
+                if uses.known(f"{inner}.values").given_to & WRAPPERS:
+                    return True
+    return False
 
 
 def _by_methods(use: Use, name: str) -> str | None:
