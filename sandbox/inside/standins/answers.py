@@ -18,6 +18,7 @@ _NAMING = re.compile(
     r"|method|norm|backend|precision|host|url|user|project|entity|tag|text|prompt|message|format"
     r"|key|group|title|device|policy|target|column|manifest|id$"
 )
+_COUNTING = re.compile(r"(?:n|nb|num|number|max|min)_")
 
 
 class Answers(Config):
@@ -86,7 +87,7 @@ def _kind_of(name: str, use: Use) -> Any:
     if use is not Use.RECKONED:
         if value_for(name, str) != name or use is Use.READ:
             return str
-        if number == 0.5 and _NAMING.search(name.lower()):
+        if number == 0.5 and _NAMING.search(name.lower()) and not _COUNTING.match(name):
             return str
     if number == 0.5:  # nothing in the name says
         return int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import wraps
 from importlib import import_module
+from inspect import signature
 from itertools import islice
 from types import ModuleType
 from typing import Any
@@ -25,10 +26,12 @@ _OF_ACCELERATORS = frozenset({"strategy", "precision", "sync_batchnorm", "num_no
 
 def install(report: Report) -> None:
     """The real trainer, where that is installed, trains on the CPU, whatever it is told to want,
-    and logs to nothing where what it is to log to is not installed."""
+    without the arguments that it does not know any more, and logs to nothing where what it is to
+    log to is not installed."""
 
     def on_the_cpu(module: Any) -> None:
         trainer, original = module.Trainer, module.Trainer.__init__
+        known = frozenset(signature(original).parameters)
 
         @wraps(original)
         def init(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -39,6 +42,9 @@ def install(report: Report) -> None:
             if not str(kwargs.get("precision")).startswith(_PRECISE):
                 report("cuda", "numbers stay as precise as the CPU has them")
                 del kwargs["precision"]
+            for name in sorted(kwargs.keys() - known):
+                report("lightning", f"the trainer here has no argument `{name}`: it was left out")
+                del kwargs[name]
             original(self, *args, **kwargs)
 
         trainer.__init__ = init

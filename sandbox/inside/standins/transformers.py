@@ -118,6 +118,20 @@ class ModelConfig(Config):
         return cls(**kwargs)
 
 
+class Embeddings(nn.Module):
+    """Words as vectors, by the names that attacks and optimizers look for."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.word_embeddings = nn.Embedding(WORDS, width)
+        self.LayerNorm = nn.LayerNorm(width)
+
+    def forward(self, input_ids: Any = None, inputs_embeds: Any = None) -> Any:
+        if inputs_embeds is None:
+            inputs_embeds = self.word_embeddings(input_ids % WORDS)
+        return self.LayerNorm(inputs_embeds)
+
+
 class Attention(nn.Module):
     """One head, with the parts by the names that adapters look for."""
 
@@ -142,7 +156,7 @@ class Model(nn.Module):
         super().__init__()
         self.config = config if isinstance(config, dict) else ModelConfig(**kwargs)
         width = int(self.config.get("hidden_size") or WIDTH)
-        self.embeddings = nn.Embedding(WORDS, width)
+        self.embeddings = Embeddings(width)
         self.encoder = nn.Sequential(Attention(width), nn.Tanh())
         labels = int(self.config.get("num_labels") or 2)
         if self.head_kind:
@@ -157,7 +171,7 @@ class Model(nn.Module):
     from_config = from_pretrained
 
     def get_input_embeddings(self) -> nn.Module:
-        return self.embeddings
+        return self.embeddings.word_embeddings
 
     def forward(
         self,
@@ -169,9 +183,7 @@ class Model(nn.Module):
         **kwargs: Any,
     ) -> Output:
         """Hidden states, or the head's scores with a loss where labels are given."""
-        embedded = inputs_embeds
-        if embedded is None:
-            embedded = self.embeddings(input_ids % WORDS)
+        embedded = self.embeddings(input_ids, inputs_embeds)
         hidden = self.encoder(embedded)
         if not self.head_kind:
             return Output(last_hidden_state=hidden, pooler_output=hidden[:, 0])

@@ -75,7 +75,8 @@ def _names(node: ast.Import | ast.ImportFrom) -> list[str]:
 def _is_absent(name: str, folders: list[str], depth: int = 2) -> bool:
     path = _file_of(name, folders)
     if path is None:
-        return not _is_here(name.partition(".")[0])
+        top = name.partition(".")[0]
+        return _is_part_missing(name, folders) or not _is_here(top)
     text = path.read_bytes()[:MAX_READ].decode("utf-8", "replace")
     if not depth or any(mark in text for mark in _OWN):
         return False
@@ -84,6 +85,14 @@ def _is_absent(name: str, folders: list[str], depth: int = 2) -> bool:
     except (SyntaxError, ValueError, RecursionError):
         return False
     return any(_is_absent(n, folders, depth - 1) for node in _imports(tree) for n in _names(node))
+
+
+def _is_part_missing(name: str, folders: list[str]) -> bool:
+    """Whether a package of the project that is in these folders has no such part."""
+    top, _, part = name.partition(".")
+    homes = [Path(folder) for folder in folders if (Path(folder) / top).is_dir()]
+    place = name.replace(".", os.sep)
+    return bool(part and homes) and not any((home / place).is_dir() for home in homes)
 
 
 def _is_here(top: str) -> bool:
