@@ -374,7 +374,7 @@ LOGGERS = """
         logger = kind("logs") if kind is CSVLogger else kind()
         logger.log_metrics({"loss": 1.0})
         logger.log_hyperparams({"lr": 0.1})
-        trainer = Trainer(logger=logger)
+        trainer = Trainer(logger=logger, gpus=1)
         assert isinstance(trainer.logger, kind) and issubclass(type(trainer.logger), kind)
     """
 
@@ -382,6 +382,9 @@ LOGGERS = """
 async def test_loggers_stay_what_they_are_without_their_packages(box: EmbeddedSandbox) -> None:
     result = await run(box, LOGGERS)
     assert result.status == "finished", result.stderr_tail
+    assert result.trace is not None
+    said = "the trainer here has no argument `gpus`: it was left out"
+    assert said in [one.detail for one in result.trace.stand_ins]
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,8 @@ MENDED = [
     ("batch106/frag_05", True),
     ("batch109/frag_05", True),
     ("batch109/frag_06", True),
+    ("batch113/frag_01", True),
+    ("batch113/frag_02", True),
 ]
 
 

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from sandbox.inside.standins import Finder, matplotlib, pandas, tensorboard, tqdm, wandb
+from sandbox.inside.standins.answers import Answers
 from sandbox.inside.standins.nothing import Nothing
 
 
@@ -126,3 +127,10 @@ def test_a_row_of_a_table_that_was_made_up_has_every_column() -> None:
     assert known.weight == 2.0
     with pytest.raises(AttributeError):
         _ = known.height
+
+
+def test_a_setting_that_counts_is_a_number() -> None:
+    settings = Answers()
+    assert isinstance(settings.n_tags, int)
+    assert isinstance(settings.max_message, int)
+    assert isinstance(settings.tag, str)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from pydantic import ValidationError
 
 from sandbox.inside.standins import sizes
 from sandbox.inside.worlds import roles, shapes
+from sandbox.inside.worlds.absent import modules_named, without_absent
 from sandbox.inside.worlds.entries import (
     is_method,
     keyed_by_rest,
@@ -284,3 +286,34 @@ def test_whether_a_call_could_be_that_of_a_tensor(call: str, fitting: bool) -> N
 
 def test_what_takes_words_that_no_tensor_takes_is_none() -> None:
     assert roles_in("log.add(q=one, p=two)\n")["log"] == "holder"
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("x = torch.tensor(rows.values)\n", "rows"),
+        ("x = torch.tensor(rows['depth'].values)\n", "rows"),
+        ("x = torch.tensor(rows.depth.values)\n", "rows"),
+    ],
+)
+def test_what_tensors_are_made_of_the_values_of_is_a_table(text: str, path: str) -> None:
+    assert roles_in(text)[path] == "table"
+
+
+def test_values_of_a_mapping_are_no_table() -> None:
+    assert roles_in("for part in parts.values():\n    part.step()\n")["parts"] != "table"
+
+
+def test_a_matrix_takes_the_size_of_the_vector_it_meets() -> None:
+    said = "size mismatch, got input (6), mat (6x8), vec (3)"
+    failure = shapes.Failure(RuntimeError(said), "mv", (made("spread", 6, 8), torch.rand(3)))
+    assert next(shapes.mended(Plan(), failure)).shapes == {"spread": [6, 3]}
+
+
+def test_a_part_that_is_missing_from_a_package_of_the_project_is_absent(tmp_path: Path) -> None:
+    (tmp_path / "seeds").mkdir()
+    (tmp_path / "seeds" / "net.py").write_text("WIDTH = 3\n")
+    text = ast.parse("from seeds.net import WIDTH\nfrom seeds.data import Trays\n")
+    rest = without_absent(text, [str(tmp_path)])
+    assert rest is not None
+    assert modules_named(rest) == ["seeds.net"]
