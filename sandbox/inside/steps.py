@@ -22,13 +22,14 @@ from .emitter import Emitter
 from .feeding import Feeding
 from .frames import Json
 from .gradients import fingerprint
-from .parameters import Known, Parameters
+from .parameters import Known, Parameters, values_of
 from .perturbing import LOOKS, perturb, reached
 from .sampling import sampled
 from .slips import told
 from .stamps import Clock, next_number
 
 OnStep = Callable[[int, list[Known], int], None]
+Standing = tuple[int, tuple[float, float] | None]  # how often it was written; what it holds
 _class: Any = Optimizer
 
 
@@ -58,7 +59,7 @@ class StepWatch:
         self._numbers: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self._met: list[weakref.ref[Optimizer]] = []
         self._taken: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
-        self._versions: dict[int, list[int]] = {}
+        self._stood: dict[int, list[Standing]] = {}
         self._read: dict[int, list[Json]] = {}
         self._piled: Counter[int] = Counter()
         self.on_step: list[OnStep] = []
@@ -157,7 +158,7 @@ class StepWatch:
         self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Any, Any] | None:
         """Read gradients before a plain step; of a closure's, those of its first call."""
-        self._versions[id(optimizer)] = [p._version for p in _owned(optimizer)]
+        self._stood[id(optimizer)] = _standing(optimizer)
         Clock.closure = 0
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         if not self.gradients or not callable(closure):
@@ -186,9 +187,9 @@ class StepWatch:
     def _after(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         Clock.steps += 1
         Clock.closure = 0
-        owned = _owned(optimizer)
-        before = self._versions.pop(id(optimizer), [])
-        moved = {id(t) for t, version in zip(owned, before, strict=False) if t._version != version}
+        owned, stand = _owned(optimizer), _standing(optimizer)
+        before = self._stood.pop(id(optimizer), stand)
+        moved = {id(t) for t, *how in zip(owned, before, stand, strict=False) if how[0] != how[1]}
         met = self._parameters.meet(owned, None)
         for known in met:
             if id(known.tensor()) in moved:
@@ -269,3 +270,10 @@ def _needs_closure(optimizer: Optimizer) -> bool:
 
 def _owned(optimizer: Optimizer) -> list[torch.Tensor]:
     return [tensor for group in optimizer.param_groups for tensor in group["params"]]
+
+
+def _standing(optimizer: Optimizer) -> list[Standing]:
+    """How its parameters are before or behind a step: one of the script's own may write through
+    `.data`, which counts for no version."""
+    own = frames.is_user_class(type(optimizer))
+    return [(p._version, values_of(p) if own else None) for p in _owned(optimizer)]
