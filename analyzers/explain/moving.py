@@ -5,13 +5,21 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analyzers.evidence import Place, SilentFault
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.spots import Spot, spot
 from analyzers.explain.weighing import weights
-from analyzers.source.flow import called_name, definitions, names_read, value_of
+from analyzers.source.flow import (
+    bindings,
+    called_name,
+    definitions,
+    names_read,
+    statements_of,
+    value_of,
+    walk_scope,
+)
 from analyzers.source.project import Project, spelled
 from analyzers.source.signatures import named
 from analyzers.source.trees import position, walk
@@ -58,7 +66,7 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         called = made is not None and _TARGET.fullmatch(spelled(given)) is not None
         called = called and where is seen  # both of two that are compared may learn
         taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
-        if called or taught or _is_discounted(value):
+        if called or taught or _is_discounted(value) or _returns_discounted(value, project):
             return Target(where, given, made)
     pairs = weights(seen.scope, walk(seen.statement), by_name=True)
     for weight, _ in pairs if fault.detail == WEIGHS else ():
@@ -117,6 +125,28 @@ def _is_discounted(value: ast.expr) -> bool:
         and any(map(_GAMMA.fullmatch, names_read(node.right)))
         for node in walk(value)
     )
+
+
+def _returns_discounted(value: ast.expr, project: Project) -> bool:
+    """Whether a value is what a function of the script's that reckons with a discount gives."""
+    name = called_name(value) if isinstance(value, ast.Call) else ""
+    return any(
+        _is_discounted(made)
+        for _, function in project.functions_named(name)
+        for statement in statements_of(function)
+        if (made := value_of(statement)) is not None
+    )
+
+
+def given_beside(target: Target) -> Iterator[ast.expr]:
+    """What losses of the function are given of the other names that the same statement binds."""
+    where, made = target.where, target.made
+    names = set(bindings(made)) - {target.name} if made is not None else set()
+    if names:
+        spots = [replace(where, statement=s) for s in statements_of(where.scope)]
+        weighing = [weight for weight, _ in weights(where.scope, walk_scope(where.scope))]
+        aimed = [given for one in spots for given in _targets(one)]
+        yield from (given for given in (*weighing, *aimed) if spelled(given) in names)
 
 
 def _targets(where: Spot) -> Iterator[ast.expr]:

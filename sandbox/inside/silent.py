@@ -29,6 +29,7 @@ from .uncleared import Uncleared, unmoved
 from .visit import Visit
 
 HOLDERS = 32  # that are told
+LINES = 8  # of losses with moving targets, or constant terms, that are told
 UPDATES = 64  # calls since a line's first, within which updates are looked at
 
 
@@ -225,8 +226,8 @@ class SilentWatch(Observer):
             self._tell("unfed-parameters", doubtful=at is None, **told)
         if not self._told:
             self._tell_unmoved()
-        for kind, told in self.composed.found() if not self._told else ():
-            self._tell(kind, doubtful=True, **told)
+        for kind, told in list(self.composed.found())[:LINES] if not self._told else ():
+            self._emit(kind, doubtful=True, **told)  # one a line: reading takes what is a fault
 
     def _note_lost(self, owned: list[Known]) -> None:
         """Note where what came of parameters without a gradient lost its graph, while they live."""
@@ -298,4 +299,7 @@ class SilentWatch(Observer):
         self._told.add(kind)
         visit = call.record() if call is not None else None
         place = {"at": visit["at"], "visit": visit} if visit is not None else {}
-        self._emitter.emit({"t": "silent", "kind": kind, **place, **more})
+        self._emit(kind, **place, **more)
+
+    def _emit(self, kind: str, **told: Any) -> None:
+        self._emitter.emit({"t": "silent", "kind": kind, **told})

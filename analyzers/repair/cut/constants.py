@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.explain.moving import Target
+from analyzers.explain.moving import Target, given_beside
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.collected import collectors
 from analyzers.explain.reuse.feeding import made_of
@@ -109,6 +109,10 @@ def constant(target: Target) -> Iterator[Proposal]:
     edit = TORCH.at(editor, target.given)
     title = f"Give the loss a detached `{editor.text_of(target.given)}`"
     yield Proposal("detach-target", title, (edit,), told, 1)
+    if beside := [one for one in given_beside(target) if one is not target.given]:
+        names = ", ".join(f"`{name}`" for name in dict.fromkeys(map(spelled, beside)))
+        edits = (edit, *(TORCH.at(editor, one) for one in beside))
+        yield Proposal("detach-target", f"{title}, and {names} too", joined(edits), told, 1)
 
 
 def _made_apart(target: Target) -> Edit | None:
