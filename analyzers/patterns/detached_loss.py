@@ -148,9 +148,10 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Keep the graph where it was cut; record the work; a loss that has a gradient."""
     if isinstance(match.evidence, SilentFault):
-        lost = spot(project, match.location)
-        yield from without_cut(lost) if lost is not None else ()
-        yield from recording(lost, project) if lost is not None else ()
+        if (lost := spot(project, match.location)) is not None:
+            yield from differentiable_gradients(lost)
+            yield from without_cut(lost)
+            yield from recording(lost, project)
         return
     evidence = evidence_in(match, MissingGraph)
     where = where_switched_off(evidence.ended_stack, project)

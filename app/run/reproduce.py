@@ -144,9 +144,11 @@ async def _told_by(
         return Observation(run, trace, hidden, plan=plan)
     if not ran or trace is None:
         return Observation(run, trace, _relevant(case), plan=plan)
-    gone = case.traceback is not None and case.traceback.retold  # or so it may be
-    own = silent_by_itself(trace, case) if gone or not given else ()
-    return Observation(run, trace, own if own or not given else _relevant(case), plan=plan)
+    own: tuple[Evidence, ...] = ()
+    if not given or (case.traceback is not None and case.traceback.retold):  # or so it may be
+        run = await looked_closer(case, run, InWorld(session, plan))
+        own = silent_by_itself(run.trace or trace, case)
+    return Observation(run, run.trace, own if own or not given else _relevant(case), plan=plan)
 
 
 def _went_on(run: RunResult | None) -> bool:

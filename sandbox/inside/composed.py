@@ -28,7 +28,7 @@ _ENTROPY = "XlogyBackward0"  # of a target with itself, as `kl_div` reckons it
 _ERRORS = frozenset({"PowBackward0", "AbsBackward0"})  # of a difference that the script writes out
 _COMPARING = _AIMING | _ERRORS | {_ENTROPY}
 _UNSAID = frozenset(  # by which a graph is lost without a word about gradients
-    {"data", "item", "tolist", "numpy", "tensor", "as_tensor", "from_numpy", "__float__"}
+    {"data", "item", "tolist", "numpy", "tensor", "as_tensor", "from_numpy", "__float__", "grad"}
 )
 _LOG_PROB, _PICKED = ".log_prob", ("GatherBackward0", "LogSoftmaxBackward0")
 _ALONG = frozenset(  # through which a log-probability, or the ratio of two, stays one

@@ -65,6 +65,18 @@ class Paths(ast.NodeVisitor):
                 return None if inner is None else f"{inner}()"
             case ast.Await(value=value) | ast.Starred(value=value):
                 return self.path(value)
+            case ast.DictComp(key=ast.Name(id=key), value=value, generators=[along]):
+                match along:
+                    case ast.comprehension(
+                        target=ast.Tuple(elts=[ast.Name(id=own), ast.Name(id=name)]),
+                        iter=ast.Call(func=ast.Attribute(value=held, attr="items")),
+                        ifs=[],
+                    ) if key == own and _is_same(value, name):
+                        return self.path(held)
+            case ast.ListComp(elt=value, generators=[along]):
+                match along:
+                    case ast.comprehension(target=ast.Name(id=name), iter=held, ifs=[]):
+                        return self.path(held) if _is_same(value, name) else None
         return None
 
     def _aliased(self, path: str) -> str:
@@ -306,3 +318,15 @@ class Paths(ast.NodeVisitor):
             path, own = self.path(given), f"{called}.{argument.arg}"
             if path is not None and path != own:
                 self._aliases.setdefault(own, path)
+
+
+def _is_same(value: ast.expr, name: str) -> bool:
+    """Whether an expression is the value of a name: itself, or moved or seen otherwise."""
+    match value:
+        case ast.Name(id=own):
+            return own == name
+        case ast.Call(func=ast.Attribute(value=inner, attr=attr)) if attr in SAME:
+            return _is_same(inner, name)
+        case ast.IfExp(body=one, orelse=other):
+            return _is_same(one, name) and _is_same(other, name)
+    return False
