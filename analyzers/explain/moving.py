@@ -21,7 +21,9 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import Project, spelled
+from analyzers.source.recording import recorded
 from analyzers.source.signatures import named
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import position, walk
 
 WEIGHS = "what weighs a log-probability leads to trained parameters"
@@ -35,18 +37,21 @@ _TARGET = re.compile(
 _ADVANTAGE = re.compile(
     r"(?:.*\.)?_?(?:\w*adv(?:antages?|s)?|\w*deltas?|td_errors?)", re.IGNORECASE
 )
+_WORK = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare)  # what gives a value of its own
 _TEACHER = re.compile(r"(?:.*\.)?_?(?:teacher|pseudo|bootstrap)\w*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Target:
     """What a loss is given to aim at, or `weighs` log-probabilities by: the expression in it, and
-    the statement that made that, where it stands in the same function."""
+    the statement that made that, where it stands in the same function, or gave it its name where
+    nothing is recorded (`is_alias`)."""
 
     where: Spot
     given: ast.expr
     made: ast.Assign | None
     weighs: bool = False
+    is_alias: bool = False
 
     @property
     def name(self) -> str:
@@ -68,6 +73,8 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
         if called or taught or _is_discounted(value) or _returns_discounted(value, project):
             return Target(where, given, made)
+        if (alias := _alias_unrecorded(spelled(_whole(given)), project)) is not None:
+            return alias
     pairs = weights(seen.scope, walk(seen.statement), by_name=True)
     for weight, _ in pairs if fault.detail == WEIGHS else ():
         given = weight.operand if isinstance(weight, ast.UnaryOp) else weight
@@ -93,6 +100,18 @@ def _given_anywhere(where: Spot, project: Project) -> Iterator[tuple[Spot, ast.e
             for name, argument in arguments(call, where.module, where.scope):
                 if name in names:
                     yield at, argument
+
+
+def _alias_unrecorded(name: str, project: Project) -> Target | None:
+    """A name that is given, where nothing is recorded, values as they are: with their graphs."""
+    for module, statement in project.each(ast.Assign):
+        for one, value in assigned_pairs(statement):
+            if spelled(one) == name and not any(isinstance(n, _WORK) for n in walk(value)):
+                values = [n for n in walk(value) if isinstance(n, ast.Name | ast.Attribute)]
+                if values and not recorded(module, statement):
+                    where = Spot(module, statement, Place(module.path, statement.lineno))
+                    return Target(where, one, statement, is_alias=True)
+    return None
 
 
 def _whole(node: ast.expr) -> ast.expr:

@@ -41,6 +41,7 @@ Mended::
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -142,7 +143,12 @@ def explain(match: Match, project: Project) -> str:
     why = _WORDS.get(evidence.lost_by, "")
     if not why and evidence.lost_by not in ("unknown", "leaf"):
         why = f"`{evidence.lost_by}` has no gradient"
-    return missing(match, project) + (f" There the graph ends: {why}." if why else "")
+    told = missing(match, project) + (f" There the graph ends: {why}." if why else "")
+    off = next((one for one in left_off(project) if one.place == match.location), None)
+    if off is not None and isinstance(off.statement, ast.With):
+        name = getattr(off.scope, "name", "")
+        told += f" `{name}` yields within {line(off.place, project)}, which goes on meanwhile."
+    return told
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

@@ -41,7 +41,7 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
-from analyzers.explain.reuse.collected import collected
+from analyzers.explain.reuse.collected import collected, kept_by_module
 from analyzers.explain.reuse.handing import handed_for_good
 from analyzers.explain.reuse.measures import keeps_losses
 from analyzers.explain.reuse.story import story_of
@@ -65,6 +65,8 @@ USUAL = True
 def match(evidence: Evidence, project: Project) -> Match | None:
     """A value put into something that outlives the iteration, and read there later."""
     story = story_of(evidence, project)
+    if story is not None and kept_by_module(story):
+        return matched(story, NAME, Certainty.CERTAIN)
     if story is None or not story.hands_on:
         return None
     if story.reuse.same_root or story.summed:

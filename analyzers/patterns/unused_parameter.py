@@ -48,6 +48,7 @@ from analyzers.explain.reuse.telling import line
 from analyzers.explain.spots import Spot, spot
 from analyzers.repair.reconnect.gradless import cleared_if_there, gradless_skipped
 from analyzers.repair.reconnect.parts import asked_of_whole, joined_again, parts_asked
+from analyzers.repair.reconnect.siblings import handed_as_siblings
 from analyzers.repair.reconnect.unused import (
     Question,
     asked_of_itself,
@@ -124,6 +125,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         return
     yield from gradless_skipped(where)
     yield from cleared_if_there(where)
+    yield from handed_as_siblings(project)
     meant = list(_meant(where, question, project))
     yield from meant
     if kind_of(evidence, project) == "flat-input":

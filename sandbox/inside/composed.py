@@ -69,12 +69,13 @@ class Composed:
         looked = 0
         for node in call.walk.nodes[:NODES] if early else ():
             compared, name = _difference(node) or node, op_name(node)
-            if name in _COMPARING or name == _WEIGHED:
+            compares = name in _COMPARING or _is_cosine(node)
+            if compares or name == _WEIGHED:
                 if self._is_told(compared):
                     continue
-                looked += name != _WEIGHED
-                if names := self._weighing(node) if name == _WEIGHED else self._moved(node):
-                    detail = WEIGHS if name == _WEIGHED else ""
+                looked += compares
+                if names := self._moved(node) if compares else self._weighing(node):
+                    detail = "" if compares else WEIGHS
                     self._note(self._moving, call, compared, names, detail=detail)
             if looked >= LOSSES:
                 break
@@ -179,6 +180,21 @@ def _difference(node: Node) -> Node | None:
     """The difference that an error is the square, or the size, of."""
     below = node.next_functions[0][0] if op_name(node) in _ERRORS else None
     return below if below is not None and op_name(below) == "SubBackward0" else None
+
+
+def _is_cosine(node: Node) -> bool:
+    """Whether a product is that of two directions: values by their own length each."""
+    below = [one for one, _ in node.next_functions if one is not None]
+    return op_name(node) == _WEIGHED and len(below) == 2 and all(map(_is_direction, below))
+
+
+def _is_direction(node: Node) -> bool:
+    length = node.next_functions[-1][0] if op_name(node) == "DivBackward0" else None
+    for _ in range(DEEP):
+        if length is None or op_name(length).startswith(("LinalgVectorNorm", "NormBackward")):
+            break
+        length = length.next_functions[0][0] if length.next_functions else None
+    return length is not None and "Norm" in op_name(length)
 
 
 def _is_leaf(node: Node) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +32,7 @@ NONLEAF_FLAG = "change requires_grad flags of leaf"
 NONLEAF_OPTIMIZED = "can't optimize a non-leaf"
 BARE = "the backward begins at a leaf: there is no graph behind it"
 OFTEN = 2  # calls
+_AT_INDEX = re.compile(r"Tensor at index (\d+) appears")  # as of torch 2.1
 NONLEAF_GRAD = "The .grad attribute of a Tensor that is not a leaf"
 
 
@@ -45,6 +47,7 @@ class MissingWatch(Observer):
         self._warned: Json | None = None
         self._bare: Json | None = None
         self._bare_calls = 0
+        self._index: int | None = None  # of the input that the error speaks of
 
     def install(self) -> None:
         """Hear the warning that torch gives where a script reads `.grad` of a non-leaf."""
@@ -147,6 +150,8 @@ class MissingWatch(Observer):
         text = str(error)
         if isinstance(error, TypeError | AttributeError) and "NoneType" in text:
             return _gradless(spot)
+        told = _AT_INDEX.search(text)
+        self._index = int(told[1]) if told is not None else None
         if not isinstance(error, RuntimeError | ValueError | TypeError):
             return None
         wanted: list[tuple[str, str, Callable[[torch.Tensor], bool]]] = [
@@ -192,6 +197,8 @@ class MissingWatch(Observer):
         """Whether the failing call was asked for this gradient and found no path to it."""
         if self._call is None or not any(tensor is given for given in self._call.inputs):
             return False
+        if self._index is not None and self._index < len(self._call.inputs):
+            return tensor is self._call.inputs[self._index]
         nodes = self._call.walk.nodes
         leaves = [leaf.variable for _, leaf in self._call.walk.leaves]
         return tensor.grad_fn not in nodes and not any(tensor is leaf for leaf in leaves)

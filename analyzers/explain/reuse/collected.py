@@ -7,6 +7,7 @@ from collections.abc import Iterator, Set
 
 from analyzers.evidence import GraphReuse, Hop, Place
 from analyzers.explain.reuse.passing import frames, handed_down
+from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import Spot, functions_calling, root_of, spot
 from analyzers.source.calls import calls_named
 from analyzers.source.detached import is_made_without
@@ -139,3 +140,20 @@ def kept_with_graph(reuse: GraphReuse, project: Project) -> Place | None:
 
 def _last(node: ast.expr) -> str:
     return spelled(node).rpartition(".")[2]
+
+
+def kept_by_module(story: Story) -> bool:
+    """Whether a module's own forward put the carrier into it, for one walk's sake, and found it
+    there for another's."""
+    freed, reached = story.reuse.freed.at, story.reuse.reached.at
+    if not story.attribute or (freed.file, freed.line) == (reached.file, reached.line):
+        return False
+    kept = {(module.path, scope) for module, scope, _ in story.binders}
+    entries = [join.new.at for join in story.reuse.joins if join.new is not None]
+    read = {
+        (where.module.path, where.scope)
+        for at in entries
+        if (where := spot(story.project, at)) is not None
+    }
+    named = {getattr(scope, "name", "") for _, scope in kept}
+    return len(kept) == 1 and kept == read and named == {"forward"}

@@ -102,7 +102,8 @@ def constant(target: Target) -> Iterator[Proposal]:
         value = next((v for one, v in pairs if spelled(one) == target.name), None)
         if value is not None:
             title = f"Detach `{target.name}` where it is made"
-            yield Proposal("detach-target", title, (TORCH.at(editor, value),), told, 0)
+            cut = joined(TORCH.at(editor, part) for part in _parts(value))
+            yield Proposal("detach-target", title, cut, told, 0)
         elif (edit := _made_apart(target)) is not None:
             title = f"Make `{target.name}` without a graph"
             yield Proposal("no-grad-at-definition", title, (edit,), told, 0)
@@ -113,6 +114,16 @@ def constant(target: Target) -> Iterator[Proposal]:
         names = ", ".join(f"`{name}`" for name in dict.fromkeys(map(spelled, beside)))
         edits = (edit, *(TORCH.at(editor, one) for one in beside))
         yield Proposal("detach-target", f"{title}, and {names} too", joined(edits), told, 1)
+
+
+def _parts(value: ast.expr) -> Iterator[ast.expr]:
+    """The values that a literal of several is written out of; else the value itself."""
+    match value:
+        case ast.Dict(values=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts):
+            for part in parts:
+                yield from _parts(part)
+        case _:
+            yield value
 
 
 def _made_apart(target: Target) -> Edit | None:

@@ -18,6 +18,7 @@ from analyzers.repair.reconnect.moved_cuts import (
     later_cut,
     narrower_cut,
     other_cut,
+    passed_on,
 )
 from analyzers.repair.reconnect.recording import recording, switched_off_at, walked_again
 from analyzers.repair.reconnect.softening import (
@@ -62,7 +63,7 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     for other in other_cut(where, rank):
         yield other
         rank += 1
-    if not narrower:
+    if not narrower and not passed_on(where):
         beside = list(cut_beside(where, rank))
         yield from beside
         for whole in without_cut(where, rank + len(beside)):

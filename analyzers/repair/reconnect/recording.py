@@ -43,6 +43,9 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
             edits = (editor.delete_lines(switch.header),)
             yield Proposal("leave-no-grad", title, edits, "", rank)
     for off in left_off(project):
+        if isinstance(off.statement, ast.With):
+            yield from _by_decorator(off, off.statement, rank)
+            continue
         rest = behind(off.module, off.statement)
         edit = wrapped(off.editor, rest, no_grad_header(off.module)) if rest else None
         gone, what, function = off.editor.delete(off.statement), "block", off.scope
@@ -56,12 +59,34 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
 
 
 def left_off(project: Project) -> Iterator[Spot]:
-    """Statements that switch recording off for all that follows: `set_grad_enabled(False)`."""
+    """What switches recording off for others, too: for all that follows, as a statement
+    (`set_grad_enabled(False)`); for who goes through a generator, as a block that it yields in."""
     for module, node in project.each(ast.Expr):
         call = node.value
         if isinstance(call, ast.Call) and called_name(call) == "set_grad_enabled":
             if [spelled(a) for a in call.args] == ["False"]:
                 yield Spot(module, node, Place(module.path, node.lineno))
+    for module, given in (*project.each(ast.Yield), *project.each(ast.YieldFrom)):
+        switch = next(switches(module, given), None)
+        if switch is not None and isinstance(switch.around, ast.With) and not switch.records:
+            function = module.scope_of(given)
+            if isinstance(function, FUNCTIONS[:2]) and not _is_entered(function):
+                yield Spot(module, switch.around, Place(module.path, switch.around.lineno))
+
+
+def _is_entered(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a generator is a block's head, which others are to stand in."""
+    return any("contextmanager" in spelled(one) for one in function.decorator_list)
+
+
+def _by_decorator(off: Spot, block: ast.With, rank: int) -> Iterator[Proposal]:
+    """What a block around a generator's `yield` says, by a decorator: it ends at each."""
+    function, edits = off.scope, unwrapped(off.editor, block)
+    if edits and isinstance(function, FUNCTIONS[:2]):
+        header = off.editor.text_of(block.items[0].context_expr)
+        title = f"Switch recording off within `{function.name}` only, and not behind its `yield`"
+        decorated = off.editor.decorate(function, f"@{header}")
+        yield Proposal("scoped-no-grad", title, (decorated, *edits), "", rank)
 
 
 def _unrecorded(where: Spot) -> Iterator[Switch]:

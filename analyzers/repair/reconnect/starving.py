@@ -12,7 +12,7 @@ from analyzers.explain.pattern import Carrier
 from analyzers.explain.reuse.targets import is_loss
 from analyzers.explain.silent import owner_of
 from analyzers.explain.spots import Spot, names_held, spot
-from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, samples
+from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, opposed, samples
 from analyzers.repair.reconnect.functional import loads, written
 from analyzers.repair.reconnect.recording import switched_off_at
 from analyzers.repair.reconnect.softening import softened
@@ -68,7 +68,8 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
                 if not _refills(cut.where.statement, fault.params):
                     found.setdefault(id(cut.where.statement), cut)
         likely = sorted(
-            found.values(), key=lambda cut: (not _is_at(cut, lost), _cuts_a_target(cut))
+            found.values(),
+            key=lambda cut: (not _cancels(cut), not _is_at(cut, lost), _cuts_a_target(cut)),
         )
         yield from likely[:MAX_CUTS]
         if found:
@@ -89,6 +90,12 @@ def _refills(statement: ast.stmt, params: Sequence[str]) -> bool:
     write = written(statement)
     path = write.path.removeprefix("self.") if write is not None else ""
     return bool(path) and any(f".{param}".endswith(f".{path}") for param in params)
+
+
+def _cancels(cut: Cut) -> bool:
+    """Whether a statement cuts a sum whose parts cancel: nothing but the cut of one of them tells
+    why it is written, `(z + (q - z)).detach()`."""
+    return any(any(opposed(cut_from(one))) for one in cuts_in(cut.where.statement))
 
 
 def _cuts_a_target(cut: Cut) -> bool:

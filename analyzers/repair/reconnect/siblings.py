@@ -1,0 +1,49 @@
+"""An argument that a function hands to each of several like parts, and to one of them not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import islice
+
+from analyzers.explain.pattern import Proposal
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import names_read, walk_scope
+from analyzers.source.project import Module, Project, spelled
+from analyzers.source.signatures import parameters
+
+MOST = 4  # calls that are tried
+
+
+def handed_as_siblings(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """`self.head(h, part_of(params, "head"))` for `self.head(h)`, where what the function was given
+    is handed to `self.lift(x, part_of(params, "lift"))` beside it."""
+    for module, call, given in islice(_left_out(project), MOST):
+        _, end = Editor(module).span(call.args[-1])
+        title = f"Hand `{given}` to `{spelled(call.func)}`, as its siblings get it"
+        edit = Edit(module.path, end, end, f", {given}")
+        yield Proposal("as-siblings", title, (edit,), "", rank)
+
+
+def _left_out(project: Project) -> Iterator[tuple[Module, ast.Call, str]]:
+    """Calls of parts of an object without a last argument that its other parts get, with that."""
+    for module, function in project.each(ast.FunctionDef):
+        names, editor = set(parameters(function)) - {"self"}, Editor(module)
+        calls = [one for node in walk_scope(function) if (one := _of_part(node)) is not None]
+        for part, call in calls:
+            for other, sibling in calls:
+                *rest, last = sibling.args
+                handed = names_read(last) & names
+                if other != part and handed and len(rest) == len(call.args):
+                    if rest and not handed & names_read(call):
+                        text = editor.text_of(last)
+                        yield module, call, text.replace(other, part) if other in text else text
+                        break
+
+
+def _of_part(node: ast.AST) -> tuple[str, ast.Call] | None:
+    """The name of the part that a call is of (`head` of `self.head(h)`), and the call."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=part), args=[_, *_]):
+            return part, node
+    return None
