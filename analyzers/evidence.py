@@ -111,7 +111,8 @@ class Hop:
 class Join:
     """An edge by which the failing graph enters one that was already walked. `stepped`: whether
     trained parameters behind it were changed by a step since; `renewed`: whether the line that
-    made it has made another one since. None where nothing tells."""
+    made it has made another one since. None where nothing tells. `rebound`: a leaf that an
+    optimizer holds went by the name of what was carried."""
 
     old: Node
     new: Node | None = None
@@ -122,6 +123,7 @@ class Join:
     freed_nodes: int = 0
     stepped: bool | None = None
     renewed: bool | None = None
+    rebound: bool = False
 
 
 @dataclass(frozen=True, slots=True)

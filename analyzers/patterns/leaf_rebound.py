@@ -46,22 +46,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, MissingGraph, SilentFault
+from analyzers.evidence import Evidence, GraphReuse, MissingGraph, SilentFault
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of, lost_name, matched, rebinding
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
-from analyzers.explain.reuse.telling import line
+from analyzers.explain.reuse.story import story_of
+from analyzers.explain.reuse.telling import account, line, story_in
+from analyzers.explain.reuse.telling import matched as matched_reuse
 from analyzers.explain.sentences import missing
 from analyzers.explain.silent import matched as matched_silent
 from analyzers.explain.silent import silent
 from analyzers.explain.spots import Spot, spot
-from analyzers.repair.leaf.rebinding import leaf_again, leaf_kept, leaves_renewed, names_updated
+from analyzers.repair.leaf.rebinding import (
+    leaf_again,
+    leaf_kept,
+    leaves_renewed,
+    names_updated,
+    projections,
+)
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project
 
 NAME = "leaf-rebound"
 FAMILY = "no-grad"
 TITLE = "An update by hand made a new tensor of the leaf"
+BEFORE = ("recurrent-state", "stored-graph")
 KIND = "rebound"
 SEEN_AS, HELD = "unmoved-leaves", "unfed-parameters"
 
@@ -74,6 +83,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
             carrier = Carrier(bindings(one.statement)[0], one.place)
             return matched_silent(NAME, evidence, one.place, carrier)
         return None
+    if (story := story_of(evidence, project)) is not None:
+        place = next((one.place for one in projections(story)), None)
+        return matched_reuse(story, NAME, Certainty.CERTAIN, place) if place is not None else None
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "rebound":
         return None
     return matched(NAME, evidence, Certainty.CERTAIN, carrier=lost_name(evidence, project))
@@ -86,6 +98,13 @@ def explain(match: Match, project: Project) -> str:
             f"An optimizer holds the first `{match.carrier.name}`. The name goes to a new tensor "
             f"at {line(match.location, project)}: gradients come to that one from then on, and no "
             "step changes it."
+        )
+    if isinstance(match.evidence, GraphReuse):
+        return (
+            account(match, project)
+            + f" The optimizer holds the leaf of that name as it was before "
+            f"{line(match.location, project)}, which gives the name to a new tensor: the graph of "
+            "one update hangs on the next."
         )
     if isinstance(match.evidence, SilentFault):
         return (
@@ -103,6 +122,10 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if isinstance(match.evidence, SilentFault):
         for one in _updates(match.evidence, project):
             yield from leaf_kept(one, held=match.evidence.kind == HELD)
+        return
+    if isinstance(match.evidence, GraphReuse):
+        for one in projections(story_in(match)):
+            yield from leaf_kept(one, held=True)
         return
     evidence = evidence_in(match, MissingGraph)
     where = rebinding(evidence, project) or spot(project, match.location)

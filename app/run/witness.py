@@ -97,6 +97,7 @@ def _join(join: rec.Join) -> ev.Join:
         freed_nodes=join.freed_nodes,
         stepped=join.stepped,
         renewed=join.renewed,
+        rebound=join.rebound,
     )
 
 

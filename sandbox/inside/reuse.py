@@ -167,6 +167,7 @@ class ReuseWatch(Observer):
                 "shape": shape_at(producer, number),
                 "freed_nodes": len(freed),
                 "stepped": self._stepped(reached),
+                "rebound": self._is_rebound(reached, holders),
             }
             found[key] = (raising not in freed, -int(producer._sequence_nr()), join)
         return [join for _, _, join in sorted(found.values(), key=lambda item: item[:2])]
@@ -184,6 +185,12 @@ class ReuseWatch(Observer):
         if not any(Clock.steps > steps for _, steps in used):
             return None
         return any(known.changed_by > steps for known, steps in used)
+
+    def _is_rebound(self, below: Walk, holders: list[Json]) -> bool:
+        """Whether a leaf that an optimizer holds has led there, and went by a holder's name."""
+        found = [self._parameters.find(leaf.variable) for _, leaf in below.leaves]
+        held = {known.name for known in found if known is not None and known.optimizer is not None}
+        return not held.isdisjoint(holder["path"] for holder in holders)
 
     def _node(self, node: Node | None) -> Json | None:
         if node is None:

@@ -92,3 +92,6 @@ class Join(Record):
     renewed: bool | None = Field(
         None, description="whether the line that made `old` has made another node since"
     )
+    rebound: bool = Field(
+        False, description="whether a holder's name was that of a leaf that an optimizer holds"
+    )

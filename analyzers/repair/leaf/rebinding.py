@@ -9,6 +9,7 @@ from analyzers.evidence import Place, SilentFault
 from analyzers.explain.listed import said
 from analyzers.explain.missing import element_of, updates_returned
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import indentation, joined, missing_import, rewritten, wrapped
 from analyzers.repair.leaf.leaves import clears, in_place_of, loop_of, no_grad_header
@@ -79,6 +80,20 @@ def leaves_renewed(fault: SilentFault, project: Project) -> Iterator[Spot]:
         own = [name for name in bindings(statement) if name in names and rebinds(statement, name)]
         if own and module.loops_around(statement):
             yield Spot(module, statement, Place(module.path, statement.lineno))
+
+
+def projections(story: Story) -> Iterator[Spot]:
+    """Where the name of a leaf that an optimizer holds is given what is made of that leaf alone:
+    `self.h = self.h.clamp(0, self.top)`."""
+    if not any(join.rebound for join in story.reuse.joins):
+        return
+    for module, _, statement in story.binders:
+        for target, value in assigned_pairs(statement):
+            name = spelled(target)
+            made = module.in_library(spelled(value.func)) if isinstance(value, ast.Call) else False
+            of_it = isinstance(value, ast.Call) and spelled(value.func).startswith(f"{name}.")
+            if rebinds(statement, name) and (made or of_it or isinstance(value, ast.BinOp)):
+                yield Spot(module, statement, Place(module.path, statement.lineno))
 
 
 def _read_on(module: Module, loop: ast.For, statement: ast.stmt, name: str) -> bool:

@@ -100,7 +100,7 @@ def straight_through(where: Spot, rank: int = 2) -> Iterator[Proposal]:
 
 def _soft(module: Module, node: ast.AST) -> ast.expr | None:
     """What a step function is applied to: `p` of `(p > 0.5).float()`, `p.ge(0.5).int()`,
-    `p.round()` and `torch.round(p)`."""
+    `p.round()`, `torch.round(p)` and `torch.where(p > 0.5, 1.0, 0.0)`."""
     if not isinstance(node, ast.Call):
         return None
     name, operand = called_name(node), _operand(module, node)
@@ -111,7 +111,16 @@ def _soft(module: Module, node: ast.AST) -> ast.expr | None:
             return _without(module, operand, called_name(operand))
     if name == "argsort":
         return _without(module, node, name)
+    match node.args:
+        case [ast.Compare(left=value), one, other] if name == "where":
+            return value if _is_level(one) and _is_level(other) else None
     return operand if name in _STEPWISE and "." in spelled(node.func) else None
+
+
+def _is_level(value: ast.expr) -> bool:
+    """Whether a value is one number, or a tensor of the same one: `1.0`, `torch.ones_like(p)`."""
+    made = called_name(value) if isinstance(value, ast.Call) else ""
+    return isinstance(value, ast.Constant) or made in ("ones_like", "zeros_like", "full_like")
 
 
 def _operand(module: Module, call: ast.Call) -> ast.expr | None:

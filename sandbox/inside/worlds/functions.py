@@ -173,10 +173,12 @@ def _transposed(*args: Any) -> Wishes:
     yield from _convolution(*args, channels=0)
 
 
-def _classes(first: Any = None, second: Any = None, *_: Any) -> Wishes:
+def _classes(first: Any = None, second: Any = None, weight: Any = None, *_: Any) -> Wishes:
     if not (isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)):
         return
     classes = int(first.shape[1 if first.dim() > 1 else 0])
+    if (path := made_for(weight)) and list(weight.shape) != [classes]:
+        yield path, [classes]
     labels = [int(first.shape[0]), *map(int, first.shape[2:])]
     if path := origin(second):
         if list(second.shape) != labels:
