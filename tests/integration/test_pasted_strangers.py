@@ -53,6 +53,9 @@ MENDED = [
     ("batch109/frag_06", True),
     ("batch113/frag_01", True),
     ("batch113/frag_02", True),
+    ("batch115/frag_03", True),
+    ("batch115/frag_06", True),
+    ("batch115/proj_02", True),
 ]
 
 

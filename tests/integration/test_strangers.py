@@ -149,6 +149,13 @@ MENDED = [
     "batch107/undetached_target/blood_platelets",
     "batch108/numpy_on_grad/occultation_sigma_clip",
     "batch108/retain_graph_leak/lute_tablature_rnn",
+    "batch3/starved_parameter/straight_through_bracket",
+    "batch112/derived_outside_loop/charter_witnesses",
+    "batch112/undetached_target/urchin_cull_gae",
+    "batch114/detached_loss/tide_windows",
+    "batch114/stored_graph/kiln_search",
+    "batch114/undetached_target/finch_pairs",
+    "batch114/unused_parameter/pump_fewshot",
 ]
 
 
