@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from analyzers.evidence import Place, SilentFault
 from analyzers.explain.reuse.passing import arguments
+from analyzers.explain.reuse.targets import is_loss
 from analyzers.explain.spots import Spot, spot
 from analyzers.explain.weighing import weights
 from analyzers.source.flow import (
@@ -26,6 +27,7 @@ from analyzers.source.signatures import named
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import position, walk
 
+CROSSED = "of two predictions each is compared with what the other is made of"
 WEIGHS = "what weighs a log-probability leads to trained parameters"
 _DISCOUNT = re.compile(r"(?:.*\.)?_?discount\w*", re.IGNORECASE)
 _GAMMA = re.compile(r"(?:.*\.)?_?gamma", re.IGNORECASE)
@@ -65,6 +67,11 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
     seen = spot(project, fault.at)
     if seen is None:
         return None
+    if fault.detail == CROSSED:
+        given = _side(seen.statement, int(fault.figures[0]) if fault.figures else 1)
+        if given is None:
+            return None
+        return _alias_unrecorded(spelled(_whole(given)), project) or Target(seen, given, None)
     for where, given in _given_anywhere(seen, project) if fault.detail != WEIGHS else ():
         made = _made(where, given)
         value = made.value if made is not None else given
@@ -84,6 +91,28 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         if called or _is_difference(value):
             return Target(seen, given, made, weighs=True)
     return None
+
+
+def _side(statement: ast.stmt, side: int) -> ast.expr | None:
+    """One of the two values that a statement compares, taken out of what gives its direction."""
+    for node in walk(statement):
+        match node:
+            case ast.Call(args=[one, other, *_]) if is_loss(node) or "cos" in called_name(node):
+                return _undirected((one, other)[side])
+            case ast.BinOp(left=one, op=ast.Mult() | ast.MatMult() | ast.Sub(), right=other):
+                if names_read(one) and names_read(other):
+                    return _undirected((one, other)[side])
+    return None
+
+
+def _undirected(value: ast.expr) -> ast.expr:
+    """`z` of `F.normalize(z, dim=1)` and of `z / z.norm()`."""
+    match value:
+        case ast.Call(args=[inner, *_]) if called_name(value) == "normalize":
+            return inner
+        case ast.BinOp(left=inner, op=ast.Div()):
+            return inner
+    return value
 
 
 def _given_anywhere(where: Spot, project: Project) -> Iterator[tuple[Spot, ast.expr]]:

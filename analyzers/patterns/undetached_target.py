@@ -41,7 +41,7 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place, SilentFault
 from analyzers.explain.listed import some
-from analyzers.explain.moving import Target, constant_target
+from analyzers.explain.moving import CROSSED, Target, constant_target
 from analyzers.explain.pattern import Carrier, Match, Proposal
 from analyzers.explain.reuse.collected import kept_with_graph
 from analyzers.explain.reuse.spared import spared_by_closure
@@ -116,6 +116,9 @@ def explain(match: Match, project: Project) -> str:
             f"into it, too: its backward trains {some(match.evidence.params)} both to come near "
             "the target and to move it. A target is a constant for the loss that compares with it."
         )
+        if match.evidence.detail == CROSSED:
+            told += " The other prediction is made of it: nothing keeps both from being the same "
+            told += "for everything."
         if isinstance(target, Target) and target.is_alias:
             told += " Where nothing is recorded, a value that has a graph keeps it."
         return told

@@ -3,10 +3,11 @@ have a graph of their own, and terms that have none."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import permutations, product
 from typing import NamedTuple
 
-from .details import WEIGHS
+from .details import CROSSED, WEIGHS
 from .ended import Ended, ended_in
 from .engine import Call
 from .frames import Json
@@ -17,6 +18,7 @@ from .stamps import Stamps
 NODES = 2000  # that are looked through for losses
 CALLS = 4096  # whose terms are looked at
 LOSSES = 16  # of a call that are compared
+CROSSING = 4  # of these that are held against each other
 TERMS = 64  # of a loss
 DEEP = 8  # nodes on the way to a log-probability
 OFTEN = 2  # calls in which it was so
@@ -44,6 +46,13 @@ _SCALED = frozenset({_WEIGHED, "DivBackward0"})
 _Line = tuple[str, int]
 
 
+class _Compared(NamedTuple):
+    """What a loss compares: the node that does, and the two values."""
+
+    node: Node
+    sides: tuple[Node, Node]
+
+
 class _Noted(NamedTuple):
     """In how many calls a line has shown something, the number of the last, and what is told."""
 
@@ -67,6 +76,7 @@ class Composed:
     def after(self, call: Call, *, early: bool) -> None:
         """Look at what was walked; for targets, which is dearer, in `early` calls only."""
         looked = 0
+        compared_here = list[_Compared]()
         for node in call.walk.nodes[:NODES] if early else ():
             compared, name = _difference(node) or node, op_name(node)
             compares = name in _COMPARING or _is_cosine(node)
@@ -74,11 +84,15 @@ class Composed:
                 if self._is_told(compared):
                     continue
                 looked += compares
+                if compares and len(sides := _sides(node)) == 2:
+                    compared_here.append(_Compared(compared, (sides[0], sides[1])))
                 if names := self._moved(node) if compares else self._weighing(node):
                     detail = "" if compares else WEIGHS
                     self._note(self._moving, call, compared, names, detail=detail)
             if looked >= LOSSES:
                 break
+        for node, side, names in self._crossed(compared_here[:CROSSING]):
+            self._note(self._moving, call, node, names, detail=CROSSED, figures=[float(side)])
         for root, _ in call.roots if call.n <= CALLS else ():
             for node in _constant_terms(root):
                 self._note(self._constant, call, node, *self._cut(ended_in(node.metadata)))
@@ -110,12 +124,14 @@ class Composed:
         names: list[str],
         at: Json | None = None,
         detail: str = "",
+        figures: Sequence[float] = (),
     ) -> None:
         if (seen := self._stamps.place(node)) is not None:
             line = seen["file"], seen["line"]
             known = noted.get(line, _NEVER)
             new: Json = {"at": at or seen, "params": names[:64], "detail": detail}
-            told = known.told if known.told.get("params") else new
+            new["figures"] = [*figures]
+            told = known.told if known.told.get("params") and detail != CROSSED else new
             noted[line] = _Noted(known.calls + (known.last != call.n), call.n, told)
 
     def _moved(self, node: Node) -> list[str]:
@@ -126,6 +142,18 @@ class Composed:
             return []
         both = self._trained(given).keys() & self._trained(target).keys()
         return [known.name for number in sorted(both) if (known := self._parameters.known[number])]
+
+    def _crossed(self, compared: Sequence[_Compared]) -> Iterator[tuple[Node, int, list[str]]]:
+        """Comparisons of a prediction with a value that the prediction of another comparison is
+        made of, which is held against what this one is made of: the node, which of its sides is
+        that value, and the trained parameters that lead to it."""
+        for one, other in permutations(compared, 2):
+            for mine, its in product((0, 1), repeat=2):
+                target, given = one.sides[mine], one.sides[1 - mine]
+                if target in _made_of(other.sides[1 - its]) and other.sides[its] in _made_of(given):
+                    names = [known.name for known in self._trained(target).values()]
+                    if names:
+                        yield one.node, mine, names
 
     def _weighing(self, node: Node) -> list[str]:
         """Trained parameters that the weight of a log-probability leads to."""
@@ -165,6 +193,20 @@ class Composed:
         found = [k for leaf in leaves if (k := self._parameters.find(leaf)) is not None]
         names = [known.name for known in found if known.optimizer is not None]
         return names, ended.at if names else None
+
+
+def _sides(node: Node) -> list[Node]:
+    """The two values that a node compares; of directions, what they are those of."""
+    compared = _difference(node) if op_name(node) in _ERRORS else node
+    below = [one for one, _ in compared.next_functions if one] if compared is not None else []
+    if compared is not None and _is_cosine(compared):
+        below = [of for one in below if (of := one.next_functions[0][0]) is not None]
+    return below[:2]
+
+
+def _made_of(node: Node) -> list[Node]:
+    """What a value is made of, itself left out."""
+    return [one for one in walk([(node, 0)], NODES).nodes if one is not node]
 
 
 def _given_and_target(node: Node) -> tuple[Node | None, Node | None]:
