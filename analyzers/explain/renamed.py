@@ -12,7 +12,7 @@ from typing import Any
 from analyzers.evidence import Evidence, Holder, Hop
 from analyzers.source.project import Project
 
-_ROOT = re.compile(r"[A-Za-z_]\w*")
+_ROOT = re.compile(r"([A-Za-z_]\w*)((?:\[\d+\])*)")  # a name, with a part of what it holds
 
 
 def in_read_names(project: Project, evidence: Evidence) -> Evidence:
@@ -39,7 +39,11 @@ def _told(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def _path(path: str, names: Mapping[str, str]) -> str:
-    return _ROOT.sub(lambda root: names.get(root[0], root[0]), path, count=1)
+    whole = _ROOT.match(path)
+    for known in (whole[0], whole[1]) if whole is not None else ():
+        if known in names:
+            return names[known] + path.removeprefix(known)
+    return path
 
 
 def _again(part: Any, beside: tuple[Any, ...], names: Mapping[str, str]) -> bool:

@@ -44,6 +44,18 @@ def _named(node: ast.AST) -> Iterator[str]:
             yield from names
 
 
+def _handed(name: str, target: ast.expr) -> Iterator[tuple[str, str]]:
+    """What a name, or each part of what it holds, is handed on to."""
+    match target:
+        case ast.Name() | ast.Attribute() | ast.Subscript():
+            yield name, ast.unparse(target)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            for number, part in enumerate(parts):
+                if isinstance(part, ast.Starred):
+                    return
+                yield from _handed(f"{name}[{number}]", part)
+
+
 def _joined(
     block: list[ast.stmt], uses: Counter[str], handed_on: list[tuple[str, str]]
 ) -> list[ast.stmt]:
@@ -57,8 +69,7 @@ def _joined(
                 both = ast.Assign([target], given)
                 found[-1] = ast.copy_location(both, made)
                 both.end_lineno, both.end_col_offset = end_of(statement)
-                if isinstance(target, ast.Name | ast.Attribute | ast.Subscript):
-                    handed_on.append((name, ast.unparse(target)))
+                handed_on += _handed(name, target)
             case _:
                 found.append(statement)
     return found

@@ -42,7 +42,7 @@ class Search:
     deep: bool = False
     leaves: bool = False
     kinds: tuple[type, ...] = (torch.Tensor,)
-    _seen: set[int] = field(default_factory=set)
+    _seen: dict[int, int] = field(default_factory=dict)  # how deep each was looked through
     _passed: Passed = field(init=False)
 
     def __post_init__(self) -> None:
@@ -96,7 +96,7 @@ class Search:
     def _module(self, module: ModuleType, found: Found) -> None:
         """The names of a module of the user's that another one has imported."""
         if id(module) not in self._seen:
-            self._seen.add(id(module))
+            self._seen[id(module)] = self.depth
             self._globals(vars(module), 0, found)
 
     def _class(self, name: Name, kind: type, found: Found) -> None:
@@ -112,8 +112,8 @@ class Search:
     def _look(self, name: Name, value: Any, depth: int, found: Found) -> None:
         if isinstance(value, self.kinds) and self.wanted(value):
             found.append((name, value))
-        elif self._counts(value) and depth > 0 and self.budget > 0 and id(value) not in self._seen:
-            self._seen.add(id(value))
+        elif self._counts(value) and self.budget > 0 and depth > self._seen.get(id(value), 0):
+            self._seen[id(value)] = depth
             kind = type(value).__name__
             for extend, key, held in parts(value, self.deep, self.leaves):
                 self.budget -= 1
