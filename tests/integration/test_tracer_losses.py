@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sandbox.inside.details import CROSSED
 from tests.tracing import Tracing
 
 HEAD = """\
@@ -62,6 +63,70 @@ for _ in range(6):
     assert [(fault.kind, fault.at and fault.at.line) for fault in found] == [
         ("moving-target", 9)
     ] * told
+
+
+PREDICTED = """\
+encode, predict = nn.Linear(3, 4), nn.Linear(4, 4)
+optimizer = torch.optim.SGD([*encode.parameters(), *predict.parameters()], lr=0.1)
+for _ in range(6):
+    one, other = encode(torch.randn(5, 3)), encode(torch.randn(5, 3))
+    loss = LOSS
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("loss", "told"),
+    [
+        ("-alike(predict(one), other).mean() - alike(predict(other), one).mean()", [1.0]),
+        ("-alike(other, predict(one)).mean() - alike(one, predict(other)).mean()", [0.0]),
+        ("F.mse_loss(predict(one), other) + F.mse_loss(predict(other), one)", [1.0]),
+        ("-alike(predict(one), other.detach()).mean()", None),
+        ("-alike(one, other).mean() - alike(predict(one), predict(other)).mean()", []),
+    ],
+)
+def test_predictions_of_what_the_other_is_made_of(
+    traced: Tracing, loss: str, told: list[float] | None
+) -> None:
+    script = PREDICTED.replace("LOSS", loss).replace("alike", "F.cosine_similarity")
+    found = traced(HEAD + script).trace.silent
+    assert [fault.kind for fault in found] == ([] if told is None else ["moving-target"])
+    for fault in found:
+        assert fault.detail == (CROSSED if told else "")
+        assert fault.figures == told
+
+
+def test_each_line_of_a_loss_that_moves_its_target_is_told(traced: Tracing) -> None:
+    script = """\
+for _ in range(6):
+    now, later = torch.randn(5, 3), torch.randn(5, 3)
+    first = F.mse_loss(net(now), net(later))
+    second = F.smooth_l1_loss(net(later), net(now))
+    optimizer.zero_grad()
+    (first + second).backward()
+    optimizer.step()
+"""
+    found = traced(HEAD + script).trace.silent
+    assert sorted(fault.at.line for fault in found if fault.at) == [9, 10]
+
+
+@pytest.mark.parametrize("given", ["", ", create_graph=True"])
+def test_a_term_made_of_gradients_without_a_graph(traced: Tracing, given: str) -> None:
+    script = f"""\
+for _ in range(6):
+    x = torch.randn(5, 3, requires_grad=True)
+    out = net(x)
+    slope = torch.autograd.grad(out.sum(), x, retain_graph=True{given})[0]
+    loss = out.square().mean() + slope.square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    slower = traced(HEAD + script, mode="inplace").trace
+    told = [fault.at.line for fault in slower.silent if fault.at]
+    assert told == ([] if given else [10])
 
 
 @pytest.mark.parametrize(

@@ -268,3 +268,65 @@ def test_a_step_may_have_changed_what_the_old_graph_leads_to(
     reuse = traced(JUDGED.replace("STEP", step)).trace.reuse
     assert reuse is not None
     assert [join.stepped for join in reuse.joins] == [stepped]
+
+
+def test_what_two_names_lead_to_is_told_by_the_nearer_one(traced: Tracing) -> None:
+    reuse = traced(
+        """\
+        import torch
+        class Board:
+            slots = None
+        class Slot:
+            state = None
+        w = torch.ones(3, requires_grad=True)
+        pair = ([{"near": 1}], [[Board()]])
+        board = pair[1][0][0]
+        board.slots = {"a": [Slot()]}
+        board.slots["a"][0].state = w * w
+        for _ in range(2):
+            board.slots["a"][0].state.sum().backward()
+        """
+    ).trace.reuse
+    assert reuse is not None
+    assert [holder.path for holder in reuse.joins[0].holders] == ["board.slots['a'][0].state"]
+
+
+def test_a_leaf_that_goes_by_the_name_of_what_was_carried(traced: Tracing) -> None:
+    script = """\
+        import torch
+        w = torch.ones(3, requires_grad=True)
+        opt = torch.optim.SGD([w], lr=0.1)
+        GIVEN
+        for _ in range(4):
+            NAME.square().sum().backward()
+            opt.step()
+            NAME = NAME.clamp(min=0.5)
+        """
+    for given, name, rebound in (("pass", "w", True), ("v = w * 1", "v", False)):
+        reuse = traced(script.replace("GIVEN", given).replace("NAME", name)).trace.reuse
+        assert reuse is not None
+        assert any(join.rebound for join in reuse.joins) is rebound
+
+
+def test_an_optimizer_of_the_script_that_writes_through_data_makes_graphs_stale(
+    traced: Tracing,
+) -> None:
+    records = traced(
+        """\
+        import torch
+        class Plain(torch.optim.Optimizer):
+            def __init__(self, params):
+                super().__init__(params, {})
+            def step(self, closure=None):
+                for group in self.param_groups:
+                    for p in group["params"]:
+                        p.data.add_(p.grad.data, alpha=-0.1)
+        w = torch.ones(3, requires_grad=True)
+        opt = Plain([w])
+        made = w * w
+        for _ in range(3):
+            made.sum().backward(retain_graph=True)
+            opt.step()
+        """
+    ).trace.backwards
+    assert [bool(record.stale) for record in records] == [False, True, True]

@@ -19,6 +19,7 @@ SAID = {
     and isinstance(node.value, ast.Constant)
 }
 READ = {
+    "CROSSED": moving.CROSSED,
     "WEIGHS": moving.WEIGHS,
     "CLIMBED": missing_zero_grad.CLIMBED,
     "FOREIGN": missing_zero_grad.FOREIGN,
