@@ -63,10 +63,10 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     for other in other_cut(where, rank):
         yield other
         rank += 1
-    if not narrower and not passed_on(where):
-        beside = list(cut_beside(where, rank))
+    if not narrower:
+        beside = [] if passed_on(where) else [*cut_beside(where, rank)]
         yield from beside
-        for whole in without_cut(where, rank + len(beside)):
+        for whole in without_cut(where, rank + len(beside)) if not passed_on(where) else ():
             yield replace(whole, edits=(*whole.edits, *_with_torch(where)))
         yield from _passed_earlier(where, project, rank)
     if not cuts_in(where.statement):

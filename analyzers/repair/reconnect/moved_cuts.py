@@ -112,18 +112,17 @@ def later_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     following = behind(where.module, statement)
     readers = [s for s in following if names_read(s) & {*names}]
     given = bound_by(following[: following.index(readers[-1])] if readers else [])
-    if len(readers) < 2 or given & names_read(statement):
+    if len(readers) < 2 or given & names_read(statement) or not {*names} <= names_read(statement):
         return
     edits = joined(move_into(where.editor, [statement], readers[-1]))
     yield Proposal("later-cut", f"Cut `{names[0]}` behind what learns from it", edits, "", rank)
 
 
 def passed_on(where: Spot) -> bool:
-    """Whether a statement gives a name its own numbers with the gradient of another on purpose:
-    `q = x + (q - x).detach()`."""
+    """Whether a statement gives a name the numbers of one value with the gradient of another, on
+    purpose: `q = x + (q - x).detach()`."""
     statement = where.statement
-    own = {*bindings(statement)} <= names_read(statement)
-    return isinstance(statement, ast.Assign) and own and _passes_through(statement.value)
+    return isinstance(statement, ast.Assign) and _passes_through(statement.value)
 
 
 def _passes_through(value: ast.expr) -> bool:
