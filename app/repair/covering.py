@@ -27,8 +27,13 @@ def near(one: float | None, other: float | None) -> bool:
 
 def lost_terms(original: Trace, candidate: Trace, completed: int) -> str:
     """What to say of a loss that the original walked whole before it failed, after so many calls
-    `completed`, and of which the patch leaves terms as numbers; empty if of none."""
+    `completed`, and of which the patch leaves terms as numbers; or of terms made anew in a later
+    one; empty if of none."""
     for record in original.backwards:
+        if record.visit.n > completed and not record.again and record.new_terms > 1:
+            alike = [r for r in candidate.backwards if not r.again and near(r.loss, record.loss)]
+            if alike and max(r.new_terms for r in alike) < record.new_terms:
+                return f"a term of line {record.visit.at.line}'s loss is a number, without gradient"
         if record.visit.n > completed or record.again or record.terms < 2:
             continue
         same = [r.terms for r in candidate.backwards if not r.again and near(r.loss, record.loss)]

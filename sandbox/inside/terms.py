@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -15,13 +15,16 @@ _COLLECTING = ("Sum", "Mean")
 _COLLECTED = ("Stack", "Cat")
 
 
-def terms_of(roots: Sequence[Root]) -> int:
-    """How many numbers that have a graph are added up; one that a constant scales is one."""
+def terms_of(roots: Sequence[Root], old: Callable[[Node], bool] = lambda node: False) -> int:
+    """How many numbers that have a graph are added up, without those that are `old`; one that a
+    constant scales is one."""
     count, pending = 0, [node for node, _ in roots]
     while pending and count < LIMIT:
-        parts = parts_of(pending.pop())
-        pending += parts
-        count += not parts
+        node = pending.pop()
+        if not old(node):
+            parts = parts_of(node)
+            pending += parts
+            count += not parts
     return count
 
 

@@ -32,6 +32,7 @@ class VisitWatch(Observer):
         self._values = values
         self._loss: float | None = None
         self._again = False
+        self._new_terms = 0
         self._kept: int | None = None
         self._changed: dict[int, int] = {}  # by which step each parameter was, as the call began
         self._most = 0
@@ -39,6 +40,9 @@ class VisitWatch(Observer):
 
     def before(self, call: Call) -> None:
         """Read what is walked, with `values`; see whether it was walked before."""
+        self._new_terms = 0
+        if self._values and call.kind == "backward":
+            self._new_terms = terms_of(call.roots, lambda node: bool(node.metadata.get(WALKED)))
         self._again = bool(call.roots) and all(_was_walked(n) for n, _ in call.roots)
         self._changed = {known.id: known.changed_by for known in self._parameters.known}
         self._kept = None
@@ -91,6 +95,7 @@ class VisitWatch(Observer):
                 "again": self._again,
                 "kept": self._kept,
                 "terms": terms_of(call.roots) if self._values else 0,
+                "new_terms": self._new_terms,
             }
         )
 

@@ -46,7 +46,8 @@ class Backward(Record):
     """`nodes`: autograd nodes reached. `reach`: how many earlier visits lie between now and the
     making of the oldest node reached (0: made since the last visit); a growing graph grows it.
     `received`: ids of parameters that got a gradient. In runs that read gradients, `loss` is the
-    number whose gradient the call computes, `terms` how many with a graph it is the sum of, and
+    number whose gradient the call computes, `terms` how many with a graph it is the sum of,
+    `new_terms` those of them that no backward had walked before, and
     `again` says that an earlier backward walked its roots, or since the last step all that they
     are sums or multiples of."""
 
@@ -59,6 +60,7 @@ class Backward(Record):
     stale: list[Stale] = Field([], max_length=16)
     loss: Number | None = None
     terms: Count = 0
+    new_terms: Count = 0
     again: bool = False
     kept: Count | None = Field(None, description="nodes that live tensors keep, as it begins")
 
