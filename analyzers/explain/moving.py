@@ -40,7 +40,10 @@ _ADVANTAGE = re.compile(
     r"(?:.*\.)?_?(?:\w*adv(?:antages?|s)?|\w*deltas?|td_errors?)", re.IGNORECASE
 )
 _WORK = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare)  # what gives a value of its own
-_TEACHER = re.compile(r"(?:.*\.)?_?(?:teacher|pseudo|bootstrap)\w*", re.IGNORECASE)
+_TEACHER = re.compile(
+    r"(?:.*\.)?_?(?:teacher|pseudo|bootstrap|guess|sharpened|soft_?(?:label|target))\w*",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)

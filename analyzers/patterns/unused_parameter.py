@@ -53,6 +53,7 @@ from analyzers.repair.reconnect.unused import (
     Question,
     asked_of_itself,
     bound_behind,
+    made_if_missing,
     none_for_unused,
     question_of,
     reached_without_cut,
@@ -145,6 +146,7 @@ def _meant(where: Spot, question: Question | None, project: Project) -> Iterator
         yield from asked_of_itself(question)
         yield from used_instead(question)
         yield from reached_without_cut(question, project)
+        yield from made_if_missing(question, project)
         unread = unread_by(question, project)
         if unread is not None:
             yield from read_it(unread)

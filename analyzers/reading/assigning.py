@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.reading import attributes, containers, inplace, operators
+from analyzers.reading.classes import method_of
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import Const, Sequence, Tensor, Unknown, Value
@@ -54,6 +55,8 @@ def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
     elif isinstance(old, Sequence) and isinstance(node.op, ast.Add):
         containers.extend(machine, old, value, frame)
         return
+    elif (own := _own(old, node.op)) is not None:
+        new = machine.call(own, [value], {}, frame)
     elif isinstance(old, Unknown) and not machine.grad:
         new = old  # written in place unrecorded, it stays what it is: a leaf, perhaps
     else:
@@ -64,6 +67,12 @@ def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
         if isinstance(attrs, dict):
             machine.counters[(id(owner), node.target.attr)] = attrs
     assign(machine, node.target, new, frame)
+
+
+def _own(value: Value, operator: ast.operator) -> Value | None:
+    """What an object of the script's does for `+=`: its `__iadd__`, if it has one."""
+    name = operators.DUNDERS.get(type(operator))
+    return method_of(value, f"__i{name}__") if name is not None else None
 
 
 def _as_load(target: ast.expr) -> ast.expr:

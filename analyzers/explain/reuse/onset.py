@@ -56,7 +56,7 @@ def _stored_as(project: Project, name: str) -> Place | None:
         for statement in module.nodes:
             kept, own = cache_of(statement, STORING), getattr(statement, "name", "")
             if kept is not None and own == name.rpartition(".")[2]:
-                return Place(module.path, kept.lineno, own)
+                return Place(module.path, getattr(statement, "lineno", kept.lineno), own)
             if isinstance(statement, ast.stmt) and _gives(statement, name):
                 function = getattr(module.scope_of(statement), "name", "<module>")
                 if function not in CONSTRUCTORS:

@@ -175,12 +175,33 @@ def unread_by(question: Question, project: Project) -> Given | None:
 def _given(question: Question, project: Project) -> Iterator[Given]:
     """The functions that what makes the outputs may run on the wanted tensor."""
     for call in walk(question.outputs):
-        at = [spelled(argument) for argument in call.args] if isinstance(call, ast.Call) else []
-        if isinstance(call, ast.Call) and question.wanted in at:
+        args = call.args if isinstance(call, ast.Call) else []
+        at = [n for n, argument in enumerate(args) if question.wanted in names_read(argument)]
+        if isinstance(call, ast.Call) and at:
             for module, function in functions_called(call, project):
                 names = parameters(function)
-                if len(names) == len(at):
-                    yield Given(module, function, names[at.index(question.wanted)])
+                if len(names) == len(args):
+                    yield Given(module, function, names[at[0]])
+
+
+def made_if_missing(question: Question, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """`if vectors is None:` for `if ids is not None:` around what gives the parameter another
+    value, whether it was given or not."""
+    for given in _given(question, project):
+        for statement in given.function.body:
+            match statement:
+                case ast.If(
+                    test=ast.Compare(ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]),
+                    body=[ast.Assign(value=made) as making],
+                    orelse=[],
+                ) if bindings(making) == [given.parameter]:
+                    if not mentions(made, given.parameter):
+                        text = f"{given.parameter} is None"
+                        edit = Editor(given.module).replace(statement.test, text)
+                        title = f"Make `{given.parameter}` in `{given.function.name}` only where "
+                        yield Proposal(
+                            "read-argument", title + "it is not given", (edit,), "", rank
+                        )
 
 
 def read_it(unread: Given, rank: int = 0) -> Iterator[Proposal]:
