@@ -144,7 +144,8 @@ def explain(match: Match, project: Project) -> str:
     if not why and evidence.lost_by not in ("unknown", "leaf"):
         why = f"`{evidence.lost_by}` has no gradient"
     told = missing(match, project) + (f" There the graph ends: {why}." if why else "")
-    off = next((one for one in left_off(project) if one.place == match.location), None)
+    switches = left_off(project) if evidence.lost_by == "no_grad" else ()
+    off = next((one for one in switches if one.place == match.location), None)
     if off is not None and isinstance(off.statement, ast.With):
         name = getattr(off.scope, "name", "")
         told += f" `{name}` yields within {line(off.place, project)}, which goes on meanwhile."
