@@ -362,6 +362,27 @@ async def test_a_script_gets_through_and_is_told_with_what(box: EmbeddedSandbox,
     assert named(result.trace) == names
 
 
+ON_A_GPU = """
+    import torch
+    moved = torch.zeros(3, requires_grad=True).cuda()
+    assert not moved.is_leaf
+    assert not torch.nn.Parameter(torch.zeros(2)).to("cuda:0").is_leaf
+    made = torch.zeros(3, requires_grad=True, device="cuda")
+    assert made.is_leaf and made.cuda() is made
+    data = torch.rand(2, 3).cuda().requires_grad_()
+    assert data.is_leaf and data.to("cuda") is data
+    for net in (torch.nn.Linear(3, 1).cuda(), torch.nn.Linear(3, 1).to("cuda")):
+        assert all(p.is_leaf for p in net.parameters())
+    with torch.no_grad():
+        assert torch.zeros(3, requires_grad=True).cuda().is_leaf
+    """
+
+
+async def test_a_leaf_that_is_moved_is_copied_as_to_a_gpu(box: EmbeddedSandbox) -> None:
+    result = await run(box, ON_A_GPU)
+    assert result.status == "finished", result.stderr_tail
+
+
 LOGGERS = """
     from lightning.pytorch import Trainer
     from lightning.pytorch.loggers import CometLogger, CSVLogger, MLFlowLogger

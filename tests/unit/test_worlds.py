@@ -317,3 +317,9 @@ def test_a_part_that_is_missing_from_a_package_of_the_project_is_absent(tmp_path
     rest = without_absent(text, [str(tmp_path)])
     assert rest is not None
     assert modules_named(rest) == ["seeds.net"]
+
+
+def test_what_a_library_loads_goes_by_the_name_of_a_file() -> None:
+    found = roles_in("net.load_state_dict(torch.load(args.ckpt))\nrows = pickle.load(kept)\n")
+    assert found["args.ckpt"] == "file"
+    assert found["kept"] != "file"

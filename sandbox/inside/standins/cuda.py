@@ -1,4 +1,5 @@
-"""GPUs: what a script puts on `cuda` or `mps` stays on the CPU."""
+"""GPUs: what a script puts on `cuda` or `mps` stays on the CPU. A leaf that requires grad is copied
+there all the same: what moving it gives is no leaf, here as well."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ FACTORIES = (
     *("randn", "randn_like", "randperm", "tensor", "zeros", "zeros_like"),
 )
 _DEVICES = (str, torch.device)
+_THERE = "_gradmend_on_gpu"  # an attribute of what has been moved already, or was made there
 _PLACES = frozenset({"device", "map_location"})
 METHODS = ("to", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros")
 
@@ -83,7 +85,7 @@ def install(report: Report) -> None:
 
     def stay(self: Any, *args: Any, **kwargs: Any) -> Any:
         report("cuda", "tensors and modules stay on the CPU")
-        return self
+        return _moved(self) if isinstance(self, torch.Tensor) else self
 
     patched.Tensor.cuda = patched.nn.Module.cuda = stay
     patched.Tensor.pin_memory = lambda self, device=None: self
@@ -126,14 +128,30 @@ def _mapping(report: Report) -> Callable[[Any], Any]:
 def _on_cpu(original: Any, mapped: Callable[[Any], Any]) -> Any:
     @wraps(original)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        given = [kwargs[key] for key in _PLACES & kwargs.keys()]
+        given += [arg for arg in args if isinstance(arg, _DEVICES)]
+        if not given:
+            return original(*args, **kwargs)
         for key in _PLACES & kwargs.keys():
             kwargs[key] = mapped(kwargs[key])
-        for arg in args:
-            if isinstance(arg, _DEVICES):
-                return original(*map(mapped, args), **kwargs)
-        return original(*args, **kwargs)
+        made = original(*map(mapped, args), **kwargs)
+        if isinstance(made, torch.Tensor) and any(mapped(one) is not one for one in given):
+            return _moved(made) if args and made is args[0] else _there(made)
+        return made
 
     return wrapper
+
+
+def _moved(tensor: Any) -> Any:
+    """What moving a tensor gives: itself, where it is there; a copy of a leaf that learns, with the
+    graph that leads to it."""
+    learns = tensor.is_leaf and tensor.requires_grad and torch.is_grad_enabled()
+    return _there(tensor.clone() if learns and not hasattr(tensor, _THERE) else tensor)
+
+
+def _there(tensor: Any) -> Any:
+    setattr(tensor, _THERE, True)
+    return tensor
 
 
 def _answering(answer: Any, report: Report) -> Callable[..., Any]:

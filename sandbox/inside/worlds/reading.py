@@ -50,7 +50,7 @@ class Uses(Paths, ast.NodeVisitor):
             told = self.use(argument)
             if told is None:
                 continue
-            told.given_to.add(name)
+            told.given_to |= {name, *_loading(node.func)}
             if sized:
                 told.number = True
             elif name not in ("print", "len", "enumerate", "iter", "zip", "isinstance", "str"):
@@ -121,6 +121,13 @@ class Uses(Paths, ast.NodeVisitor):
                 case ast.BinOp(op=ast.Mod(), right=ast.Constant(value=int(turns))):
                     self.cycle = max(self.cycle, turns if turns <= TURNS else 1)
         self.generic_visit(node)
+
+
+def _loading(function: ast.expr) -> Iterator[str]:
+    """Whose `load` a function is: `torch.load` takes a file's name, `pickle.load` an open file."""
+    match function:
+        case ast.Attribute(value=ast.Name(id=owner), attr="load"):
+            yield f"{owner}.load"
 
 
 def _terms(size: ast.expr) -> Iterator[ast.expr]:

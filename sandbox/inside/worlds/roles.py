@@ -23,7 +23,10 @@ _WITH_PARAMETERS = frozenset({"parameters", "named_parameters", "state_dict", "l
 _OPTIMIZERS = frozenset(
     name for name, kind in vars(torch.optim).items() if isinstance(kind, type) and name[0].isupper()
 ) | {"clip_grad_norm_", "clip_grad_norm", "clip_grad_value_"}
-_READERS = frozenset({"from_pretrained", "loadtxt", "genfromtxt", "open", "read_csv", "imread"})
+_READERS = frozenset(
+    {"from_pretrained", "loadtxt", "genfromtxt", "open", "read_csv", "imread"}
+    | {"torch.load", "np.load", "numpy.load"}  # `pickle.load` takes an open file
+)
 _RUNNERS = re.compile(r"accelerator|fabric|engine|trainer|amp$|scaler|self$|ctx$|tape$")
 _OPTIMIZER = re.compile(r"opt|adam|sgd|solver|rmsprop|_d$|_g$")
 _CRITERION = re.compile(r"loss|crit(?!ic)|bce|mse|^ce$|xent|entropy|nll|objective|penalty")
