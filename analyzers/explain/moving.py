@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from analyzers.evidence import Place, SilentFault
+from analyzers.explain.followers import followers
+from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.reuse.targets import is_loss
 from analyzers.explain.spots import Spot, spot
@@ -27,6 +29,7 @@ from analyzers.source.signatures import named
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import position, walk
 
+OTHERS = "the target leads to trained parameters of another network"
 CROSSED = "of two predictions each is compared with what the other is made of"
 WEIGHS = "what weighs a log-probability leads to trained parameters"
 _DISCOUNT = re.compile(r"(?:.*\.)?_?discount\w*", re.IGNORECASE)
@@ -81,7 +84,12 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         called = made is not None and _TARGET.fullmatch(spelled(given)) is not None
         called = called and where is seen  # both of two that are compared may learn
         taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
-        if called or taught or _is_discounted(value) or _returns_discounted(value, project):
+        if fault.detail == OTHERS and not taught:
+            made_by = made_of(where.scope, given) | names_read(given)
+            if made_by.isdisjoint(followers(project)):
+                continue  # two networks that learn to meet
+        discounted = _is_discounted(value) or _returns_discounted(value, project)
+        if called or taught or discounted or fault.detail == OTHERS:
             return Target(where, given, made)
         if (alias := _alias_unrecorded(spelled(_whole(given)), project)) is not None:
             return alias

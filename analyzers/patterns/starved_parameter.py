@@ -51,6 +51,7 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, Place, SilentFault
 from analyzers.explain import missing
+from analyzers.explain.followers import is_of_follower
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of
 from analyzers.explain.pattern import Carrier, Match, Proposal
@@ -88,6 +89,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if not fault.params and _meant_to_stay(fault, project):
         return None
+    if fault.params and all(is_of_follower(name, project) for name in fault.params):
+        return None  # what follows another network is not to learn
     replaced = fault.taken is not None and not set(fault.params).isdisjoint(fault.instead)
     if replaced and any(leaves_renewed(fault, project)):
         return None  # the update is at fault

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Set
 from itertools import groupby, pairwise, takewhile
 from math import isfinite
 
+from analyzers.explain.moving import OTHERS
 from app.repair.effects import by_optimizer, paired, unread
 from app.schemas import Check
 from sandbox.records import Step, Trace
@@ -47,6 +48,7 @@ def learns(
     if any(inputs & params for params in given.values()):
         lost -= inputs  # those of one name count once, those without a name each time
     lost -= unread(reference) | _rounding(reference)
+    lost -= {p for p, name in names.items() if name in _of_targets(original)}
     foreign = {p for p, name in names.items() if name in _told(original, "uncleared-gradients")}
     foreign &= _received(candidate)  # what others left there is gone; its own may come to nothing
     lost -= foreign
@@ -93,6 +95,12 @@ def _told(original: Trace | None, kind: str = "") -> set[str]:
     """The parameters that the original's run showed to be at fault, of one kind or of any."""
     records = original.silent if original is not None else []
     return {name for r in records if r.kind == (kind or r.kind) for name in r.params}
+
+
+def _of_targets(original: Trace | None) -> set[str]:
+    """The parameters of networks that a loss trained by its target alone: they are to follow."""
+    records = original.silent if original is not None else []
+    return {name for r in records if r.detail == OTHERS for name in r.params}
 
 
 def _hungry(

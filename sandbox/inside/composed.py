@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations, product
 from typing import NamedTuple
 
-from .details import CROSSED, WEIGHS
+from .details import CROSSED, OTHERS, WEIGHS
 from .ended import Ended, ended_in
 from .engine import Call
 from .frames import Json
@@ -86,8 +86,8 @@ class Composed:
                 looked += compares
                 if compares and len(sides := _sides(node)) == 2:
                     compared_here.append(_Compared(compared, (sides[0], sides[1])))
-                if names := self._moved(node) if compares else self._weighing(node):
-                    detail = "" if compares else WEIGHS
+                names, detail = self._moved(node) if compares else self._weighing(node)
+                if names:
                     self._note(self._moving, call, compared, names, detail=detail)
             if looked >= LOSSES:
                 break
@@ -134,14 +134,16 @@ class Composed:
             told = known.told if known.told.get("params") and detail != CROSSED else new
             noted[line] = _Noted(known.calls + (known.last != call.n), call.n, told)
 
-    def _moved(self, node: Node) -> list[str]:
+    def _moved(self, node: Node) -> tuple[list[str], str]:
         """Trained parameters that a loss reaches both ways: by what it is given, and by its
-        target."""
+        target; else those that it reaches by its target alone."""
         given, target = _given_and_target(node)
         if given is None or target is None:
-            return []
-        both = self._trained(given).keys() & self._trained(target).keys()
-        return [known.name for number in sorted(both) if (known := self._parameters.known[number])]
+            return [], ""
+        one, other = self._trained(given), self._trained(target)
+        both = one.keys() & other.keys()
+        numbers = sorted(both or (other.keys() if one else ()))
+        return [self._parameters.known[number].name for number in numbers], "" if both else OTHERS
 
     def _crossed(self, compared: Sequence[_Compared]) -> Iterator[tuple[Node, int, list[str]]]:
         """Comparisons of a prediction with a value that the prediction of another comparison is
@@ -155,15 +157,15 @@ class Composed:
                     if names:
                         yield one.node, mine, names
 
-    def _weighing(self, node: Node) -> list[str]:
+    def _weighing(self, node: Node) -> tuple[list[str], str]:
         """Trained parameters that the weight of a log-probability leads to."""
         one, other = (below for below, _ in node.next_functions)
         for logs, weight in ((one, other), (other, one)):
             if logs is None or weight is None or not self._is_log_probability(logs):
                 continue
             if not self._is_log_probability(weight) and self._trained(logs):
-                return [known.name for known in self._trained(weight).values()]
-        return []
+                return [known.name for known in self._trained(weight).values()], WEIGHS
+        return [], ""
 
     def _is_log_probability(self, node: Node) -> bool:
         """Whether a value is one of a distribution, or an entry of a log-softmax."""

@@ -9,5 +9,6 @@ PILED = "each evaluation of the closure has added to the gradients of the one be
 CLIMBED = "the weights were moved along them, and a backward from there has added to them"
 LISTED = "a module does not know what stands in a plain list"
 CROSSED = "of two predictions each is compared with what the other is made of"
+OTHERS = "the target leads to trained parameters of another network"
 WEIGHS = "what weighs a log-probability leads to trained parameters"
 UNUSED = "no backward has used any of it"

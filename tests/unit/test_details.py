@@ -20,6 +20,7 @@ SAID = {
 }
 READ = {
     "CROSSED": moving.CROSSED,
+    "OTHERS": moving.OTHERS,
     "WEIGHS": moving.WEIGHS,
     "CLIMBED": missing_zero_grad.CLIMBED,
     "FOREIGN": missing_zero_grad.FOREIGN,
