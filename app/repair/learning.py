@@ -48,7 +48,8 @@ def learns(
     if any(inputs & params for params in given.values()):
         lost -= inputs  # those of one name count once, those without a name each time
     lost -= unread(reference) | _rounding(reference)
-    lost -= {p for p, name in names.items() if name in _of_targets(original)}
+    spent = {p for p, name in names.items() if name in _of_targets(original)}
+    lost -= spent
     foreign = {p for p, name in names.items() if name in _told(original, "uncleared-gradients")}
     foreign &= _received(candidate)  # what others left there is gone; its own may come to nothing
     lost -= foreign
@@ -63,7 +64,7 @@ def learns(
         return _failed(f"no gradient any more: {_some(lost, names)}")
     if gained:
         return _failed(f"a gradient from elsewhere: {_some(gained, names)}")
-    if late := starved(reference, candidate, foreign):
+    if late := starved(reference, candidate, foreign | spent):
         return _failed(late) if not _carries(reference) else _unknown(late)
     count = len({p for o in given for p in given[o] & (wanted.get(o, set()) | fed)})
     return Check(
