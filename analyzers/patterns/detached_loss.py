@@ -59,6 +59,7 @@ from analyzers.repair.reconnect.differentiating import differentiable_gradients
 from analyzers.repair.reconnect.expecting import in_expectation
 from analyzers.repair.reconnect.freezing import (
     Freezing,
+    flags_noted,
     frozen_ahead,
     frozen_at,
     frozen_whole,
@@ -178,6 +179,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from recording(where, project)
     yield from differentiable(where)
     if evidence.ended_at is None:
+        yield from flags_noted(project)
         yield from cuts_behind_loss(where, evidence, project)
         if evidence.how != "predicted" or frozen_whole(project) is not None:
             yield from thawed(project)

@@ -56,6 +56,7 @@ MENDED = [
     ("batch115/frag_03", True),
     ("batch115/frag_06", True),
     ("batch115/proj_02", True),
+    ("batch117/frag_04", True),
 ]
 
 

@@ -156,6 +156,13 @@ MENDED = [
     "batch114/stored_graph/kiln_search",
     "batch114/undetached_target/finch_pairs",
     "batch114/unused_parameter/pump_fewshot",
+    "batch116/derived_outside_loop/drill_sites",
+    "batch116/undetached_target/weld_seams",
+    "batch116/unused_parameter/recipe_tags",
+    "batch118/detached_loss/coin_forgery",
+    "batch118/shared_subgraph/stamp_catalogue",
+    "batch118/undetached_target/tug_orders",
+    "batch85/undetached_target/beach_glass_simsiam",
 ]
 
 

@@ -16,6 +16,11 @@ from analyzers.source.project import Loop, Module, Project, Scope
 from analyzers.source.trees import position, walk
 
 
+def yields(scope: Scope) -> Iterator[ast.Yield]:
+    """Where a generator gives something to who goes through it."""
+    return (node for node in walk_scope(scope) if isinstance(node, ast.Yield))
+
+
 @dataclass(frozen=True)
 class Shared:
     """The innermost activation that both calls have in common: the statement of each in it, and the
@@ -78,12 +83,17 @@ class SharedFrame:
         """A loop of the shared frame, and those in which generators of the script's own hand it
         its parts; each with its function."""
         yield loop, self.frame.scope
+        for function, module in self.generators_of(loop).items():
+            for given in yields(function):
+                if around := module.loops_around(given):
+                    yield around[0], function
+
+    def generators_of(self, loop: Loop) -> dict[Scope, Module]:
+        """The generators of the script's own that a loop goes through."""
         over = walk(loop.iter) if not isinstance(loop, ast.While) else ()
-        for name in dict.fromkeys(called_name(n) for n in over if isinstance(n, ast.Call)):
-            for module, function in self.project.functions_named(name):
-                for node in walk_scope(function):
-                    if isinstance(node, ast.Yield) and (around := module.loops_around(node)):
-                        yield around[0], function
+        names = dict.fromkeys(called_name(n) for n in over if isinstance(n, ast.Call))
+        named = (pair for name in names for pair in self.project.functions_named(name))
+        return {function: module for module, function in named if any(yields(function))}
 
     @cached_property
     def above(self) -> list[Frame]:

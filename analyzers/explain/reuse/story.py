@@ -30,6 +30,7 @@ from analyzers.explain.reuse.occasions import (
     constructs,
     only_when_missing,
 )
+from analyzers.explain.reuse.shared_frame import yields
 from analyzers.explain.reuse.walks import SUMMING, Walks, is_sum
 from analyzers.explain.spots import assignments_to, spot
 from analyzers.source.flow import bindings, called_name, statements_of, value_of, walk_scope, walked
@@ -78,6 +79,9 @@ class Story(Walks):
             return module.holds(self.loop, statement)
         if ran_before(self, scope, again=bool(module.loops_around(statement))):
             return False
+        if self.loop is not None and scope in self.generators_of(self.loop):
+            loops = [loop for given in yields(scope) for loop in module.loops_around(given)]
+            return any(module.holds(loop, statement) for loop in loops)
         name = self.attribute
         return not name or not only_when_missing(self.project, statement, name)
 

@@ -15,6 +15,7 @@ from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import called_name, mentions
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from analyzers.source.reads import attributes_loaded
 from analyzers.source.runs import ahead_of, behind
 from analyzers.source.trees import walk
 
@@ -202,3 +203,15 @@ def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
             yield Proposal("new-part-unfrozen", title, edits, "", rank)
         tradeoff = "All of the model learns, where it was frozen on purpose or by mistake."
         yield Proposal("unfreeze", "Do not freeze", (editor.delete(loop),), tradeoff, rank + 2)
+
+
+def flags_noted(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """`[(p, p.requires_grad) for p in …]` for a generator of them, which is asked only when they
+    have been changed."""
+    for module, node in project.each(ast.GeneratorExp):
+        held = module.parents.get(node)
+        if isinstance(held, ast.Assign) and attributes_loaded(walk(node.elt), "requires_grad"):
+            editor = Editor(module)
+            edit = editor.replace(node, f"[{editor.text_of(node)[1:-1]}]")
+            title = f"Note the flags in `{spelled(held.targets[0])}` before they change"
+            yield Proposal("flags-noted", title, (edit,), "", rank)
