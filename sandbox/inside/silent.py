@@ -131,8 +131,9 @@ class SilentWatch(Observer):
         if (aliased := self._aliases.stepped(here)) is not None and here is not None:
             self._tell("overwritten-gradient", at=frames.place(here), **aliased)
         moved = [known for known in owned if self._has_moved(known)]
-        stale = [known for known in moved if known.id in self._leftover]
-        self._leftover -= {known.id for known in stale}
+        over = [known for known in moved if known.id in self._leftover]
+        stale = [known for known in over if self._is_as_walked(known)]
+        self._leftover -= {known.id for known in over}
         for known in moved:
             if (spent := known.mark) is not None:
                 self._spent[known.id] = spent
@@ -149,6 +150,12 @@ class SilentWatch(Observer):
             used, cleared = self._foreign.norms[optimizer], self._foreign.cleared[optimizer]
             detail = TAKEN if self._foreign.taken else FOREIGN
             self._tell_stale(stale, used, len(used) + cleared, detail=detail)
+
+    def _is_as_walked(self, known: Known) -> bool:
+        """Whether a parameter's gradient is still the tensor that the last walk added to: a script
+        may put another one in its place."""
+        walked, now = self._chain.get(known.id), known.mark
+        return walked is None or now is None or walked[0] == now[0]
 
     def _has_moved(self, known: Known) -> bool:
         """Whether the step has used its gradient. A group may wait for a later one, or stay as it

@@ -579,3 +579,25 @@ for step in range(6):
 @pytest.mark.parametrize("name", ["UNTOUCHED", "FOREIGN", "TAKEN", "CLIMBED"])
 def test_what_the_run_says_is_what_the_pattern_asks_for(name: str) -> None:
     assert getattr(silent, name) == getattr(missing_zero_grad, name)
+
+
+REPLACED = """\
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(6):
+    out = net(torch.randn(5, 3))
+    own = torch.autograd.grad(out.mean(), [*net.parameters()], retain_graph=True)
+    out.square().mean().backward()
+    for p, g in zip(net.parameters(), own):
+        GIVEN
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "told"), [("p.grad = g", []), ("p.grad += g", ["uncleared-gradients"])]
+)
+def test_gradients_that_are_replaced_before_a_step_hold_no_earlier_ones(
+    traced: Tracing, given: str, told: list[str]
+) -> None:
+    assert silent_kinds(traced, REPLACED.replace("GIVEN", given)) == told
