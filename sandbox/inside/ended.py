@@ -12,18 +12,21 @@ import torch
 from .frames import Json
 
 MANY = 512  # leaves that one end of a graph speaks for
+WALKED = "walked"  # a node's metadata: an earlier backward walked it, behind so many steps and one
 CUT_TERM = "gradmend: where a term lost its graph"  # a node's metadata: an `Ended`
 
 
 @dataclass(frozen=True, eq=False)
 class Ended:
-    """Where a graph ended, and by what: `how` is a call's name, `data`, `no_grad` or `frozen`."""
+    """Where a graph ended, and by what: `how` is a call's name, `data`, `no_grad` or `frozen`.
+    `walked`: a backward had gone through all of it before."""
 
     at: Json | None
     how: str
     op: str
     stack: tuple[Json, ...] = ()  # outermost first, where recording was off: somewhere on the way
     leaves: tuple[weakref.ref[torch.Tensor], ...] = ()  # that fed the graph, as far as was looked
+    walked: bool = False
 
     def with_leaves(self, others: Iterable[Ended]) -> Ended:
         """The same, speaking for the leaves of others, too. A tensor is never asked for its hash:

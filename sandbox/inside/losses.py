@@ -18,7 +18,7 @@ from torch.nn import Parameter
 from torch.overrides import TorchFunctionMode
 
 from . import frames
-from .ended import CUT_TERM, Ended
+from .ended import CUT_TERM, WALKED, Ended
 from .frames import Json
 from .graph import Node, roots_of, walk
 from .parameters import Parameters
@@ -134,7 +134,9 @@ class LossLog(TorchFunctionMode):
             how = name if plain or torch.is_grad_enabled() else "no_grad"
             stack = tuple(frames.stack(frame)) if how == "no_grad" else ()
             at = frames.place(frame) if frame is not None else None
-            ended = Ended(at, how, name, stack, self._leaves(at, name, inputs))
+            nodes: list[Node | None] = [t.grad_fn for t in inputs if t.requires_grad]
+            walked = all(node is not None and WALKED in node.metadata for node in nodes)
+            ended = Ended(at, how, name, stack, self._leaves(at, name, inputs), walked)
             ended = ended.with_leaves(self._known(inputs, ()))
             if name in ("__float__", "__array__") and frame is not None and _reckons(frame):
                 self._reckoned.note(ended)

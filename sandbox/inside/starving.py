@@ -134,10 +134,11 @@ class Starving:
     def _without_gradient(self) -> list[Known]:
         trained = [known for known in self._parameters.known if known.optimizer is not None]
         alive = {_module(known) for known in trained if known.receipts}
+        fed = {known.name for known in trained if known.receipts}
         return [
             known
             for known in self._suspects.values()
-            if not known.receipts
+            if not (known.receipts or _only_shifts(known.name, fed))
             and (known.withheld or _module(known) in alive or not alive or self._is_cut_off(known))
         ]
 
@@ -150,6 +151,13 @@ class Starving:
             self._called.add(id(module))
             if torch.is_grad_enabled() or _is_checkpointed(sys._getframe(1)):
                 self._building.add(id(module))
+
+
+def _only_shifts(name: str, fed: set[str]) -> bool:
+    """Whether a parameter is the bias of a layer whose weight learns: no derivative of what the
+    layer gives depends on it."""
+    layer, _, own = name.rpartition(".")
+    return own == "bias" and f"{layer}.weight" in fed
 
 
 def modules() -> list[Module]:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from .emitter import Emitter
+from .ended import WALKED
 from .engine import Call, Observer
 from .frames import Json
 from .keeping import LOOKS, PASSES, kept_nodes
@@ -16,8 +17,6 @@ from .parameters import Parameters
 from .sampling import sampled
 from .stamps import Clock, Stamps
 from .terms import LIMIT, parts_of, terms_of
-
-WALKED = "walked"  # metadata: an earlier backward walked this node, behind so many steps and one
 
 
 class VisitWatch(Observer):
