@@ -53,7 +53,7 @@ class Growth:
         """`excepted` tells calls that walk ever more themselves: another fault."""
         self._stamps = stamps
         self._excepted = excepted
-        self._sizes: dict[Key, list[int]] = defaultdict(list)
+        self._sizes: dict[Key, list[tuple[int, int]]] = defaultdict(list)  # and at which pass
         self._tops: dict[Key, set[int]] = {}
         self._doubts: dict[Key, _Doubt] = {}
         self._unwalked = Unwalked(stamps, LOOKS, GROWN)
@@ -75,19 +75,22 @@ class Growth:
         now = {(call.line(), *key): held for key, held in self._held(call).items()}
         for key in [k for k in self._sizes if k[0] == call.line()]:
             held = now.get(key)
-            if held is None or held.size < self._sizes[key][-1] or self._is_another(key, held):
+            shrunk = held is None or held.size < self._sizes[key][-1][0]
+            if held is None or shrunk or self._is_another(key, held):
                 self._forget(key)
         told = None
         for key, held in now.items():
             sizes = self._sizes[key]
             self._tops[key] = held.tops
-            if held.size in sizes[-1:]:
+            if sizes and held.size == sizes[-1][0]:
                 continue
-            sizes.append(held.size)
+            sizes.append((held.size, call.iteration))
             last = sizes[-GROWN:]
             if len(last) < GROWN or self._excepted(call):
                 continue
-            found = _told(call, key, held.name, last)
+            if held.name.containers and _slows(last):
+                continue  # a store of so many keys gets full
+            found = _told(call, key, held.name, [size for size, _ in last])
             if held.walked:
                 told = told or found
             else:
@@ -127,6 +130,13 @@ class Growth:
         """How many of the nodes were made before the last call."""
         stamps = (self._stamps.of(node) for node in nodes)
         return sum(stamp is not None and stamp.after < call.n - 1 for stamp in stamps)
+
+
+def _slows(last: list[tuple[int, int]]) -> bool:
+    """Whether the last of three sizes, each of a pass, has grown less by the pass than the second
+    had."""
+    (first, one), (second, two), (third, three) = last
+    return (third - second) * (two - one) < (second - first) * (three - two)
 
 
 def _told(call: Call, key: Key, name: Name, sizes: list[int]) -> Json:
