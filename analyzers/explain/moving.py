@@ -44,7 +44,7 @@ _ADVANTAGE = re.compile(
 )
 _WORK = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare)  # what gives a value of its own
 _TEACHER = re.compile(
-    r"(?:.*\.)?_?(?:teacher|pseudo|bootstrap|guess|sharpened|soft_?(?:label|target))\w*",
+    r"(?:.*\.)?_?(?:(?:teacher|pseudo|bootstrap|sharpened|soft_?(?:label|target))\w*|guesses)",
     re.IGNORECASE,
 )
 

@@ -601,3 +601,27 @@ def test_gradients_that_are_replaced_before_a_step_hold_no_earlier_ones(
     traced: Tracing, given: str, told: list[str]
 ) -> None:
     assert silent_kinds(traced, REPLACED.replace("GIVEN", given)) == told
+
+
+RENEWED = """\
+w = torch.full((3,), 0.5, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.1)
+for _ in range(8):
+    optimizer.zero_grad()
+    (w - 1).square().sum().backward()
+    optimizer.step()
+    GIVEN
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("w = w.detach().clamp(min=0).requires_grad_()", ["unfed-parameters"]),
+        ("w.data.clamp_(min=0)", []),
+    ],
+)
+def test_a_leaf_made_anew_behind_each_step_leaves_its_optimizer_with_nothing(
+    traced: Tracing, given: str, told: list[str]
+) -> None:
+    assert silent_kinds(traced, RENEWED.replace("GIVEN", given)) == told
