@@ -77,7 +77,7 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         given = _side(seen.statement, int(fault.figures[0]) if fault.figures else 1)
         if given is None:
             return None
-        return _alias_unrecorded(spelled(_whole(given)), project) or Target(seen, given, None)
+        return _alias_unrecorded(seen, given, project) or Target(seen, given, None)
     for where, given in _given_anywhere(seen, project) if fault.detail != WEIGHS else ():
         made = _made(where, given)
         value = made.value if made is not None else given
@@ -91,7 +91,7 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         discounted = _is_discounted(value) or _returns_discounted(value, project)
         if called or taught or discounted or fault.detail == OTHERS:
             return Target(where, given, made)
-        if (alias := _alias_unrecorded(spelled(_whole(given)), project)) is not None:
+        if (alias := _alias_unrecorded(where, given, project)) is not None:
             return alias
     pairs = weights(seen.scope, walk(seen.statement), by_name=True)
     for weight, _ in pairs if fault.detail == WEIGHS else ():
@@ -142,9 +142,14 @@ def _given_anywhere(where: Spot, project: Project) -> Iterator[tuple[Spot, ast.e
                     yield at, argument
 
 
-def _alias_unrecorded(name: str, project: Project) -> Target | None:
-    """A name that is given, where nothing is recorded, values as they are: with their graphs."""
+def _alias_unrecorded(seen: Spot, given: ast.expr, project: Project) -> Target | None:
+    """What gives the target's name, where nothing is recorded, values as they are: with their
+    graphs. Another function does where the loss's own does not."""
+    name = spelled(_whole(given))
+    own = definitions(seen.scope, name)
     for module, statement in project.each(ast.Assign):
+        if own and statement not in own:
+            continue
         for one, value in assigned_pairs(statement):
             if spelled(one) == name and not any(isinstance(n, _WORK) for n in walk(value)):
                 values = [n for n in walk(value) if isinstance(n, ast.Name | ast.Attribute)]

@@ -101,8 +101,7 @@ def explain(match: Match, project: Project) -> str:
         )
     if isinstance(match.evidence, GraphReuse):
         return (
-            account(match, project)
-            + f" The optimizer holds the leaf of that name as it was before "
+            account(match, project) + " The optimizer holds the leaf of that name as it was before "
             f"{line(match.location, project)}, which gives the name to a new tensor: the graph of "
             "one update hangs on the next."
         )

@@ -149,10 +149,14 @@ class Composed:
         """Comparisons of a prediction with a value that the prediction of another comparison is
         made of, which is held against what this one is made of: the node, which of its sides is
         that value, and the trained parameters that lead to it."""
+        if len(compared) < 2:
+            return
+        behind = {one.node: [_made_of(side) for side in one.sides] for one in compared}
         for one, other in permutations(compared, 2):
             for mine, its in product((0, 1), repeat=2):
-                target, given = one.sides[mine], one.sides[1 - mine]
-                if target in _made_of(other.sides[1 - its]) and other.sides[its] in _made_of(given):
+                target = one.sides[mine]
+                meant = target in behind[other.node][1 - its]
+                if meant and other.sides[its] in behind[one.node][1 - mine]:
                     names = [known.name for known in self._trained(target).values()]
                     if names:
                         yield one.node, mine, names
@@ -206,9 +210,9 @@ def _sides(node: Node) -> list[Node]:
     return below[:2]
 
 
-def _made_of(node: Node) -> list[Node]:
+def _made_of(node: Node) -> set[Node]:
     """What a value is made of, itself left out."""
-    return [one for one in walk([(node, 0)], NODES).nodes if one is not node]
+    return {*walk([(node, 0)], NODES).nodes} - {node}
 
 
 def _given_and_target(node: Node) -> tuple[Node | None, Node | None]:

@@ -11,7 +11,7 @@ from analyzers.explain.reuse.passing import handed_down
 from analyzers.explain.reuse.shared_frame import Shared, SharedFrame
 from analyzers.explain.spots import spot
 from analyzers.source.flow import bindings, definitions
-from analyzers.source.project import Module, Project, Scope, spelled
+from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 
 
 def onset(calls: SharedFrame, name: str, holder: Holder, join: Join) -> Place | None:
@@ -54,9 +54,9 @@ def _stored_as(project: Project, name: str) -> Place | None:
     """Where any function but a constructor binds the attribute of this name, or is kept as it."""
     for module in project.modules.values() if "." in name else ():
         for statement in module.nodes:
-            kept, own = cache_of(statement, STORING), getattr(statement, "name", "")
-            if kept is not None and own == name.rpartition(".")[2]:
-                return Place(module.path, getattr(statement, "lineno", kept.lineno), own)
+            if isinstance(statement, FUNCTIONS[:2]) and cache_of(statement, STORING) is not None:
+                if statement.name == name.rpartition(".")[2]:
+                    return Place(module.path, statement.lineno, statement.name)
             if isinstance(statement, ast.stmt) and _gives(statement, name):
                 function = getattr(module.scope_of(statement), "name", "<module>")
                 if function not in CONSTRUCTORS:

@@ -63,11 +63,12 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     for other in other_cut(where, rank):
         yield other
         rank += 1
-    if not narrower:
-        beside = [] if passed_on(where) else [*cut_beside(where, rank)]
+    if not narrower and not passed_on(where):
+        beside = list(cut_beside(where, rank))
         yield from beside
-        for whole in without_cut(where, rank + len(beside)) if not passed_on(where) else ():
+        for whole in without_cut(where, rank + len(beside)):
             yield replace(whole, edits=(*whole.edits, *_with_torch(where)))
+    if not narrower:
         yield from _passed_earlier(where, project, rank)
     if not cuts_in(where.statement):
         soft = is_probability(where)

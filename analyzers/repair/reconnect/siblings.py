@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from itertools import islice
 
 from analyzers.explain.pattern import Proposal
+from analyzers.repair.blocks import text_with
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import names_read, walk_scope
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.signatures import parameters
+from analyzers.source.trees import walk
 
 MOST = 4  # calls that are tried
 
@@ -36,9 +38,20 @@ def _left_out(project: Project) -> Iterator[tuple[Module, ast.Call, str]]:
                 handed = names_read(last) & names
                 if other != part and handed and len(rest) == len(call.args):
                     if rest and not handed & names_read(call):
-                        text = editor.text_of(last)
-                        yield module, call, text.replace(other, part) if other in text else text
+                        yield module, call, _in_words_of(editor, last, other, part)
                         break
+
+
+def _in_words_of(editor: Editor, given: ast.expr, other: str, part: str) -> str:
+    """An argument with the name of another part where it says the first one's: `"lift"` and
+    `"lift.weight"`."""
+    edits = [
+        editor.replace(node, editor.text_of(node).replace(other, part, 1))
+        for node in walk(given)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if node.value == other or node.value.startswith(f"{other}.")
+    ]
+    return text_with(editor, given, edits)
 
 
 def _of_part(node: ast.AST) -> tuple[str, ast.Call] | None:
