@@ -16,6 +16,7 @@ from markupsafe import Markup
 from app.present.guide import guides
 from app.present.parts import MEANINGS, Link, LinkKind, Mark, Node, Scene
 from app.present.scene import healthy_scene, scene_of
+from app.present.story import RAISING
 from app.schemas import Cause, Diagnosis
 
 WIDTH = 376
@@ -52,9 +53,15 @@ def diagnosis_scene(diagnosis: Diagnosis, sources: Mapping[str, str]) -> Scene |
 
 def family_of(cause: Cause) -> str:
     """How a cause is told and drawn: as its pattern says; as the largest family where the pattern
-    is unknown."""
+    is unknown, or a backward has freed what another one needed; without a word of an error where a
+    run raised none."""
     known = guides().get(cause.pattern)
-    return known.shown_as if known else "graph-reuse"
+    freed = cause.freed_by is not None and cause.freed_by.op == "backward"
+    if known is None or (known.shown_as == "no-grad" and freed):
+        return "graph-reuse"
+    if cause.parameters and known.shown_as in RAISING:
+        return "silent"
+    return known.shown_as
 
 
 def draw(scene: Scene, style: str = "") -> Markup:

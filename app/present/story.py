@@ -117,6 +117,10 @@ WORDS: dict[str, _Words] = {
 }
 
 
+RAISING = frozenset(
+    {"graph-reuse", "inplace", "stepped", "no-grad"}
+)  # whose words tell of an error
+
 NOT_CUT = {
     "nonleaf": ("computes it: no leaf", "is no leaf", "reads a gradient that is not kept"),
     "rebound": ("computes it anew: no leaf", "is no leaf any more", "needs a leaf"),
