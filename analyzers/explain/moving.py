@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from analyzers.evidence import Place, SilentFault
-from analyzers.explain.followers import followers
-from analyzers.explain.reuse.feeding import made_of
+from analyzers.explain.followers import followers, is_of_follower
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.reuse.targets import is_loss
 from analyzers.explain.spots import Spot, spot
@@ -78,6 +77,9 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         if given is None:
             return None
         return _alias_unrecorded(seen, given, project) or Target(seen, given, None)
+    if fault.detail == OTHERS and fault.params:
+        if all(is_of_follower(name, project) for name in fault.params):
+            return next(_told_by_follower(project), None)
     for where, given in _given_anywhere(seen, project) if fault.detail != WEIGHS else ():
         made = _made(where, given)
         value = made.value if made is not None else given
@@ -85,9 +87,7 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         called = called and where is seen  # both of two that are compared may learn
         taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
         if fault.detail == OTHERS and not taught:
-            made_by = made_of(where.scope, given) | names_read(given)
-            if made_by.isdisjoint(followers(project)):
-                continue  # two networks that learn to meet
+            continue  # two networks that learn to meet
         discounted = _is_discounted(value) or _returns_discounted(value, project)
         if called or taught or discounted or fault.detail == OTHERS:
             return Target(where, given, made)
@@ -140,6 +140,17 @@ def _given_anywhere(where: Spot, project: Project) -> Iterator[tuple[Spot, ast.e
             for name, argument in arguments(call, where.module, where.scope):
                 if name in names:
                     yield at, argument
+
+
+def _told_by_follower(project: Project) -> Iterator[Target]:
+    """What a network that follows another says, where it is given a name and recorded."""
+    own = {name.rpartition(".")[2] for name in followers(project)}
+    for module, statement in project.each(ast.Assign):
+        for one, value in assigned_pairs(statement):
+            calls = [node for node in walk(value) if isinstance(node, ast.Call)]
+            if any(called_name(call) in own for call in calls) and recorded(module, statement):
+                where = Spot(module, statement, Place(module.path, statement.lineno))
+                yield Target(where, one, statement)
 
 
 def _alias_unrecorded(seen: Spot, given: ast.expr, project: Project) -> Target | None:
