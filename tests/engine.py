@@ -50,7 +50,7 @@ def _own_daemon() -> Iterator[str]:
         places = [f"--data-root={_CACHE}/data", f"--exec-root={scratch}/exec", f"--host={address}"]
         network = ["--iptables=false", "--ip6tables=false", "--bridge=none"]
         command = ["dockerd", *places, f"--pidfile={scratch}/pid", *network]
-        with subprocess.Popen(command, stdout=log, stderr=log) as process:
+        with _forwarding(), subprocess.Popen(command, stdout=log, stderr=log) as process:
             try:
                 deadline = time.monotonic() + _START_S
                 while not _answers(address):
@@ -63,6 +63,20 @@ def _own_daemon() -> Iterator[str]:
                 process.wait()
                 for mounted in Path(scratch).glob("exec/netns/*"):  # of containers on the host's
                     subprocess.run(["umount", mounted], check=True)
+
+
+@contextlib.contextmanager
+def _forwarding() -> Iterator[None]:
+    """Containers reach each other, whatever the machine's firewall does with what is forwarded: a
+    daemon that ran before may have left it to drop all. Rules of our own daemon would stay, too."""
+    rule = ["FORWARD", "-i", "br-+", "-o", "br-+", "-j", "ACCEPT"]
+    firewall = shutil.which("iptables")
+    added = firewall and subprocess.run([firewall, "-w", "-I", *rule]).returncode == 0
+    try:
+        yield
+    finally:
+        if firewall and added:
+            subprocess.run([firewall, "-w", "-D", *rule], check=True)
 
 
 def _last_line(path: Path) -> str:
