@@ -96,8 +96,8 @@ def explain(match: Match, project: Project) -> str:
     if silent(match.evidence, HELD) is not None and match.carrier is not None:
         return (
             f"An optimizer holds the first `{match.carrier.name}`. The name goes to a new tensor "
-            f"at {line(match.location, project)}: gradients come to that one from then on, and no "
-            "step changes it."
+            f"at {line(match.location, project)}: the loss is made of that one from then on, and "
+            "no step changes it."
         )
     if isinstance(match.evidence, GraphReuse):
         return (

@@ -26,7 +26,7 @@ def replaced(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
             steps = stepped.get(one.optimizer, 0) - fed.fed_from
             if steps >= (GROWTH if _is_made_anew(fed) else 1):
                 old.append(one)
-    return _told(old, [by_name[one.name] for one in old])
+    return told_of(old, [by_name[one.name] for one in old])
 
 
 def added(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
@@ -40,7 +40,7 @@ def added(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
             told.setdefault(beside[0].optimizer, []).append(one)
     for owner, fed in told.items():
         held = [k for k in known if k.optimizer == owner and k.taken]
-        found = _told(held, fed)
+        found = told_of(held, fed)
         return {**found, "params": []} if found else {}
     return {}
 
@@ -58,7 +58,7 @@ def unlisted(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
         steps = max((stepped.get(k.optimizer or 0, 0) for k in beside), default=0)
         trained = bool(beside) and all(k.optimizer is not None for k in beside)
         if several and trained and steps > fed[0].fed_from and not any(k.read for k in fed):
-            found = _told(beside, fed)
+            found = told_of(beside, fed)
             return {**found, "params": [], "detail": LISTED} if found else {}
     return {}
 
@@ -82,7 +82,7 @@ def stands_for(
     fed = [one for one in _learning(known) if one.fed_from < last]
     fed = [one for one in fed if one.shape in [*shapes, row] or one.shape[1:] in shapes]
     held = [shape for one in fed for shape in (one.shape, one.shape[1:])]
-    return _told(starved, fed if row in held or all(one in held for one in shapes) else [])
+    return told_of(starved, fed if row in held or all(one in held for one in shapes) else [])
 
 
 def _learning(known: Iterable[Known], *, anew: bool = False) -> Iterator[Known]:
@@ -99,7 +99,8 @@ def _is_made_anew(one: Known) -> bool:
     return 4 * one.renewals >= one.receipts
 
 
-def _told(old: Sequence[Known], fed: Sequence[Known]) -> Json:
+def told_of(old: Sequence[Known], fed: Sequence[Known]) -> Json:
+    """What an optimizer has, and what came in its place; empty where nothing did."""
     taken = next((one.taken for one in old if one.taken), None)
     if not fed or taken is None:
         return {}

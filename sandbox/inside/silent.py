@@ -21,6 +21,7 @@ from .kin import note_kin
 from .losses import LossLog
 from .parameters import Known, Parameters, values_of
 from .piled import Piled
+from .rebound import Rebound
 from .replaced import added, replaced, stands_for, unlisted
 from .retained import Retained, old_names
 from .stamps import Clock, Stamps
@@ -50,6 +51,7 @@ class SilentWatch(Observer):
         self._retained = Retained()
         self._aliases = Aliases(parameters)
         self._starving = Starving(parameters)
+        self._rebound = Rebound(parameters)
         self._uncleared = Uncleared()
         self._foreign = Foreign()
         self._ascents = Ascents(parameters)
@@ -128,6 +130,7 @@ class SilentWatch(Observer):
         self._starving.stepped(optimizer, owned)
         self._note_lost(owned)
         here = frames.user_frame(sys._getframe())
+        self._rebound.stepped(owned, here)
         if (aliased := self._aliases.stepped(here)) is not None and here is not None:
             self._tell("overwritten-gradient", at=frames.place(here), **aliased)
         moved = [known for known in owned if self._has_moved(known)]
@@ -220,6 +223,7 @@ class SilentWatch(Observer):
             replaced(self._parameters.known, self._stepped)
             or added(self._parameters.known, self._stepped)
             or unlisted(self._parameters.known, self._stepped)
+            or self._rebound.found()
         ):
             self._tell("unfed-parameters", figures=[float(len(told["instead"]))], **told)
         if not self._told and (growing := self._growth.doubted()) is not None:

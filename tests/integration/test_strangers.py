@@ -162,6 +162,7 @@ MENDED = [
     "batch118/detached_loss/coin_forgery",
     "batch118/shared_subgraph/stamp_catalogue",
     "batch118/undetached_target/tug_orders",
+    "batch119/leaf_rebound/moss_unmixing",
     "batch119/undetached_target/hive_scale",
     "batch85/undetached_target/beach_glass_simsiam",
 ]

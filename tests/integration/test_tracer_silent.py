@@ -625,3 +625,33 @@ def test_a_leaf_made_anew_behind_each_step_leaves_its_optimizer_with_nothing(
     traced: Tracing, given: str, told: list[str]
 ) -> None:
     assert silent_kinds(traced, RENEWED.replace("GIVEN", given)) == told
+
+
+KEPT = """\
+kept = {"shares": torch.rand(4), "gain": torch.zeros(4)}
+for value in kept.values():
+    value.requires_grad_()
+optimizer = torch.optim.SGD(kept.values(), lr=0.1)
+for step in range(12):
+    loss = (kept["shares"] * kept["gain"].exp() - 0.5).square().sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    with torch.no_grad():
+        GIVEN
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("kept = {k: v.clamp(0, 1) if k == 'shares' else v for k, v in kept.items()}", True),
+        ("kept['shares'].clamp_(0, 1)", False),
+        ("if step == 3: kept['shares'] = kept['shares'].clone()", False),  # it learns no more
+    ],
+)
+def test_leaves_whose_names_go_to_new_tensors_behind_each_step(
+    traced: Tracing, given: str, told: bool
+) -> None:
+    found = silent_kinds(traced, KEPT.replace("GIVEN", given))
+    assert found == (["unfed-parameters"] if told else [])

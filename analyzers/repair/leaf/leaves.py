@@ -168,7 +168,7 @@ def _in_place(editor: Editor, target: ast.expr, value: ast.expr) -> list[str]:
     is a leaf as it was: what makes the value one is left out."""
     name, value = editor.text_of(target), _before_leaf(value)
     match value:
-        case ast.ListComp():
+        case ast.ListComp() | ast.DictComp():
             return loop_of(editor, value)
         case ast.BinOp(left=own, op=op, right=right) if type(op) in _SIGNS:
             if spelled(own) == spelled(target):
@@ -198,15 +198,23 @@ _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "
 def loop_of(editor: Editor, value: ast.ListComp | ast.DictComp) -> list[str]:
     """`for p in ps: p -= x` for `[p - x for p in ps]`; empty where there is more to it."""
     source, element = value.generators[0], element_of(value)
-    if len(value.generators) > 1 or source.ifs or not isinstance(element, ast.BinOp):
-        return []
-    if spelled(element.left) not in target_names(source.target):
+    leaf = _leaf_of(source.target, element)
+    if len(value.generators) > 1 or source.ifs or leaf is None:
         return []
     target, iterated = editor.text_of(source.target), editor.text_of(source.iter)
-    lines = _in_place(editor, element.left, element)
+    lines = _in_place(editor, leaf, element)
     if not clears(editor.module.tree, ""):
-        lines.append(f"{spelled(element.left)}.grad = None")
+        lines.append(f"{spelled(leaf)}.grad = None")
     return [f"for {target} in {iterated}:", *(indentation(editor.module) + x for x in lines)]
+
+
+def _leaf_of(target: ast.expr, element: ast.expr) -> ast.expr | None:
+    """Which of a comprehension's own names the element is the next value of: what a sum begins
+    with; else the one name, or the last, as that of an item's value is."""
+    if isinstance(element, ast.BinOp) and isinstance(element.op, ast.Add | ast.Sub | ast.Mult):
+        return element.left if spelled(element.left) in target_names(target) else None
+    last = target.elts[-1] if isinstance(target, ast.Tuple) else target
+    return last if isinstance(last, ast.Name) and mentions(element, last.id) else None
 
 
 def clears(within: ast.AST, name: str) -> bool:

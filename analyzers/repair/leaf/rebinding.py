@@ -27,6 +27,8 @@ from analyzers.source.reads import names_loaded
 from analyzers.source.targets import assigned_pairs, target_names
 from analyzers.source.trees import position, walk
 
+_COMPREHENSIONS = (ast.ListComp, ast.DictComp)
+
 
 def leaf_kept(where: Spot, rank: int = 0, *, held: bool = False) -> Iterator[Proposal]:
     """The run of updates in place, under `no_grad`, and the gradients cleared behind it, unless an
@@ -37,7 +39,7 @@ def leaf_kept(where: Spot, rank: int = 0, *, held: bool = False) -> Iterator[Pro
     if not run or len(edits) < len(run):
         return
     pairs = [pair for statement in run for pair in assigned_pairs(statement)]
-    leaves = dict.fromkeys(spelled(t) for t, v in pairs if not isinstance(v, ast.ListComp))
+    leaves = dict.fromkeys(spelled(t) for t, v in pairs if not isinstance(v, _COMPREHENSIONS))
     loops = [p for p in where.module.ancestors(where.statement) if isinstance(p, ast.For)]
     own = {
         name for loop in loops for name in target_names(loop.target)
@@ -74,9 +76,12 @@ def names_updated(fault: SilentFault, project: Project) -> Iterator[Spot]:
 
 
 def leaves_renewed(fault: SilentFault, project: Project) -> Iterator[Spot]:
-    """Where a loop gives the name of a leaf that an optimizer holds a value computed from it."""
-    names = set(fault.params) & set(fault.instead)
+    """Where a loop gives the name of a leaf that an optimizer holds a value computed from it; or
+    that of what has the leaves one of new tensors."""
+    leaves = set(fault.params) & set(fault.instead)
+    keepers = {name.partition("[")[0] for name in leaves}
     for module, statement in project.each(ast.Assign):
+        names = keepers if isinstance(statement.value, _COMPREHENSIONS) else leaves
         own = [name for name in bindings(statement) if name in names and rebinds(statement, name)]
         if own and module.loops_around(statement):
             yield Spot(module, statement, Place(module.path, statement.lineno))
