@@ -156,7 +156,19 @@ def explain(match: Match, project: Project) -> str:
             f"{some(match.evidence.params)} as of that time, and no gradient comes there now. "
             f"Gradients come to {some(fed)}, which no optimizer holds: no step changes these."
         )
-    return f"No gradient reaches these parameters. {measured(match, project)}"
+    told = f"No gradient reaches these parameters. {measured(match, project)}"
+    dropped = next((cut.unpassed for cut in _cuts(match)), None)
+    if dropped is not None:
+        told += f" What is made of them goes to `{dropped.function.name}` as `{dropped.name}`, "
+        told += "which neither reads it nor hands it on."
+    return told
+
+
+def _cuts(match: Match) -> list[Cut]:
+    """What `match` has found on the way, the likeliest first."""
+    found = match.facts.get("cuts", [])
+    assert isinstance(found, list)
+    return [cut for cut in found if isinstance(cut, Cut)]
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
@@ -172,8 +184,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         if not match.evidence.params and match.evidence.detail:
             yield from registered(match.evidence, project)
         yield from optimizer_of_what_learns(match.evidence, project)
-    found = match.facts.get("cuts", [])
-    assert isinstance(found, list)
-    cuts = [cut for cut in found if isinstance(cut, Cut)]
-    for rank, cut in enumerate(cuts):
+    for rank, cut in enumerate(_cuts(match)):
         yield from fed_again(cut, project, rank)

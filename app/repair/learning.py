@@ -54,10 +54,11 @@ def learns(
     foreign &= _received(candidate)  # what others left there is gone; its own may come to nothing
     lost -= foreign
     told = _told(original) | {p.name for p in reference.parameters if p.numbers}
-    told |= {name for r in (original.silent if original else ()) for name in r.instead}
+    silent = original.silent if original is not None else []
+    told |= {name for r in silent for name in (*r.instead, *r.uncalled)}
     lists = tuple(f"{name.partition('[')[0]}." for name in told if "[" in name)  # as modules now
     fed = {p for p, name in names.items() if name in told or name.startswith(lists)}
-    if any(r.kind == "overwritten-gradient" for r in (original.silent if original else ())):
+    if any(r.kind == "overwritten-gradient" for r in silent):
         fed |= _received(reference)  # what a walk gave may be lost before the step
     gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o] - fed}
     if lost:

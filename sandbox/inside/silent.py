@@ -213,6 +213,8 @@ class SilentWatch(Observer):
             at = next((known.withheld for known in starved if known.withheld), None)
             at = at or next((known.lost for known in starved if known.lost), None)
             told: Json = {"at": at, "params": names[:64], "figures": [float(len(starved))]}
+            uncalled = [known.name for known in self._starving.doubted() if known.name]
+            told["uncalled"] = uncalled[:64]
             if self._idle is not None and not self.learns:
                 told |= {"visit": self._idle.record(), "detail": IDLE}
                 told |= replaced(self._parameters.known, self._stepped) or stands_for(

@@ -95,6 +95,11 @@ class Silent(Record):
     holders: list[Holder] = Field([], max_length=32)
     params: list[Text] = Field([], max_length=64)
     instead: list[Text] = Field([], max_length=64, description="leaves fed in their place")
+    uncalled: list[Text] = Field(
+        [],
+        max_length=64,
+        description="of modules that nothing calls: no gradient reached these, too",
+    )
     taken: Place | None = Field(None, description="where an optimizer took the parameters")
     figures: list[Number] = Field([], max_length=64)
     visit: Visit | None = None

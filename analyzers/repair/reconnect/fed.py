@@ -28,6 +28,7 @@ from analyzers.repair.reconnect.softening import (
 )
 from analyzers.repair.reconnect.starving import Cut
 from analyzers.repair.reconnect.uncutting import sampled, without_cut
+from analyzers.repair.reconnect.unpassed import given_to_part
 from analyzers.repair.reconnect.withheld import handed_on
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit
@@ -46,6 +47,9 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     its function says in NumPy said in torch; a sample, or a value, that has a gradient."""
     if cut.withheld is not None:
         yield from handed_on(cut.withheld, rank)
+        return
+    if cut.unpassed is not None:
+        yield from given_to_part(cut.unpassed, rank)
         return
     where = cut.where
     for instead in called_with(where, project, rank):

@@ -16,6 +16,7 @@ from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, op
 from analyzers.repair.reconnect.functional import loads, written
 from analyzers.repair.reconnect.recording import switched_off_at
 from analyzers.repair.reconnect.softening import softened
+from analyzers.repair.reconnect.unpassed import Unpassed, unpassed
 from analyzers.repair.reconnect.ways import (
     MAX_DEPTH,
     Way,
@@ -47,6 +48,7 @@ class Cut:
     place: Place
     carrier: Carrier
     withheld: Withheld | None = None
+    unpassed: Unpassed | None = None
     own: bool = True
 
 
@@ -54,14 +56,14 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
     """The cuts on the ways of the starved parameters through the functions that use them; those
     of whole models, which may be an evaluation's, and of targets last; before all of them what a
     Function of the script's own hands None. Where nothing is cut, steps on the way (`round`, a
-    comparison) whose gradient is zero. Of all these the one first that a run has told; that one
-    alone where reading finds none."""
+    comparison) whose gradient is zero; or functions that drop what they are given. Of all these the
+    one first that a run has told; that one alone where reading finds none."""
     last = -1 if fault.doubtful else None  # many a module has a `weight`
     paths = [path.split(".")[1:last] for path in fault.params]
     parts = {part for path in paths for part in path if not part.isdigit()}
     models = {path.partition(".")[0] for path in (*fault.params, *names_held(fault.holders))}
     lost = spot(project, fault.at)
-    for look in (_withheld_at, _cut_at, _step_at):
+    for look in (_withheld_at, _cut_at, _step_at, _unpassed_at):
         found: dict[int, Cut] = {}
         for wanted, locals_too in ((parts, False), (models, True)):
             for cut in _cuts_of(wanted, locals_too, project, look):
@@ -176,6 +178,16 @@ def _step_at(where: Spot, name: str, source: _Source, project: Project) -> Cut |
         return None
     bound = [*bindings(where.statement), name]
     return Cut(where, where.place, Carrier(bound[0], where.place))
+
+
+def _unpassed_at(where: Spot, name: str, source: _Source, project: Project) -> Cut | None:
+    """A function that the statement gives what comes from the wanted, and which drops it."""
+    if isinstance(where.statement, ast.For):
+        return None
+    found = unpassed(where, lambda node: source(ast.Return(node)) is not None, project)
+    if found is None:
+        return None
+    return Cut(where, found.place, found.carrier, unpassed=found, own=False)
 
 
 def _is_number(where: Spot) -> bool:

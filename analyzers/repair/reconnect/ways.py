@@ -129,8 +129,11 @@ def functions_called(call: ast.Call, project: Project) -> Iterator[tuple[Module,
     yield from named
     given = len(call.args) + len(call.keywords)
     for module in project.modules.values() if not named else ():
-        for function in _called_as_objects(module.tree).get(given, ()):
-            yield module, function
+        of_objects = _called_as_objects(module.tree)
+        yield from ((module, function) for function in of_objects.get(given, ()))
+        for function in of_objects.get(len(call.args), ()) if call.keywords else ():
+            if function.args.kwarg is not None:  # which takes those by name
+                yield module, function
 
 
 @remembered
