@@ -17,10 +17,12 @@ _OF_SCALERS = ("grad_scale", "found_inf")  # that torch asks every optimizer for
 
 
 def tensors_in(value: Any, depth: int = 3) -> Iterator[torch.Tensor]:
-    """The tensors of real numbers that an argument is or holds."""
+    """The tensors of real numbers that an argument is or holds, complex ones as two of these."""
     if isinstance(value, torch.Tensor):
         if value.is_floating_point():
             yield value
+        elif value.is_complex():
+            yield torch.view_as_real(value.resolve_conj())
     elif isinstance(value, list | tuple) and depth:
         for item in value:
             yield from tensors_in(item, depth - 1)
