@@ -15,6 +15,7 @@ from analyzers.source.calls import argument_for, calls_to, steps
 from analyzers.source.flow import definitions, statements_of
 from analyzers.source.project import Loop, Project, spelled
 from analyzers.source.signatures import parameters
+from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 from analyzers.source.writes import writes
 
@@ -106,10 +107,8 @@ class Stale:
         if "." in name and not name.endswith((".data", ".grad")):
             if not self._bound_in(where, name):
                 return True
-        if any(
-            self._bound_before(loop, where, name)
-            for loop in where.module.loops_around(where.statement)
-        ):
+        loops = where.module.loops_around(where.statement)
+        if any(self._bound_before(loop, where, name) for loop in loops if not _is_deep(loop)):
             return True
         return depth > 0 and any(
             self._outlives(caller, given, depth - 1) for caller, given in self._given(where, name)
@@ -154,6 +153,12 @@ class Stale:
         ]
         carrier = Carrier(names[0], saved or place) if names else None
         return Match(pattern, certainty, evidence, place, carrier, facts={"stale": self})
+
+
+def _is_deep(loop: Loop) -> bool:
+    """Whether a loop goes over layers, which it calls one after another: that is no time."""
+    own = set(target_names(loop.target)) if isinstance(loop, ast.For) else set()
+    return any(isinstance(node, ast.Call) and spelled(node.func) in own for node in walk(loop))
 
 
 def _writing(where: Spot) -> Spot:

@@ -79,6 +79,7 @@ SEEN_AS = "uncleared-gradients"
 UNTOUCHED = "nothing has cleared them between a step and the backward behind it"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
 TAKEN = "a backward for the gradient of an input has added to these gradients"
+CONTENDING = "a backward for another step has left gradients that pull the other way"
 PILED = "each evaluation of the closure has added to the gradients of the one before"
 CLIMBED = "the weights were moved along them, and a backward from there has added to them"
 FIGURES = "Norm of the gradients left over at each step"
@@ -94,7 +95,11 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None  # what the leaves are written with is no update
     foreign = fault.detail == FOREIGN
     partly = _left_by(fault, where)
-    early = fault.detail in (TAKEN, PILED)  # cleared, and then added to by another backward
+    early = fault.detail in (
+        TAKEN,
+        CONTENDING,
+        PILED,
+    )  # cleared, and then added to by another backward
     if where is not None and partly is None and fault.gradient == "" and not early:
         if cleared_already(where, fault.params, before=foreign):
             return None
@@ -162,6 +167,12 @@ def explain(match: Match, project: Project) -> str:
             f"{who} steps on gradients that are not its own alone: behind `zero_grad`, backward "
             "calls for the gradient of an input have left theirs in its parameters, too."
         )
+    elif fault.detail == CONTENDING:
+        told = (
+            f"{who} steps on gradients that are not its own alone: behind `zero_grad`, the "
+            "backward for another step has left its own in these parameters, too, and the two "
+            "pull in opposite directions."
+        )
     elif fault.detail == PILED:
         told = (
             f"{who} calls its closure several times in a step, and nothing clears the gradients in "
@@ -190,7 +201,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         used = _used_up(fault, where)
         yield from kept_as_list(where, used) if used is not None else ()
         rank = 0 if used is None else 1
-        yield from clear_before_walk(where, rank, again=fault.detail == TAKEN)
+        yield from clear_before_walk(where, rank, again=fault.detail in (TAKEN, CONTENDING))
 
 
 def _left_by(fault: SilentFault, where: Spot | None) -> ast.stmt | None:

@@ -85,7 +85,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     evidence = evidence_in(match, MissingGraph)
     where = spot(project, match.location)
     if where is not None:
-        yield from said_with_torch(where)
+        yield from said_with_torch(where, project)
         names = names_held(evidence.holders)
         yield from detached_arrays(where, names, project)
         yield from detached_by_caller(where, names, evidence.stack, project)

@@ -7,8 +7,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import torch
+
+from .details import CONTENDING, FOREIGN, TAKEN
 from .engine import Call
 from .parameters import Known
+
+OPPOSED = -0.3  # the cosine between what was left and what comes on top of it: they contend
 
 
 @dataclass
@@ -16,7 +21,8 @@ class _Held:
     """What walks left in a parameter since it was cleared or stepped: `calls` with their lines.
     `served`: only another optimizer has stepped on the last of them, so far; `foreign` are the
     lines of such calls that a walk has added to since, and `norm` what it found there. `taken`: the
-    lines of walks for the gradient of something else."""
+    lines of walks for the gradient of something else; `left`: what a served walk left, and
+    `products`: of that with what came on top, that with itself, and that on top with itself."""
 
     gradient: tuple[int, int] = (0, 0)
     calls: list[tuple[int, str]] = field(default_factory=list)
@@ -24,6 +30,8 @@ class _Held:
     foreign: set[str] = field(default_factory=set)
     taken: set[str] = field(default_factory=set)
     norm: float = 0.0
+    left: torch.Tensor | None = None
+    products: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def is_mixed(self) -> bool:
         """Whether the last walk has added to those for something else."""
@@ -35,18 +43,19 @@ class Foreign:
 
     A backward whose gradients another optimizer has stepped on belongs to that step. What it left
     in these parameters is foreign to their own step, unless their first step used its line, too:
-    then their losses are several, and walked apart. A backward may be for something else where it
-    feeds a leaf that was made anew when the script came to that line again (an input that climbs
-    the loss); so is what it leaves in parameters by the way. `norms`: by optimizer, of each step
-    that used what is foreign; `cleared`: how often something foreign was cleared instead; `taken`:
-    whether the last such step used what was for something else.
+    then their losses are several, and walked apart. Not those of which one goes down where the
+    other goes up, though: who steps with both steps with neither. A backward may be for something
+    else where it feeds a leaf that was made anew when the script came to that line again (an input
+    that climbs the loss); so is what it leaves in parameters by the way. `norms`: by optimizer, of
+    each step that used what is foreign; `cleared`: how often something foreign was cleared instead;
+    `detail`: what the last such step used.
     """
 
     def __init__(self) -> None:
         self._held: dict[int, tuple[Known, _Held]] = {}
         self._first: dict[int, set[str]] = {}
         self._inputs: dict[tuple[str, int], int] = {}  # by line and number: which tensor it was
-        self.taken = False
+        self.detail = FOREIGN
         self.norms: dict[int, list[float]] = {}
         self.cleared: Counter[int] = Counter()
 
@@ -61,6 +70,7 @@ class Foreign:
                 del self._held[number]
             elif held.served or held.taken:
                 held.norm = known.norm
+                held.left = _copy(gradient) if held.served else None
         self.cleared.update(cleared)
 
     def after(self, call: Call) -> None:
@@ -73,6 +83,7 @@ class Foreign:
             _, held = self._held.setdefault(known.id, (known, _Held()))
             if held.served and held.norm:
                 held.foreign.add(held.calls[-1][1])
+                held.products = _products(held.left, gradient)
             if remade and held.calls and held.calls[-1][1] == call.line():
                 held.taken.add(call.line())
             held.served = False
@@ -96,14 +107,17 @@ class Foreign:
         for _, other in self._held.values():
             other.served = other.served or other.calls[-1] in calls
         first = self._first.setdefault(optimizer, _lines(mine.values()))
+        contending = _cosine(mine.values()) < OPPOSED
         stale = [
             known
             for known in owned
             if (held := mine.get(known.id)) is not None
             and held.calls[-1][1] in first
-            and ((held.foreign and not held.foreign & first) or held.is_mixed())
+            and ((held.foreign and (contending or not held.foreign & first)) or held.is_mixed())
         ]
-        self.taken = any(mine[known.id].taken for known in stale)
+        self.detail = CONTENDING if contending else FOREIGN
+        if any(mine[known.id].taken for known in stale):
+            self.detail = TAKEN
         if stale:
             norm = sum(mine[known.id].norm ** 2 for known in stale) ** 0.5
             self.norms.setdefault(optimizer, []).append(norm)
@@ -112,3 +126,27 @@ class Foreign:
 
 def _lines(held: Iterable[_Held]) -> set[str]:
     return {line for one in held for _, line in one.calls}
+
+
+def _copy(gradient: torch.Tensor) -> torch.Tensor | None:
+    if gradient.layout != torch.strided:
+        return None
+    with torch._C.DisableTorchFunction():  # this is no call of the script's
+        return gradient.detach().clone()
+
+
+def _products(left: torch.Tensor | None, both: torch.Tensor) -> tuple[float, float, float]:
+    """Of what was left with what was added to it, and of either with itself."""
+    if left is None or both.layout != torch.strided:
+        return 0.0, 0.0, 0.0
+    with torch._C.DisableTorchFunction():
+        old = left.flatten().double()
+        new = both.detach().flatten().double() - old
+        return float(old @ new), float(old @ old), float(new @ new)
+
+
+def _cosine(held: Iterable[_Held]) -> float:
+    """That between what other walks left in these and what came on top; 0 where there is none."""
+    products = [one.products for one in held]
+    across, old, new = (sum(one[n] for one in products) for n in range(3))
+    return across / (old * new) ** 0.5 if old and new else 0.0

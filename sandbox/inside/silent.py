@@ -11,7 +11,7 @@ from .aliases import Aliases
 from .ascents import Ascents
 from .composed import Composed
 from .deepening import GROWTH, Deepening
-from .details import CLIMBED, FOREIGN, GATHERED, IDLE, TAKEN, UNTOUCHED, UNUSED
+from .details import CLIMBED, GATHERED, IDLE, TAKEN, UNTOUCHED, UNUSED
 from .emitter import Emitter
 from .engine import Call, Observer
 from .foreign import Foreign
@@ -151,8 +151,7 @@ class SilentWatch(Observer):
             self._tell("uncleared-gradients", at=frames.user_place(sys._getframe()), **told)
         if Clock.visits <= self._until and (stale := self._foreign.stepped(optimizer, owned)):
             used, cleared = self._foreign.norms[optimizer], self._foreign.cleared[optimizer]
-            detail = TAKEN if self._foreign.taken else FOREIGN
-            self._tell_stale(stale, used, len(used) + cleared, detail=detail)
+            self._tell_stale(stale, used, len(used) + cleared, detail=self._foreign.detail)
 
     def _is_as_walked(self, known: Known) -> bool:
         """Whether a parameter's gradient is still the tensor that the last walk added to: a script

@@ -11,6 +11,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.spots import Spot, returns_of, spot
 from analyzers.repair.blocks import alias, joined
+from analyzers.repair.reconnect.ways import goes_on
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.calls import calls_named
 from analyzers.source.detached import WITHOUT_GRAPH
@@ -25,6 +26,8 @@ SHARED = frozenset(
     | {"maximum", "minimum", "clip", "log1p", "expm1", "prod", "std", "var", "stack", "dot"}
 )
 _ALONG = frozenset({"cumsum", "cumprod"})  # torch wants to be told along what
+_OF_LISTS = frozenset({"sum", "mean", "prod", "max", "min"})  # torch takes tensors alone
+_LISTS = (ast.List, ast.ListComp, ast.Tuple)
 _NUMBERS = WITHOUT_GRAPH | {"float", "int", "len"}
 _LEAVING = frozenset({"numpy", "detach", "cpu"})
 
@@ -96,13 +99,28 @@ def _of_names(where: Spot, names: Sequence[str]) -> list[Edit]:
     return edits
 
 
-def said_with_torch(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def said_with_torch(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The function's NumPy calls as torch calls, where each has a namesake, else those of the
-    statement alone; arrays stay tensors."""
-    edits = torch_edits(where) or torch_edits(where, walk(where.statement))
-    if edits and any(returned.value is not None for returned in returns_of(where.scope)):
+    statement alone, and of others in its block that go on to a loss; arrays stay tensors."""
+    returned = any(returned.value is not None for returned in returns_of(where.scope))
+    alike = [s for s in where.block if s is where.statement or _in_numpy(where, s)]
+    wanted = [s for s in alike if goes_on(where.scope, s, project)]
+    edits = torch_edits(where) or torch_edits(where, walk(where.statement)) if returned else []
+    edits = edits or torch_edits(where, [n for s in wanted for n in walk(s)])
+    if edits and (returned or where.statement in wanted):
         title = "Say it with torch, which keeps the graph"
         yield Proposal("torch-functions", title, joined(edits), "", rank)
+
+
+def _in_numpy(where: Spot, statement: ast.stmt) -> bool:
+    """Whether an assignment calls the function of NumPy that the statement of the place does."""
+    numpy = alias(where.module, "numpy")
+    called, other = (
+        {spelled(n.func) for n in walk(s) if isinstance(n, ast.Call)}
+        for s in (where.statement, statement)
+    )
+    shared = called & other if isinstance(statement, ast.Assign) else set()
+    return any(name.startswith(f"{numpy}.") for name in shared)
 
 
 def torch_edits(where: Spot, within: Iterable[ast.AST] | None = None) -> list[Edit]:
@@ -115,7 +133,8 @@ def torch_edits(where: Spot, within: Iterable[ast.AST] | None = None) -> list[Ed
     of_numpy = [call for call in calls if spelled(call.func).rpartition(".")[0] == numpy]
     said = [_as_torch(where, call) for call in of_numpy]
     leaves = said or any(called_name(call) == "numpy" for call in calls)
-    if isinstance(where.scope, ast.Module) or not leaves or not all(said):
+    everything = within is None and isinstance(where.scope, ast.Module)
+    if everything or not leaves or not all(said):
         return []
     methods = [edit for call in calls for edit in _method_of_tensor(where, call)]
     return [*chain(*said), *methods, *_kept_as_tensors(where, nodes)]
@@ -137,7 +156,8 @@ def _method_of_tensor(where: Spot, call: ast.Call) -> Iterator[Edit]:
 
 
 def _as_torch(where: Spot, call: ast.Call) -> list[Edit]:
-    """A NumPy call as the torch call of the same name; of a number and a tensor, as a `clamp`."""
+    """A NumPy call as the torch call of the same name; of a number and a tensor, as a `clamp`; of a
+    list, as Python's own `sum`, or by stacking."""
     editor, name, torch = where.editor, called_name(call), alias(where.module, "torch")
     limits = [a for a in call.args if isinstance(a, ast.Constant)]
     if name in ("maximum", "minimum") and len(limits) == 1 and len(call.args) == 2:
@@ -148,6 +168,11 @@ def _as_torch(where: Spot, call: ast.Call) -> list[Edit]:
             Edit(where.module.path, start, first, f"{torch}.clamp("),
             Edit(where.module.path, last, end, f", {bound})"),
         ]
+    if name in _OF_LISTS and len(call.args) == 1 and isinstance(call.args[0], _LISTS):
+        if name == "sum":
+            return [editor.replace(call.func, "sum")] if not call.keywords else []
+        stacked = [editor.replace(call.func, f"{torch}.stack")]
+        return [*stacked, editor.append_to(call, f".{name}()")] if not call.keywords else []
     edits = [editor.replace(call.func, f"{torch}.{name}")] if name in SHARED | _ALONG else []
     if name in _ALONG and len(call.args) == 1 and not call.keywords:
         edits.append(with_keyword(editor, call, "dim", "0"))
