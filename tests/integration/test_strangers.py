@@ -164,6 +164,10 @@ MENDED = [
     "batch118/undetached_target/tug_orders",
     "batch119/leaf_rebound/moss_unmixing",
     "batch119/undetached_target/hive_scale",
+    "batch121/inplace_activation/attention_sr",
+    "batch121/missing_zero_grad/bandwidth_gan",
+    "batch121/numpy_on_grad/multistage_deblur",
+    "batch121/starved_parameter/maml_motor_curves",
     "batch85/undetached_target/beach_glass_simsiam",
 ]
 

@@ -39,6 +39,81 @@ CLASSES_BY_ALIAS = """\
     optimizer.step()
     """
 
+STEPPED_COPY = """\
+    import copy
+    import torch
+    net = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+
+    def adapted(model, x, y):
+        learner = copy.deepcopy(model)
+        learner.train()
+        for _ in range(2):
+            loss = (learner(x) - y).pow(2).mean()
+            learner.zero_grad()
+            loss.backward()
+            with torch.no_grad():
+                for p in learner.parameters():
+                    p -= 0.1 * p.grad
+        return learner
+
+    for _ in range(5):
+        x, y = torch.randn(8, 3), torch.randn(8, 1)
+        fast = adapted(net, x[:4], y[:4])
+        loss = (fast(x[4:]) - y[4:]).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+
+DROPPED_BY_WRAPPER = """\
+    import torch
+    from torch import nn
+
+    class Around(nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, x, **more):
+            return x + self.inner(x)
+
+    class Shifted(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(3, 3)
+
+        def forward(self, x, shift=None):
+            return self.layer(x if shift is None else x + shift)
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.place, self.block = nn.Linear(2, 3), Around(Shifted())
+
+        def forward(self, x, where):
+            return self.block(x, shift=self.place(where))
+
+    net = Net()
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+    for _ in range(5):
+        loss = net(torch.randn(4, 3), torch.randn(4, 2)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+
+LOSSES_IN_NUMPY = """\
+    import numpy as np
+    import torch
+    net = torch.nn.Linear(3, 3)
+    outs = [net(torch.randn(4, 3)) for _ in range(2)]
+    near = np.sum([out.abs().mean() for out in outs])
+    far = np.mean([out.square().mean() for out in outs])
+    loss = near + far
+    loss.backward()
+    """
+
 RESET_OF_CHILDREN = """\
     import torch
     from torch import nn
@@ -529,6 +604,23 @@ SUMS_IN_NUMPY = """\
             "functional-call",
             "loss = torch.func.functional_call(net, blended, (torch.randn(4, 2),)).pow(2).mean()",
         ),
+        (
+            STEPPED_COPY,
+            "functional-call",
+            "loss = (torch.func.functional_call(model, learner, (x,)) - y).pow(2).mean()",
+        ),
+        (
+            STEPPED_COPY,
+            "functional-call",
+            "grads = torch.autograd.grad(loss, list(learner.values()), create_graph=True)",
+        ),
+        (
+            STEPPED_COPY,
+            "functional-call",
+            "loss = (torch.func.functional_call(net, fast, (x[4:],)) - y[4:]).pow(2).mean()",
+        ),
+        (DROPPED_BY_WRAPPER, "hand-on-argument", "return x + self.inner(x, **more)"),
+        (LOSSES_IN_NUMPY, "torch-functions", "near = sum([out.abs().mean() for out in outs])"),
         (
             ROWS_APPENDED,
             "keep-graph",

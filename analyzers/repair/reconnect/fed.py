@@ -11,6 +11,7 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, samples
+from analyzers.repair.reconnect.fast_weights import as_weights
 from analyzers.repair.reconnect.filled import filled
 from analyzers.repair.reconnect.functional import called_with
 from analyzers.repair.reconnect.moved_cuts import (
@@ -52,6 +53,9 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         yield from given_to_part(cut.unpassed, rank)
         return
     where = cut.where
+    for instead in as_weights(where, project, rank):
+        yield instead
+        rank += 1
     for instead in called_with(where, project, rank):
         yield instead
         rank += 1

@@ -55,7 +55,8 @@ def _called(where: Spot, own: Write, rank: int) -> Iterator[Proposal]:
         if own.path == f"{owner}.":
             put = [own]
         if not any(write.statement.lineno > call.lineno for write in put):
-            text = _call(editor, call, _weights(editor, owner, put))
+            weights, torch = _weights(editor, owner, put), alias(where.module, "torch")
+            text = functional_call(editor, call, editor.text_of(call.func), weights, torch)
             edits = [editor.replace(call, text), *editor.delete_all(_emptied(where, put))]
             title = f"Call `{owner}` with the weights themselves"
             yield Proposal("functional-call", title, joined(edits), "", rank)
@@ -92,7 +93,7 @@ def _put(where: Spot, project: Project) -> Iterator[tuple[Spot, Write]]:
     for loop in loops:
         if (all_of := _written_by(loop)) is None:
             continue
-        whole = _sole_block(where.module, loop)
+        whole = sole_block(where.module, loop)
         yield Spot(where.module, whole, where.place), replace(all_of, statement=whole)
         function = where.scope
         for module, call in calls_to(project, getattr(function, "name", "")):
@@ -114,7 +115,7 @@ def _known_as(path: str, given: Mapping[str, ast.expr], call: ast.Call) -> str:
     return f"{spelled(owner)}{path[4:]}" if owner is not None and path.startswith("self.") else ""
 
 
-def _sole_block(module: Module, statement: ast.stmt) -> ast.stmt:
+def sole_block(module: Module, statement: ast.stmt) -> ast.stmt:
     """The outermost `with` that holds nothing but the statement; else that itself."""
     around = module.parents.get(statement)
     while isinstance(around, ast.With) and len(around.body) == 1:
@@ -164,14 +165,16 @@ def _weights(editor: Editor, owner: str, writes: list[Write]) -> str:
     return f"{{{', '.join(entries)}}}"
 
 
-def _call(editor: Editor, call: ast.Call, weights: str) -> str:
-    """The functional call, with the arguments as they were."""
+def functional_call(
+    editor: Editor, call: ast.Call, owner: str, weights: str, torch: str = "torch"
+) -> str:
+    """The call as one of a module with other weights, with the arguments as they were."""
     arguments = ", ".join(map(editor.text_of, call.args))
     arguments += "," if len(call.args) == 1 else ""
-    parts = [editor.text_of(call.func), weights, f"({arguments})"]
+    parts = [owner, weights, f"({arguments})"]
     if call.keywords:
         parts.append(f"dict({', '.join(map(editor.text_of, call.keywords))})")
-    return f"{alias(editor.module, 'torch')}.func.functional_call({', '.join(parts)})"
+    return f"{torch}.func.functional_call({', '.join(parts)})"
 
 
 def _whole(value: ast.expr) -> ast.expr:

@@ -13,6 +13,7 @@ from analyzers.explain.reuse.targets import is_loss
 from analyzers.explain.silent import owner_of
 from analyzers.explain.spots import Spot, names_held, spot
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, opposed, samples
+from analyzers.repair.reconnect.fast_weights import updated_copies
 from analyzers.repair.reconnect.functional import loads, written
 from analyzers.repair.reconnect.recording import switched_off_at
 from analyzers.repair.reconnect.softening import softened
@@ -76,7 +77,11 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
         yield from likely[:MAX_CUTS]
         if found:
             return
-    where = spot(project, fault.seen_at)
+    stepped = [
+        Cut(s, s.place, Carrier(name, s.place)) for s, name in updated_copies(fault.params, project)
+    ]
+    yield from stepped[:MAX_CUTS]
+    where = spot(project, fault.seen_at) if not stepped else None
     if where is not None and (fault.at is not None or cuts_in(where.statement)):
         owner = owner_of(fault.params).rpartition(".")[2]
         name = next(filter(None, [*bindings(where.statement), *_cut_names(where), owner]), None)

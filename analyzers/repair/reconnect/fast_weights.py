@@ -1,0 +1,270 @@
+"""A copy of a module that is updated step by step, as weights with a graph: the module itself is
+called with them.
+
+What is written into the parameters of a deep copy, by `.data`, under `no_grad` or by an optimizer,
+leaves the module that it was copied from without a way to the loss (MAML's inner steps).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from analyzers.evidence import Place
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.passing import arguments
+from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import alias, joined, rewritten, text_with
+from analyzers.repair.reconnect.functional import functional_call, sole_block
+from analyzers.source.calls import calls_to
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import (
+    backward_calls,
+    called_name,
+    definitions,
+    statements_of,
+    walk_scope,
+)
+from analyzers.source.project import Module, Project, Scope, spelled
+from analyzers.source.runs import ahead_of
+from analyzers.source.targets import target_names
+from analyzers.source.trees import walk
+
+_ADDING = {"sub_": "-", "add_": "+"}
+_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+_MODES = ("train", "eval", "zero_grad", "requires_grad_")  # weights know nothing of these
+
+
+@dataclass(frozen=True)
+class Inner:
+    """One step of a deep copy `name` of `original`: `update` gives each parameter, which is called
+    `param` there, the value `new`. `beside` are what a loop calls what it has for each of them, and
+    where from; without any the step takes what a backward has left. `optimizer`: who steps."""
+
+    made: ast.Assign
+    name: str
+    original: ast.expr
+    update: ast.stmt
+    param: str
+    new: str
+    beside: tuple[str, str] | None = None
+    optimizer: str = ""
+
+
+def updated_copies(params: Sequence[str], project: Project) -> Iterator[tuple[Spot, str]]:
+    """Where a deep copy of the module that owns the parameters makes a step, and the name of the
+    copy."""
+    for module in project.modules.values():
+        for scope in module.scopes:
+            for statement in statements_of(scope):
+                where = Spot(module, statement, Place(module.path, statement.lineno))
+                inner = _inner(where) if not isinstance(statement, ast.For | ast.With) else None
+                if inner is not None and _owns(where, inner, params, project):
+                    yield where, inner.name
+
+
+def _owns(where: Spot, inner: Inner, params: Sequence[str], project: Project) -> bool:
+    """Whether all of the parameters are those of the module that was copied, by what it is called
+    last, there or by who hands it in."""
+    name = spelled(inner.original)
+    calls = calls_to(project, getattr(where.scope, "name", ""))
+    given = [dict(arguments(call, where.module, where.scope)).get(name) for _, call in calls]
+    names = [name, *(spelled(one) for one in given if one is not None)]
+    lasts = {one.rpartition(".")[2] for one in names}
+    return all(any(f".{last}." in f".{param}" for last in lasts) for param in params)
+
+
+def as_weights(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """The weights of the module in the place of its copy, in this function and in those that it
+    hands the copy to; the gradients of a step come of `autograd.grad`, with their graph."""
+    inner, editor = _inner(where), where.editor
+    if inner is None:
+        return
+    original = editor.text_of(inner.original)
+    edits = [editor.replace(inner.made.value, f"dict({original}.named_parameters())")]
+    if inner.beside is None:
+        walks = [s for s in ahead_of(where.module, inner.update) if backward_calls(s)]
+        root = _walked_root(walks[-1]) if walks else None
+        if root is None:
+            return
+        torch = alias(where.module, "torch")
+        given = f"{editor.text_of(root)}, list({inner.name}.values())"
+        text = f"grads = {torch}.autograd.grad({given}, create_graph=True)"
+        edits.append(editor.replace(walks[-1], text))
+        inner = replace(inner, beside=("grad", "grads"))
+    assert inner.beside is not None
+    each, source = inner.beside
+    taken = f"(name, {inner.param}), {each} in zip({inner.name}.items(), {source})"
+    step = f"{inner.name} = {{name: {inner.new} for {taken}}}"
+    edits.append(rewritten(editor, [inner.update], [step]))
+    edits += editor.delete_all(_of_optimizer(where, inner.optimizer))
+    edits += _used(where.module, where.scope, inner.name, original, apart_from=inner.update)
+    for module, call in calls_to(project, getattr(where.scope, "name", "")):
+        edits += _handed(where, module, call, inner)
+    title = f"Call `{original}` with the weights of each step instead of a copy"
+    yield Proposal("functional-call", title, joined(edits), "", rank)
+
+
+def _inner(where: Spot) -> Inner | None:
+    """The step of a copy that a statement is, or is a part of."""
+    for around in (where.statement, *where.module.ancestors(where.statement)):
+        if isinstance(around, ast.For) and (found := _by_loop(around, where)) is not None:
+            return found
+    match where.statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr="step"), args=[])):
+            return _by_optimizer(spelled(owner), where)
+    return None
+
+
+def _by_loop(loop: ast.For, where: Spot) -> Inner | None:
+    """`for p, g in zip(copy.parameters(), grads): p.data -= lr * g`, or by each one's `.grad`."""
+    names, body = list(target_names(loop.target)), loop.body
+    beside: tuple[str, str] | None = None
+    while len(body) == 1 and isinstance(body[0], ast.With):
+        body = body[0].body
+    match loop.iter:
+        case ast.Call(func=ast.Name(id="zip"), args=[given, source]) if len(names) == 2:
+            if isinstance(source, ast.Call) and called_name(source) == "parameters":
+                return None  # of another module: it follows that one
+            beside = (names[1], where.editor.text_of(source))
+        case ast.Call() as given if len(names) == 1:
+            pass
+        case _:
+            return None
+    updates = [s for s in body if not _clears(s, names[0])]
+    new = _new_value(updates[0], names[0], where.editor) if len(updates) == 1 else None
+    copied = _copied(given, where)
+    if new is None or copied is None:
+        return None
+    own = f"{names[0]}.grad"
+    if (own in new) != (beside is None):
+        return None
+    new = new.replace(f"{own}.data", own).replace(own, "grad")
+    update = sole_block(where.module, loop)
+    return Inner(*copied, update, names[0], new, beside)
+
+
+def _by_optimizer(name: str, where: Spot) -> Inner | None:
+    """`inner.step()`, where that is plain gradient descent over a copy."""
+    for made in definitions(where.scope, name):
+        match made:
+            case ast.Assign(value=ast.Call(args=[given, *rest], keywords=more) as making):
+                rates = [*rest, *(one.value for one in more if one.arg == "lr")]
+                copied = _copied(given, where)
+                plain = called_name(making) == "SGD" and len(rates) == 1 == len(rest) + len(more)
+                if plain and copied is not None:
+                    new = f"param - {where.editor.text_of(rates[0])} * grad"
+                    return Inner(*copied, where.statement, "param", new, None, name)
+    return None
+
+
+def _copied(given: ast.expr, where: Spot) -> tuple[ast.Assign, str, ast.expr] | None:
+    """Where a copy whose `.parameters()` these are is made, its name, and what it is a copy of."""
+    match given:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="parameters")):
+            for made in definitions(where.scope, name):
+                match made:
+                    case ast.Assign(
+                        targets=[ast.Name()], value=ast.Call(args=[original]) as copying
+                    ) if called_name(copying) == "deepcopy":
+                        return made, name, original
+    return None
+
+
+def _new_value(statement: ast.stmt, own: str, editor: Editor) -> str | None:
+    """What a statement makes of a parameter: `p - lr * g` of `p.data -= lr * g`."""
+    match statement:
+        case ast.AugAssign(target=target, op=op, value=value) if type(op) in _SIGNS:
+            text = f"{own} {_SIGNS[type(op)]} {editor.text_of(value)}"
+        case ast.Assign(targets=[target], value=value):
+            text = _of_graph(value, own, editor)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=target, attr="copy_"), args=[value])):
+            text = _of_graph(value, own, editor)
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=target, attr=verb), args=[value], keywords=more)
+        ) if verb in _ADDING:
+            factors = [editor.text_of(one.value) for one in more if one.arg == "alpha"]
+            text = f"{own} {_ADDING[verb]} {' * '.join([*factors, editor.text_of(value)])}"
+        case _:
+            return None
+    return text if spelled(target).removesuffix(".data") == own else None
+
+
+def _of_graph(value: ast.expr, own: str, editor: Editor) -> str:
+    """An expression that reads the parameter itself, where it reads its `.data`."""
+    data = [n for n in walk(value) if isinstance(n, ast.expr) and spelled(n) == f"{own}.data"]
+    return text_with(editor, value, [editor.replace(n, own) for n in data])
+
+
+def _clears(statement: ast.stmt, own: str) -> bool:
+    """Whether a statement clears the gradient of a parameter."""
+    match statement:
+        case ast.Assign(targets=[target], value=ast.Constant(value=None)):
+            return spelled(target) == f"{own}.grad"
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=target, attr="zero_"))):
+            return spelled(target).startswith(f"{own}.grad")
+    return False
+
+
+def _walked_root(statement: ast.stmt) -> ast.expr | None:
+    """What a statement that is nothing but a backward walks back from."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=root, attr="backward"))):
+            return root
+    return None
+
+
+def _of_optimizer(where: Spot, name: str) -> list[ast.stmt]:
+    """The statements that make an optimizer and clear by it."""
+    if not name:
+        return []
+    clearing = (
+        s
+        for s in statements_of(where.scope)
+        if isinstance(s, ast.Expr)
+        and isinstance(s.value, ast.Call)
+        and spelled(s.value.func) == f"{name}.zero_grad"
+    )
+    return [*definitions(where.scope, name), *clearing]
+
+
+def _used(
+    module: Module, scope: Scope, name: str, original: str, apart_from: ast.AST | None = None
+) -> Iterator[Edit]:
+    """What is asked of the copy in a scope, asked of the weights, or of the module with them."""
+    editor = Editor(module)
+    torch = alias(module, "torch")
+    inside = {id(node) for node in walk(apart_from)} if apart_from is not None else set()
+    for node in walk_scope(scope):
+        if id(node) in inside or not isinstance(node, ast.Call):
+            continue
+        if spelled(node.func) == name:
+            yield editor.replace(node, functional_call(editor, node, original, name, torch))
+        elif spelled(node.func) == f"{name}.parameters" and not _makes_optimizer(module, node):
+            yield editor.replace(node.func, f"{name}.values")
+        elif spelled(node.func) in [f"{name}.{mode}" for mode in _MODES]:
+            around = module.parents.get(node)
+            if isinstance(around, ast.Expr):
+                yield editor.delete(around)
+
+
+def _makes_optimizer(module: Module, given: ast.Call) -> bool:
+    around = module.parents.get(given)
+    return isinstance(around, ast.Call) and called_name(around) == "SGD"
+
+
+def _handed(where: Spot, module: Module, call: ast.Call, inner: Inner) -> Iterator[Edit]:
+    """The edits of a function that is handed the copy, and gives it a name."""
+    statement = module.statement_at(call.lineno, call.col_offset)
+    text = spelled(inner.original)
+    given = dict(arguments(call, where.module, where.scope))
+    if text in given:
+        original = Editor(module).text_of(given[text])
+    elif text.startswith("self.") and isinstance(call.func, ast.Attribute):
+        original = f"{spelled(call.func.value)}.{text.removeprefix('self.')}"
+    else:
+        original = text
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is call:
+            yield from _used(module, module.scope_of(statement), name, original)
