@@ -48,7 +48,12 @@ from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.cut.carried import at_boundary, cuts
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
-from analyzers.repair.cut.resetting import reset_by_call, reset_in_each_pass, reset_of_all_layers
+from analyzers.repair.cut.resetting import (
+    reset_by_call,
+    reset_for_samples,
+    reset_in_each_pass,
+    reset_of_all_layers,
+)
 from analyzers.source.project import Project
 
 NAME = "recurrent-state"
@@ -87,6 +92,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     where the state is stored; or begin anew where passes go through the same data."""
     story = story_in(match)
     yield from reset_of_all_layers(story)
+    yield from reset_for_samples(story)
     observed = list(cuts(story.reuse, project))
     yield from observed
     if not at_boundary(observed):

@@ -167,6 +167,7 @@ MENDED = [
     "batch121/inplace_activation/attention_sr",
     "batch121/missing_zero_grad/bandwidth_gan",
     "batch121/numpy_on_grad/multistage_deblur",
+    "batch121/recurrent_state/spiking_ppo",
     "batch121/starved_parameter/maml_motor_curves",
     "batch85/undetached_target/beach_glass_simsiam",
 ]

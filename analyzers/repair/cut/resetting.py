@@ -8,6 +8,7 @@ from itertools import islice
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.story import Story
+from analyzers.repair.blocks import joined
 from analyzers.repair.cut.detaching import starts_as_none
 from analyzers.repair.cut.expected import visible
 from analyzers.repair.remake.chains import in_front
@@ -15,9 +16,10 @@ from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.helpers import bare_methods
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within, called_name, names_read, reads
-from analyzers.source.project import Loop, Module, spelled
+from analyzers.source.project import Loop, Module, Project, spelled
 from analyzers.source.trees import walk
 
+_SHUFFLING = frozenset({"randperm", "permutation", "RandomSampler", "shuffled", "sample"})
 _ANEW = "Each pass begins with no state of the one before."
 
 
@@ -69,6 +71,59 @@ def reset_by_call(story: Story, rank: int) -> Iterator[Proposal]:
         if spelled(s.value.func) in own and not names_read(s) - own
     )
     yield from _at_head(story, loop, calls, rank)
+
+
+def reset_for_samples(story: Story) -> Iterator[Proposal]:
+    """The script's own reset, which stands in front of a loop, at its head, where the passes take
+    samples in a random order: no state goes on from one to the next. It comes before any cut."""
+    shared, loop = story.shared, story.loop
+    if shared is None or not isinstance(loop, ast.For) or not is_shuffled(loop, story.project):
+        return
+    editor = Editor(shared.module)
+    for statement in reversed(list(in_front(shared.module, shared.scope, loop))):
+        match statement:
+            case ast.Expr(value=ast.Call(args=[], keywords=[]) as call) if _resets(story, call):
+                text = editor.text_of(statement)
+                edits = [editor.delete(statement), editor.insert_before(head_of(loop), text)]
+                title = f"Call `{text}` for each batch: they are unrelated"
+                yield Proposal("reset-at-head", title, joined(edits), _ANEW, -SECOND_CHOICE)
+                return
+
+
+def _resets(story: Story, call: ast.Call, depth: int = 2) -> bool:
+    """Whether what is called by a plain name, or what that calls, only gives the carrier the value
+    that it begins with."""
+    for _, function in story.project.functions_named(called_name(call)):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        if story.attribute and _only_begins(function, f"self.{story.attribute}"):
+            return True
+        inner = [n for n in walk(function) if isinstance(n, ast.Call) and not n.args]
+        if depth > 1 and any(_resets(story, one, depth - 1) for one in inner):
+            return True
+    return False
+
+
+def is_shuffled(loop: ast.For, project: Project) -> bool:
+    """Whether a loop takes samples in a random order, as it is written there, or where what it goes
+    through is made."""
+    names = {name.rpartition(".")[2] for name in names_read(loop.iter)}
+    makings = [loop.iter]
+    for _, made in project.each(ast.Assign):
+        if any(spelled(t).rpartition(".")[2] in names for t in made.targets):
+            makings.append(made.value)
+    return any(_in_random_order(making) for making in makings)
+
+
+def _in_random_order(value: ast.expr) -> bool:
+    for node in walk(value):
+        if isinstance(node, ast.Call):
+            if called_name(node) in _SHUFFLING:
+                return True
+            shuffles = [one.value for one in node.keywords if one.arg == "shuffle"]
+            if any(isinstance(one, ast.Constant) and one.value is True for one in shuffles):
+                return True
+    return False
 
 
 def _at_head(story: Story, loop: Loop, lines: Iterator[str], rank: int) -> Iterator[Proposal]:
