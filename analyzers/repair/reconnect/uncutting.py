@@ -9,8 +9,8 @@ from functools import partial
 from analyzers.evidence import MissingGraph
 from analyzers.explain.origins import behind as origins_of
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, names_held, returns_of
-from analyzers.repair.blocks import alias, imported, joined
+from analyzers.explain.spots import Spot, names_held
+from analyzers.repair.blocks import alias, imported, joined, text_with
 from analyzers.repair.reconnect.cutting_expressions import (
     Rows,
     base_of,
@@ -23,7 +23,7 @@ from analyzers.repair.reconnect.cutting_expressions import (
     samples,
 )
 from analyzers.repair.reconnect.softening import or_nothing, unflagged
-from analyzers.repair.value_only.arrays import SHARED, torch_edits
+from analyzers.repair.value_only.arrays import OF_LISTS, SHARED, is_sequence, torch_edits
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import (
@@ -64,9 +64,18 @@ def _all_uncut(where: Spot) -> Iterator[Edit]:
             yield editor.replace(row, f"{alias(editor.module, 'torch')}.cat([{parts}])")
         else:
             yield editor.replace(row, restacked(editor, row, partial(_uncut_within, editor)))
-    for node in cuts_in(where.statement):
-        if not any(editor.module.holds(row, node) for row in rows):
+    yield from _uncut_outermost(editor, cuts_in(where.statement), rows)
+
+
+def _uncut_outermost(
+    editor: Editor, cuts: Sequence[ast.Attribute | ast.Call], done: Sequence[ast.expr] = ()
+) -> Iterator[Edit]:
+    """Each of these cuts taken away, with what it was given, but for those in what is `done`."""
+    around: list[ast.expr] = [*done]
+    for node in cuts:
+        if not any(editor.module.holds(one, node) for one in around):
             yield from uncut(editor, node)
+            around += node.args[:1] if isinstance(node, ast.Call) else []
 
 
 def _rows_added(where: Spot) -> Iterator[tuple[ast.expr, ast.List | ast.Tuple | ast.BinOp]]:
@@ -256,8 +265,10 @@ def _unmade(editor: Editor, node: ast.Call, argument: ast.expr) -> str:
     argument = base_of(argument)
     if isinstance(argument, Rows):
         return restacked(editor, argument, lambda entry: _uncut_within(editor, entry))
-    text = editor.text_of(argument)
-    if _is_sequence(editor.module, node, argument):
+    if (counted := _counted_in_numpy(editor, node, argument)) is not None:
+        return counted
+    text = text_with(editor, argument, joined(_uncut_within(editor, argument)))
+    if is_sequence(editor.module, node, argument):
         return f"{alias(editor.module, 'torch')}.stack({text})"
     inside = isinstance(editor.module.parents.get(node), ast.Attribute | ast.BinOp)
     return f"({text})" if inside and isinstance(argument, ast.BinOp) else text
@@ -265,26 +276,15 @@ def _unmade(editor: Editor, node: ast.Call, argument: ast.expr) -> str:
 
 def _uncut_within(editor: Editor, entry: ast.expr) -> Iterator[Edit]:
     """What keeps the graph of an expression within a sequence."""
-    for cut in cuts_in(ast.Expr(entry)):
-        yield from uncut(editor, cut)
+    yield from _uncut_outermost(editor, cuts_in(ast.Expr(entry)))
 
 
-def _is_sequence(module: Module, node: ast.AST, argument: ast.expr, depth: int = 3) -> bool:
-    """Whether a value is plainly a list of tensors: written out, by name, or from a function of
-    the script's."""
+def _counted_in_numpy(editor: Editor, node: ast.Call, argument: ast.expr) -> str | None:
+    """What NumPy counts of a list of tensors, `np.mean(losses)`, counted by torch."""
     match argument:
-        case ast.List() | ast.Tuple() | ast.ListComp() | ast.GeneratorExp():
-            return True
-        case ast.Call(func=ast.Name(id=name)) if depth:
-            function = module.function_named(name)
-            given = returns_of(function)[:MAX_SUSPECTS] if function is not None else []
-            return bool(given) and all(
-                r.value is not None and _is_sequence(module, r, r.value, depth - 1) for r in given
-            )
-        case ast.Name() | ast.Attribute() if depth:
-            made = definitions(module.scope_of(node), spelled(argument))[-MAX_SUSPECTS:]
-            values = [
-                value for s in made if isinstance(value := getattr(s, "value", None), ast.expr)
-            ]
-            return any(_is_sequence(module, node, value, depth - 1) for value in values)
-    return False
+        case ast.Call(func=ast.Attribute(value=library, attr=name), args=[given], keywords=[]):
+            numpy = spelled(library) == alias(editor.module, "numpy")
+            if numpy and name in OF_LISTS and is_sequence(editor.module, node, given):
+                stacked = f"{alias(editor.module, 'torch')}.stack({editor.text_of(given)})"
+                return stacked if name == "array" else f"{stacked}.{name}()"
+    return None

@@ -16,8 +16,8 @@ from analyzers.repair.rewrite import with_keyword
 from analyzers.source.calls import calls_named
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.edits import Edit
-from analyzers.source.flow import called_name, walk_scope
-from analyzers.source.project import Project, spelled
+from analyzers.source.flow import called_name, definitions, walk_scope
+from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
 
 # Functions that torch has under the same name with the same meaning for tensors.
@@ -26,7 +26,8 @@ SHARED = frozenset(
     | {"maximum", "minimum", "clip", "log1p", "expm1", "prod", "std", "var", "stack", "dot"}
 )
 _ALONG = frozenset({"cumsum", "cumprod"})  # torch wants to be told along what
-_OF_LISTS = frozenset({"sum", "mean", "prod", "max", "min"})  # torch takes tensors alone
+OF_LISTS = frozenset({"sum", "mean", "prod", "max", "min", "array"})  # torch takes tensors alone
+_MADE = 3  # of a name, the last that are looked at
 _LISTS = (ast.List, ast.ListComp, ast.Tuple)
 _NUMBERS = WITHOUT_GRAPH | {"float", "int", "len"}
 _LEAVING = frozenset({"numpy", "detach", "cpu"})
@@ -168,11 +169,12 @@ def _as_torch(where: Spot, call: ast.Call) -> list[Edit]:
             Edit(where.module.path, start, first, f"{torch}.clamp("),
             Edit(where.module.path, last, end, f", {bound})"),
         ]
-    if name in _OF_LISTS and len(call.args) == 1 and isinstance(call.args[0], _LISTS):
-        if name == "sum":
+    if len(call.args) == 1 and name in OF_LISTS and is_sequence(where.module, call, call.args[0]):
+        if name == "sum" and isinstance(call.args[0], _LISTS):
             return [editor.replace(call.func, "sum")] if not call.keywords else []
-        stacked = [editor.replace(call.func, f"{torch}.stack")]
-        return [*stacked, editor.append_to(call, f".{name}()")] if not call.keywords else []
+        counted = "" if name == "array" else f".{name}()"
+        stacked = [editor.replace(call.func, f"{torch}.stack"), editor.append_to(call, counted)]
+        return stacked if not call.keywords else []
     edits = [editor.replace(call.func, f"{torch}.{name}")] if name in SHARED | _ALONG else []
     if name in _ALONG and len(call.args) == 1 and not call.keywords:
         edits.append(with_keyword(editor, call, "dim", "0"))
@@ -197,3 +199,24 @@ def _kept_as_tensors(where: Spot, nodes: Sequence[ast.AST]) -> Iterator[Edit]:
         elif called_name(node) in ("tensor", "as_tensor", "from_numpy") and len(node.args) == 1:
             (start, end), (first, last) = editor.span(node), editor.span(node.args[0])
             yield from (Edit(path, start, first, ""), Edit(path, last, end, ""))
+
+
+def is_sequence(module: Module, node: ast.AST, argument: ast.expr, depth: int = 3) -> bool:
+    """Whether a value is plainly a list of tensors: written out, by name, or from a function of
+    the script's."""
+    match argument:
+        case ast.List() | ast.Tuple() | ast.ListComp() | ast.GeneratorExp():
+            return True
+        case ast.Call(func=ast.Name(id=name)) if depth:
+            function = module.function_named(name)
+            given = returns_of(function)[:_MADE] if function is not None else []
+            return bool(given) and all(
+                r.value is not None and is_sequence(module, r, r.value, depth - 1) for r in given
+            )
+        case ast.Name() | ast.Attribute() if depth:
+            made = definitions(module.scope_of(node), spelled(argument))[-_MADE:]
+            values = [
+                value for s in made if isinstance(value := getattr(s, "value", None), ast.expr)
+            ]
+            return any(is_sequence(module, node, value, depth - 1) for value in values)
+    return False
