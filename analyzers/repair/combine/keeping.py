@@ -10,6 +10,7 @@ from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import spot
 from analyzers.repair.rewrite import with_keyword
 from analyzers.repair.sites.options import option_site
+from analyzers.repair.sites.perturbing import moves_its_input
 from analyzers.repair.sites.uses import carrying
 from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.edits import Edit, Editor
@@ -116,6 +117,7 @@ def keep_for_second(story: Story) -> Iterator[Proposal]:
     if site is None:
         return
     learnt = _reaches_walk(story.project, site.module, site.statement) and not _in_hook(story)
+    learnt = learnt and not _moves_input(story)
     yield Proposal(
         "create-graph",
         "Make a graph of the gradients too",
@@ -132,6 +134,17 @@ def keep_for_second(story: Story) -> Iterator[Proposal]:
         "Only if the gradients are looked at, not learnt from." if learnt else "",
         5 if learnt else 0,
     )
+
+
+def _moves_input(story: Story) -> bool:
+    """Whether the gradient is taken for the direction of a step of its own input."""
+    where = spot(story.project, story.reuse.freed.at)
+    call = where.call("grad") if where is not None else None
+    if where is None or call is None or len(call.args) < 2:
+        return False
+    asked = call.args[1]
+    asked = asked.elts[0] if isinstance(asked, ast.List | ast.Tuple) and asked.elts else asked
+    return moves_its_input(story.project, where.module, where.statement, spelled(asked))
 
 
 def _in_hook(story: Story) -> bool:

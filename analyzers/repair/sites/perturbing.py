@@ -1,0 +1,80 @@
+"""Where a gradient only says in which direction an input is to be moved: adversarial examples."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.reuse.passing import arguments
+from analyzers.explain.reuse.targets import is_loss
+from analyzers.repair.sites.uses import carrying
+from analyzers.source.calls import calls_to
+from analyzers.source.flow import bindings, mentions, own_expressions, statements_of, value_of
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from analyzers.source.trees import position, walk
+
+DEPTH = 3  # of callers
+
+
+def moves_its_input(
+    project: Project, module: Module, statement: ast.stmt, asked: str, depth: int = DEPTH
+) -> bool:
+    """Whether what a statement binds or returns of the gradient of `asked` is added to that, and
+    the sum handed to a model: the step is a constant there. Not where it is taken off, as in a
+    descent that is to be differentiated, nor where a loss compares with the sum itself."""
+    scope = module.scope_of(statement)
+    tainted, returned = set(bindings(statement)), isinstance(statement, ast.Return)
+    for later in statements_of(scope):
+        value = later.value if isinstance(later, ast.Return) else value_of(later)
+        if position(later) <= position(statement) or value is None:
+            continue
+        if any(_adds(node, asked, tainted) for node in walk(value)):
+            moved = set(bindings(later))
+            return any(_is_handed(module, s, asked, tainted, moved) for s in statements_of(scope))
+        if carrying([value]) & tainted:
+            tainted |= set(bindings(later))
+            returned = returned or isinstance(later, ast.Return)
+    if not (returned and depth and isinstance(scope, FUNCTIONS[:2])):
+        return False
+    return any(
+        moves_its_input(project, caller, at, name, depth - 1)
+        for caller, at, name in _callers(project, module, scope, asked)
+    )
+
+
+def _callers(
+    project: Project, module: Module, scope: ast.FunctionDef | ast.AsyncFunctionDef, asked: str
+) -> Iterator[tuple[Module, ast.stmt, str]]:
+    """Who calls the function, and what they give as the parameter."""
+    for caller, call in calls_to(project, scope.name):
+        given = dict(arguments(call, module, scope)).get(asked)
+        at = caller.statement_at(call.lineno, call.col_offset)
+        if given is not None and at is not None:
+            yield caller, at, spelled(given)
+
+
+def _adds(node: ast.AST, asked: str, tainted: set[str]) -> bool:
+    """Whether an expression adds something of the gradient to what that is of."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            sides = ((left, right), (right, left))
+            return any(
+                spelled(a).removesuffix(".detach()") == asked and bool(carrying([b]) & tainted)
+                for a, b in sides
+            )
+    return False
+
+
+def _is_handed(
+    module: Module, statement: ast.stmt, asked: str, tainted: set[str], moved: set[str]
+) -> bool:
+    """Whether a statement calls a model, or what stands for one, with the sum."""
+    for call in own_expressions(statement):
+        if not isinstance(call, ast.Call) or is_loss(call) or module.in_library(spelled(call.func)):
+            continue
+        for given in call.args:
+            if any(_adds(node, asked, tainted) for node in walk(given)):
+                return True
+            if any(mentions(given, name) for name in moved):
+                return True
+    return False
