@@ -169,6 +169,10 @@ MENDED = [
     "batch121/numpy_on_grad/multistage_deblur",
     "batch121/recurrent_state/spiking_ppo",
     "batch121/starved_parameter/maml_motor_curves",
+    "batch123/grad_then_backward/fgm_sentiment",
+    "batch123/recurrent_state/snn_gestures",
+    "batch123/starved_parameter/vq_actions",
+    "batch53/starved_parameter/rvq_tokens",
     "batch85/undetached_target/beach_glass_simsiam",
 ]
 

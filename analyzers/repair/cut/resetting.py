@@ -75,17 +75,20 @@ def reset_by_call(story: Story, rank: int) -> Iterator[Proposal]:
 
 def reset_for_samples(story: Story) -> Iterator[Proposal]:
     """The script's own reset, which stands in front of a loop, at its head, where the passes take
-    samples in a random order: no state goes on from one to the next. It comes before any cut."""
+    samples in a random order, or where another loop of the script resets in each pass: no state
+    goes on from one to the next. It comes before any cut."""
     shared, loop = story.shared, story.loop
-    if shared is None or not isinstance(loop, ast.For) or not is_shuffled(loop, story.project):
+    if shared is None or not isinstance(loop, ast.For):
         return
-    editor = Editor(shared.module)
+    editor, shuffled = Editor(shared.module), is_shuffled(loop, story.project)
     for statement in reversed(list(in_front(shared.module, shared.scope, loop))):
         match statement:
             case ast.Expr(value=ast.Call(args=[], keywords=[]) as call) if _resets(story, call):
+                if not (shuffled or _is_reset_elsewhere(shared.scope, call, story.project)):
+                    return
                 text = editor.text_of(statement)
                 edits = [editor.delete(statement), editor.insert_before(head_of(loop), text)]
-                title = f"Call `{text}` for each batch: they are unrelated"
+                title = f"Call `{text}` for each batch"
                 yield Proposal("reset-at-head", title, joined(edits), _ANEW, -SECOND_CHOICE)
                 return
 
@@ -100,6 +103,16 @@ def _resets(story: Story, call: ast.Call, depth: int = 2) -> bool:
             return True
         inner = [n for n in walk(function) if isinstance(n, ast.Call) and not n.args]
         if depth > 1 and any(_resets(story, one, depth - 1) for one in inner):
+            return True
+    return False
+
+
+def _is_reset_elsewhere(scope: ast.AST, call: ast.Call, project: Project) -> bool:
+    """Whether a loop of another function makes the same call in each pass, in front of others."""
+    for module, loop in project.each(ast.For):
+        resets = [s for s in loop.body[:-1] if isinstance(s, ast.Expr)]
+        named = {called_name(s.value) for s in resets if isinstance(s.value, ast.Call)}
+        if called_name(call) in named and module.scope_of(loop) is not scope:
             return True
     return False
 

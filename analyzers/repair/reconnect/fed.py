@@ -14,6 +14,7 @@ from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, sa
 from analyzers.repair.reconnect.fast_weights import as_weights
 from analyzers.repair.reconnect.filled import filled
 from analyzers.repair.reconnect.functional import called_with
+from analyzers.repair.reconnect.looked_up import looked_up_again
 from analyzers.repair.reconnect.moved_cuts import (
     cut_beside,
     later_cut,
@@ -53,7 +54,7 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         yield from given_to_part(cut.unpassed, rank)
         return
     where = cut.where
-    for instead in as_weights(where, project, rank):
+    for instead in (*as_weights(where, project, rank), *looked_up_again(where, project, rank)):
         yield instead
         rank += 1
     for instead in called_with(where, project, rank):
