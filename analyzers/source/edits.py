@@ -26,13 +26,15 @@ class Edit:
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
-    """The text with all edits made. Raises `EditConflict` where two overlap."""
-    last = len(text) + 1
+    """The text with all edits made; what is inserted where another begins comes in front of that.
+    Raises `EditConflict` where two overlap, or are inserted at one place."""
+    last, inserted = len(text) + 1, -1
     for edit in sorted(set(edits), reverse=True):
-        if edit.end > last or (edit.end == last and edit.start == edit.end == last):
+        if edit.end > last or edit.start == edit.end == inserted:
             raise EditConflict(f"edits overlap at offset {edit.start}")
         text = text[: edit.start] + edit.text + text[edit.end :]
         last = edit.start
+        inserted = edit.start if edit.start == edit.end else -1
     return text
 
 

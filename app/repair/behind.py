@@ -81,7 +81,8 @@ class Faults:
         if trial.candidate.half:
             return () if known else found
         known = known and calls == before
-        return () if known or calls < before else found
+        silent = isinstance(self.first, SilentFault)  # no call of the original tells how far it got
+        return () if known or (calls < before and not silent) else found
 
     def _is_left(self, fault: Evidence) -> bool:
         """Whether a fault without an error is the script's own, and none that a patch made."""

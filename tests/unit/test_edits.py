@@ -123,6 +123,12 @@ def test_a_last_line_without_newline_gets_a_successor() -> None:
 def test_overlapping_edits_are_refused() -> None:
     with pytest.raises(EditConflict):
         apply("abcdef", [Edit("a.py", 0, 3, "x"), Edit("a.py", 2, 5, "y")])
+    with pytest.raises(EditConflict):
+        apply("abcdef", [Edit("a.py", 3, 3, "x"), Edit("a.py", 3, 3, "y")])
+
+
+def test_what_is_inserted_where_another_edit_begins_comes_in_front_of_it() -> None:
+    assert apply("abcdef", [Edit("a.py", 3, 5, "Y"), Edit("a.py", 3, 3, "x")]) == "abcxYf"
 
 
 @given(st.lists(st.sampled_from(["a = 1", "b = 2", "c()", "# note", ""]), min_size=1, max_size=12))

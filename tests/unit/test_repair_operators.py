@@ -114,6 +114,17 @@ LOSSES_IN_NUMPY = """\
     loss.backward()
     """
 
+MEAN_MADE_ANEW = """\
+    import numpy as np
+    import torch
+    net = torch.nn.Linear(3, 3)
+    losses = []
+    for x in torch.randn(4, 5, 3):
+        losses.append(net(x).square().mean())
+    loss = torch.tensor(np.mean(losses), requires_grad=True)
+    loss.backward()
+    """
+
 RESET_OF_CHILDREN = """\
     import torch
     from torch import nn
@@ -620,6 +631,7 @@ SUMS_IN_NUMPY = """\
             "loss = (torch.func.functional_call(net, fast, (x[4:],)) - y[4:]).pow(2).mean()",
         ),
         (DROPPED_BY_WRAPPER, "hand-on-argument", "return x + self.inner(x, **more)"),
+        (MEAN_MADE_ANEW, "torch-functions", "loss = torch.stack(losses).mean()"),
         (LOSSES_IN_NUMPY, "torch-functions", "near = sum([out.abs().mean() for out in outs])"),
         (
             ROWS_APPENDED,
