@@ -47,6 +47,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, Place, SilentFault
@@ -59,6 +60,7 @@ from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
 from analyzers.explain.spots import spot
+from analyzers.repair.blocks import joined
 from analyzers.repair.leaf.rebinding import leaves_renewed
 from analyzers.repair.reconnect.fed import fed_again
 from analyzers.repair.reconnect.optimizing import holder_of, optimizer_of_what_learns
@@ -172,7 +174,7 @@ def _cuts(match: Match) -> list[Cut]:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Each cut taken away."""
+    """Each cut taken away, or all of them."""
     if isinstance(match.evidence, MissingGraph):
         lost = where_switched_off(match.evidence.ended_stack, project)
         lost = lost or spot(project, match.evidence.ended_at)
@@ -184,5 +186,10 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         if not match.evidence.params and match.evidence.detail:
             yield from registered(match.evidence, project)
         yield from optimizer_of_what_learns(match.evidence, project)
-    for rank, cut in enumerate(_cuts(match)):
-        yield from fed_again(cut, project, rank)
+    cuts = _cuts(match)
+    singles = [list(fed_again(cut, project, rank)) for rank, cut in enumerate(cuts)]
+    yield from chain(*singles)
+    if len(cuts) > 1 and all(singles):
+        edits = joined(edit for single in singles for edit in single[0].edits)
+        title = "Keep the graph all along the way to the loss"
+        yield Proposal("keep-graph", title, edits, "", len(cuts))

@@ -53,6 +53,16 @@ for (wave,) in DataLoader(TensorDataset(waves), batch_size=16):
     loss.backward()
     opt.step()
 """
+CHANNELS_LAST_IN_A_FILE = """\
+widen = nn.Conv1d(6, 16, kernel_size=1)
+waves = widen(torch.from_numpy(np.load("waves.npy")).float().transpose(1, 2))
+opt = torch.optim.Adam(judge.parameters())
+for epoch in range(3):
+    loss = judge(waves).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
 LOSSES_COPIED = """\
 net = CropNet(bands=90, tasks=3)
 doubt = nn.Parameter(torch.zeros(3))
@@ -214,6 +224,7 @@ async def asked(script: str, error: str = "") -> Findings:
         pytest.param(AN_AXIS_OF_ONE, AGAIN, "per-sample-loop", 3, id="squeezed"),
         pytest.param(A_PART_OF_A_SEQUENCE, AGAIN, "recurrent-state", 9, id="sliced"),
         pytest.param(MORE_THAN_ONE_BATCH_OF_A_FILE, AGAIN, "forward-outside-loop", 2, id="rows"),
+        pytest.param(CHANNELS_LAST_IN_A_FILE, AGAIN, "undetached-target", 2, id="turned"),
         pytest.param(A_SIZE_RECKONED, AGAIN, "derived-outside-loop", 6, id="reckoned"),
         pytest.param(A_SIZE_OF_ITS_OWN, AGAIN, "recurrent-state", 11, id="own"),
         pytest.param(A_CAUSAL_LAYER, AGAIN, "recurrent-state", 14, id="padded"),

@@ -57,6 +57,7 @@ MENDED = [
     ("batch115/frag_06", True),
     ("batch115/proj_02", True),
     ("batch117/frag_04", True),
+    ("batch122/frag_05", True),
 ]
 
 

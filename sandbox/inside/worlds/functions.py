@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from .layers import BATCH, SIDE
-from .lineage import came_of, flat, made_for, origin, shape_of, sources, traced
+from .lineage import came_of, flat, ints, made_for, origin, shape_of, sources, traced
 
 Wished = list[int] | int | str  # a shape; a bound of whole numbers; a kind
 Wishes = Iterator[tuple[str, Wished]]
@@ -248,12 +248,3 @@ _RULES: dict[str, Callable[..., Wishes]] = {
 def rank(value: Any) -> int:
     """The dimensions of a tensor; none of what is none."""
     return value.dim() if isinstance(value, torch.Tensor) else 0
-
-
-def ints(value: Any) -> Iterator[int]:
-    """The whole numbers in a value, in lists of lists, too."""
-    if isinstance(value, int):
-        yield value
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from ints(one)

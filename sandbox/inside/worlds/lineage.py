@@ -11,6 +11,7 @@ from ..standins import sizes
 from ..standins.objects import State
 from .here import Here
 
+_TURNING = ("transpose", "permute", "swapaxes", "swapdims", "t")
 MOST = 8  # sources that are remembered
 
 
@@ -34,22 +35,61 @@ def mark(tensor: torch.Tensor, array: Any) -> torch.Tensor:
 
 def traced(value: Any, wanted: list[int]) -> tuple[str, list[int]] | None:
     """The path of data that were made up in which a tensor is all, one item, some of the rows, or
-    one of several, and the shape that they should have for it to be as wanted."""
+    one of several, and the shape that they should have for it to be as wanted. Of one whose axes
+    were turned, that before."""
     path = made_for(value) or (came_of(value) if isinstance(value, torch.Tensor) else None)
     index = getattr(value, "_taken_by", None)
     if path is None:
         return None
     if index is not None and (shape := _before(index, shape_of(path), wanted)):
         return path, shape
+    axes = getattr(value, "_axes", None) or tuple(range(value.dim()))
+    wanted = _before_turning(wanted, axes)
+    whole, part = shape_of(path), _before_turning(list(map(int, value.shape)), axes)
     if not path.startswith(sizes.PREFIX):
-        return None
-    whole, part = shape_of(path), list(map(int, value.shape))
+        return (path, wanted) if part == whole and axes != tuple(range(len(axes))) else None
     more = len(part) - len(whole)
     if more < 0 and part == whole[-more:]:
         return path, [*whole[:-more], *wanted]
     if more >= 0 and part[more + 1 :] == whole[1:]:
         return path, [*whole[:1], *wanted[1:]] if more == 0 else wanted[more:]
     return None
+
+
+def _before_turning(shape: list[int], axes: tuple[int, ...]) -> list[int]:
+    """The shape of what became this one by taking its axes in this order."""
+    if len(shape) != len(axes):
+        return shape
+    return [shape[axes.index(n)] for n in range(len(axes))]
+
+
+def turned(result: Any, name: str, args: Any) -> Any:
+    """The result of a function that puts the axes of a tensor into another order, known by it."""
+    given = args[0] if args else None
+    if name not in _TURNING or not isinstance(given, torch.Tensor):
+        return result
+    count = given.dim()
+    axes = list(range(count))
+    order = [n for n in ints(args[1:]) if -count <= n < count]
+    if name == "permute" and len(order) == count:
+        axes = [n % count for n in order]
+    elif name == "t" and count == 2:
+        axes.reverse()
+    elif len(order) == 2:
+        a, b = order
+        axes[a], axes[b] = axes[b], axes[a]
+    before = getattr(given, "_axes", None) or tuple(range(count))
+    result._axes = tuple(before[n] for n in axes)
+    return result
+
+
+def ints(value: Any) -> Iterator[int]:
+    """The whole numbers in a value, in lists of lists, too."""
+    if isinstance(value, int):
+        yield value
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from ints(one)
 
 
 def _is_plain(index: Any) -> bool:
@@ -103,6 +143,8 @@ def remembered(result: Any, args: Any, *, taken: bool = False) -> Any:
         given = list(flat(args))
         result._sources = tuple(dict.fromkeys(p for t in given for p in sources(t)))[:MOST]  # type: ignore[attr-defined]
         for tensor in given:
+            if tensor.shape == result.shape and (axes := getattr(tensor, "_axes", None)):
+                result._axes = axes  # type: ignore[attr-defined]
             if (path := made_for(tensor)) and tensor.shape == result.shape:
                 result._made_for = path  # type: ignore[attr-defined]
                 break

@@ -29,9 +29,9 @@ from .fitting import (
     of_small,
     of_truths,
 )
-from .functions import Wished, asked_of, ints, of_products
+from .functions import Wished, asked_of, of_products
 from .here import Here
-from .lineage import came_of, flat, made_for, origin, shape_of, sources, traced
+from .lineage import came_of, flat, ints, made_for, origin, shape_of, sources, traced
 from .modules import asked_by
 from .plan import Plan
 from .taking_apart import of_parts_taken, scopes

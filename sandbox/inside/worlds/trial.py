@@ -56,7 +56,8 @@ class Watch(TorchFunctionMode):
             raise Wish(told[0], shape=told[1])
         try:
             result = func(*args, **(kwargs or {}))
-            return lineage.remembered(result, args, taken=name == "__getitem__")
+            known = lineage.remembered(result, args, taken=name == "__getitem__")
+            return lineage.turned(known, name, args)
         except Exception as error:
             given = (*args, *(kwargs or {}).values())
             if self._trial.failure is None or self._trial.failure.error is not error:
