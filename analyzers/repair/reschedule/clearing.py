@@ -189,8 +189,13 @@ def clear_the_rest(where: Spot, clearing: ast.stmt, project: Project) -> Iterato
 
 
 def clear_leaves(where: Spot, leaves: Sequence[str]) -> Iterator[Proposal]:
-    """Gradients of leaves that the script updates itself, cleared in front of the backward: each
-    by its name, those of a model by the model."""
+    """Gradients of leaves that the script updates itself, cleared in front of the backward: by what
+    clears once for all passes of a loop, or each by its name, those of a model by the model."""
+    for own in _too_seldom(where):
+        line = where.editor.text_of(own)
+        edits = [where.editor.delete(own), where.editor.insert_before(where.statement, line)]
+        title = f"Call `{line}` before each backward"
+        yield Proposal("zero-grad", title, joined(edits), "", -1)
     owners = list(dict.fromkeys(_owner(path, where) for path in leaves if "." in path))
     plain = [path for path in leaves if path.isidentifier()]
     lines = [f"{name}.grad = None" for name in plain] + [f"{name}.zero_grad()" for name in owners]
@@ -275,6 +280,17 @@ def _elsewhere(where: Spot, name: str) -> list[ast.Expr]:
     outer += [where.statement, *behind(where.module, where.statement)]
     clears = [s for s in statements_of(where.scope) if isinstance(s, ast.Expr) and s in outer]
     return [s for s in clears if spelled_alone(s).startswith(f"{name}.zero_grad(")]
+
+
+def _too_seldom(where: Spot) -> Iterator[ast.Expr]:
+    """What clears in an outer block of the same function: once for many passes."""
+    outer = [s for loop in where.module.loops_around(where.statement)[1:] for s in loop.body]
+    inner = where.module.loops_around(where.statement)[:1]
+    within = {id(n) for loop in inner for n in walk(loop)}
+    for statement in outer:
+        if isinstance(statement, ast.Expr) and id(statement) not in within:
+            if re.fullmatch(r"[\w.]+\.zero_grad\(\)", spelled_alone(statement)):
+                yield statement
 
 
 def spelled_alone(statement: ast.stmt) -> str:
