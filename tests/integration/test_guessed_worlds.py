@@ -239,7 +239,7 @@ async def asked(script: str, error: str = "") -> Findings:
             ONLY_WITH_WHAT_MAY_BE_LEFT_OUT, OVERWRITTEN, "inplace-activation", 4, id="optional"
         ),
         pytest.param(SOLVED_WITH_A_FACTOR, AGAIN, "derived-outside-loop", 13, id="solved"),
-        pytest.param(A_COPY_LEARNS, "", "starved-parameter", 10, id="copy"),
+        pytest.param(A_COPY_LEARNS, "", "starved-parameter", 7, id="copy"),
     ],
 )
 async def test_a_part_comes_to_its_fault(script: str, error: str, pattern: str, line: int) -> None:

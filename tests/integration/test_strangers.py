@@ -172,6 +172,7 @@ MENDED = [
     "batch123/grad_then_backward/fgm_sentiment",
     "batch123/recurrent_state/snn_gestures",
     "batch123/starved_parameter/vq_actions",
+    "batch124/missing_zero_grad/recipes_mf",
     "batch53/starved_parameter/rvq_tokens",
     "batch85/undetached_target/beach_glass_simsiam",
 ]
