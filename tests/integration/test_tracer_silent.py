@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzers.patterns import missing_zero_grad
-from sandbox.inside import silent
+from sandbox.inside import details
 from tests.tracing import HEAD, Tracing, silent_kinds
 
 TWO_LISTS = """\
@@ -576,9 +576,11 @@ for step in range(6):
     assert [fault.kind for fault in result.trace.silent] == ["uncleared-gradients"]
 
 
-@pytest.mark.parametrize("name", ["UNTOUCHED", "FOREIGN", "TAKEN", "CLIMBED"])
+@pytest.mark.parametrize(
+    "name", ["UNTOUCHED", "FOREIGN", "CONTENDING", "TAKEN", "PILED", "CLIMBED"]
+)
 def test_what_the_run_says_is_what_the_pattern_asks_for(name: str) -> None:
-    assert getattr(silent, name) == getattr(missing_zero_grad, name)
+    assert getattr(details, name) == getattr(missing_zero_grad, name)
 
 
 REPLACED = """\
@@ -627,7 +629,7 @@ def test_a_leaf_made_anew_behind_each_step_leaves_its_optimizer_with_nothing(
     assert silent_kinds(traced, RENEWED.replace("GIVEN", given)) == told
 
 
-KEPT = """\
+NAMED = """\
 kept = {"shares": torch.rand(4), "gain": torch.zeros(4)}
 for value in kept.values():
     value.requires_grad_()
@@ -653,5 +655,5 @@ for step in range(12):
 def test_leaves_whose_names_go_to_new_tensors_behind_each_step(
     traced: Tracing, given: str, told: bool
 ) -> None:
-    found = silent_kinds(traced, KEPT.replace("GIVEN", given))
+    found = silent_kinds(traced, NAMED.replace("GIVEN", given))
     assert found == (["unfed-parameters"] if told else [])

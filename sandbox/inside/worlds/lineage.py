@@ -43,11 +43,14 @@ def traced(value: Any, wanted: list[int]) -> tuple[str, list[int]] | None:
         return None
     if index is not None and (shape := _before(index, shape_of(path), wanted)):
         return path, shape
-    axes = getattr(value, "_axes", None) or tuple(range(value.dim()))
-    wanted = _before_turning(wanted, axes)
-    whole, part = shape_of(path), _before_turning(list(map(int, value.shape)), axes)
+    axes = getattr(value, "_axes", None)
+    if axes is None and not path.startswith(sizes.PREFIX):
+        return None
+    whole, part = shape_of(path), list(map(int, value.shape))
+    if axes is not None:
+        wanted, part = _before_turning(wanted, axes), _before_turning(part, axes)
     if not path.startswith(sizes.PREFIX):
-        return (path, wanted) if part == whole and axes != tuple(range(len(axes))) else None
+        return (path, wanted) if part == whole else None
     more = len(part) - len(whole)
     if more < 0 and part == whole[-more:]:
         return path, [*whole[:-more], *wanted]
