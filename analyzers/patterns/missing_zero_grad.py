@@ -82,6 +82,7 @@ TAKEN = "a backward for the gradient of an input has added to these gradients"
 CONTENDING = "a backward for another step has left gradients that pull the other way"
 PILED = "each evaluation of the closure has added to the gradients of the one before"
 CLIMBED = "the weights were moved along them, and a backward from there has added to them"
+TOO_EARLY = (TAKEN, CONTENDING)  # cleared, and then added to by another backward
 FIGURES = "Norm of the gradients left over at each step"
 
 
@@ -95,11 +96,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None  # what the leaves are written with is no update
     foreign = fault.detail == FOREIGN
     partly = _left_by(fault, where)
-    early = fault.detail in (
-        TAKEN,
-        CONTENDING,
-        PILED,
-    )  # cleared, and then added to by another backward
+    early = fault.detail in (*TOO_EARLY, PILED)
     if where is not None and partly is None and fault.gradient == "" and not early:
         if cleared_already(where, fault.params, before=foreign):
             return None
@@ -201,7 +198,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         used = _used_up(fault, where)
         yield from kept_as_list(where, used) if used is not None else ()
         rank = 0 if used is None else 1
-        yield from clear_before_walk(where, rank, again=fault.detail in (TAKEN, CONTENDING))
+        yield from clear_before_walk(where, rank, again=fault.detail in TOO_EARLY)
 
 
 def _left_by(fault: SilentFault, where: Spot | None) -> ast.stmt | None:

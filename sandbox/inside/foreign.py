@@ -33,6 +33,10 @@ class _Held:
     left: torch.Tensor | None = None
     products: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
+    def is_foreign(self, first: set[str]) -> bool:
+        """Whether it holds what the optimizer's first step had none of."""
+        return bool(self.foreign) and not self.foreign & first
+
     def is_mixed(self) -> bool:
         """Whether the last walk has added to those for something else."""
         return bool(self.taken) and self.norm > 0 and self.calls[-1][1] not in self.taken
@@ -84,6 +88,7 @@ class Foreign:
             if held.served and held.norm:
                 held.foreign.add(held.calls[-1][1])
                 held.products = _products(held.left, gradient)
+                held.left = None
             if remade and held.calls and held.calls[-1][1] == call.line():
                 held.taken.add(call.line())
             held.served = False
@@ -107,17 +112,14 @@ class Foreign:
         for _, other in self._held.values():
             other.served = other.served or other.calls[-1] in calls
         first = self._first.setdefault(optimizer, _lines(mine.values()))
-        contending = _cosine(mine.values()) < OPPOSED
-        stale = [
-            known
-            for known in owned
-            if (held := mine.get(known.id)) is not None
-            and held.calls[-1][1] in first
-            and ((held.foreign and (contending or not held.foreign & first)) or held.is_mixed())
-        ]
-        self.detail = CONTENDING if contending else FOREIGN
+        own = [k for k in owned if k.id in mine and mine[k.id].calls[-1][1] in first]
+        stale = [k for k in own if mine[k.id].is_foreign(first) or mine[k.id].is_mixed()]
+        self.detail = FOREIGN
         if any(mine[known.id].taken for known in stale):
             self.detail = TAKEN
+        elif not stale and _cosine(mine.values()) < OPPOSED:
+            stale = [known for known in own if mine[known.id].foreign]
+            self.detail = CONTENDING
         if stale:
             norm = sum(mine[known.id].norm ** 2 for known in stale) ** 0.5
             self.norms.setdefault(optimizer, []).append(norm)
@@ -129,7 +131,8 @@ def _lines(held: Iterable[_Held]) -> set[str]:
 
 
 def _copy(gradient: torch.Tensor) -> torch.Tensor | None:
-    if gradient.layout != torch.strided:
+    """Its numbers, where it has plain ones."""
+    if gradient.layout != torch.strided or gradient.is_complex() or gradient.is_meta:
         return None
     with torch._C.DisableTorchFunction():  # this is no call of the script's
         return gradient.detach().clone()

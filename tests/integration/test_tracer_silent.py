@@ -657,3 +657,34 @@ def test_leaves_whose_names_go_to_new_tensors_behind_each_step(
 ) -> None:
     found = silent_kinds(traced, NAMED.replace("GIVEN", given))
     assert found == (["unfed-parameters"] if told else [])
+
+
+CONTENDING = """\
+made, judge = nn.Linear(2, 3), nn.Linear(3, 1)
+first = torch.optim.SGD(made.parameters(), lr=0.01)
+second = torch.optim.SGD(judge.parameters(), lr=0.01)
+for _ in range(8):
+    first.zero_grad()
+    second.zero_grad()
+    out = made(torch.randn(16, 2))
+    judge(out).mean().neg().backward()
+    first.step()
+    CLEARED
+    (SIGN * judge(out.detach()).mean()).backward()
+    second.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("sign", "cleared", "told"),
+    [
+        ("0.5", "pass", ["uncleared-gradients"]),  # what the one step lowers, the other raises
+        ("-0.5", "pass", []),  # two losses of one step
+        ("0.5", "second.zero_grad()", []),
+    ],
+)
+def test_gradients_of_another_step_that_pull_the_other_way(
+    traced: Tracing, sign: str, cleared: str, told: list[str]
+) -> None:
+    script = CONTENDING.replace("SIGN", sign).replace("CLEARED", cleared)
+    assert silent_kinds(traced, script) == told

@@ -630,6 +630,12 @@ SUMS_IN_NUMPY = """\
             "functional-call",
             "loss = (torch.func.functional_call(net, fast, (x[4:],)) - y[4:]).pow(2).mean()",
         ),
+        (
+            STEPPED_COPY.replace("0.1 * p.grad", "0.1 * p.grad + 0.01 * p"),
+            "functional-call",
+            "learner = {name: p - (0.1 * grad + 0.01 * p) for (name, p), grad in "
+            "zip(learner.items(), grads)}",
+        ),
         (DROPPED_BY_WRAPPER, "hand-on-argument", "return x + self.inner(x, **more)"),
         (MEAN_MADE_ANEW, "torch-functions", "loss = torch.stack(losses).mean()"),
         (LOSSES_IN_NUMPY, "torch-functions", "near = sum([out.abs().mean() for out in outs])"),

@@ -11,23 +11,19 @@ from analyzers.explain.spots import spot
 from analyzers.repair.rewrite import with_keyword
 from analyzers.repair.sites.options import option_site
 from analyzers.repair.sites.perturbing import moves_its_input
-from analyzers.repair.sites.uses import carrying
+from analyzers.repair.sites.uses import carried_from, carrying
 from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
-    bindings,
     called_name,
     is_dotted,
-    put_in,
-    statements_of,
-    value_of,
     walk_scope,
     walked,
 )
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.reads import attributes_loaded
 from analyzers.source.signatures import switches
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import walk
 
 _MAX_CALLERS = 4
 
@@ -160,15 +156,10 @@ def _reaches_walk(
     """Whether what a statement binds or returns becomes part of a tensor that a `backward()`
     walks; also where nobody can be seen to call the function that returns it."""
     scope = module.scope_of(statement)
-    tainted, returned = set(bindings(statement)), isinstance(statement, ast.Return)
-    for later in statements_of(scope):
-        value = later.value if isinstance(later, ast.Return) else value_of(later) or put_in(later)
-        if position(later) > position(statement) and value and carrying([value]) & tainted:
-            tainted |= set(bindings(later))
-            returned = returned or isinstance(later, ast.Return)
+    carried, returned = carried_from(scope, statement)
     walks = calls_named(scope, "backward", "manual_backward")
     roots = [root for walk in walks if (root := walked(walk)) is not None]
-    if carrying(roots) & tainted:
+    if carrying(roots) & carried:
         return True
     if not returned or not isinstance(scope, FUNCTIONS[:2]):
         return False

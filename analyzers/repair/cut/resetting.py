@@ -19,7 +19,7 @@ from analyzers.source.flow import bindings, bound_within, called_name, names_rea
 from analyzers.source.project import Loop, Module, Project, spelled
 from analyzers.source.trees import walk
 
-_SHUFFLING = frozenset({"randperm", "permutation", "RandomSampler", "shuffled", "sample"})
+_SHUFFLING = frozenset({"randperm", "permutation", "RandomSampler", "sample"})
 _ANEW = "Each pass begins with no state of the one before."
 
 
@@ -80,7 +80,7 @@ def reset_for_samples(story: Story) -> Iterator[Proposal]:
     shared, loop = story.shared, story.loop
     if shared is None or not isinstance(loop, ast.For):
         return
-    editor, shuffled = Editor(shared.module), is_shuffled(loop, story.project)
+    editor, shuffled = Editor(shared.module), _is_shuffled(loop, story.project)
     for statement in reversed(list(in_front(shared.module, shared.scope, loop))):
         match statement:
             case ast.Expr(value=ast.Call(args=[], keywords=[]) as call) if _resets(story, call):
@@ -117,10 +117,10 @@ def _is_reset_elsewhere(scope: ast.AST, call: ast.Call, project: Project) -> boo
     return False
 
 
-def is_shuffled(loop: ast.For, project: Project) -> bool:
-    """Whether a loop takes samples in a random order, as it is written there, or where what it goes
-    through is made."""
-    names = {name.rpartition(".")[2] for name in names_read(loop.iter)}
+def _is_shuffled(loop: ast.For, project: Project) -> bool:
+    """Whether a loop takes samples in a random order, as it is written there, or, if it does not
+    only count its passes, where what it goes through is made."""
+    names = {name.rpartition(".")[2] for name in names_read(loop.iter)} if not _counts(loop) else ()
     makings = [loop.iter]
     for _, made in project.each(ast.Assign):
         if any(spelled(t).rpartition(".")[2] in names for t in made.targets):

@@ -170,9 +170,9 @@ def _in_place(editor: Editor, target: ast.expr, value: ast.expr) -> list[str]:
     match value:
         case ast.ListComp() | ast.DictComp():
             return loop_of(editor, value)
-        case ast.BinOp(left=own, op=op, right=right) if type(op) in _SIGNS:
+        case ast.BinOp(left=own, op=op, right=right) if type(op) in SIGNS:
             if spelled(own) == spelled(target):
-                return [f"{name} {_SIGNS[type(op)]}= {editor.text_of(right)}"]
+                return [f"{name} {SIGNS[type(op)]}= {editor.text_of(right)}"]
         case ast.Call(func=ast.Attribute(value=holder, attr="clamp" | "clip" as method)):
             by_method = spelled(holder) == spelled(target)
             own, *given = [holder, *value.args] if by_method else value.args
@@ -192,7 +192,7 @@ def _before_leaf(value: ast.expr) -> ast.expr:
     return value
 
 
-_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 
 
 def loop_of(editor: Editor, value: ast.ListComp | ast.DictComp) -> list[str]:

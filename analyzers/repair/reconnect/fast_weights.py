@@ -16,15 +16,17 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined, rewritten, text_with
+from analyzers.repair.leaf.leaves import SIGNS, clears
 from analyzers.repair.reconnect.functional import functional_call, sole_block
 from analyzers.source.calls import calls_to
-from analyzers.source.edits import Edit, Editor
+from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import (
     backward_calls,
     called_name,
     definitions,
     statements_of,
     walk_scope,
+    walked,
 )
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.runs import ahead_of
@@ -32,7 +34,6 @@ from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
 _ADDING = {"sub_": "-", "add_": "+"}
-_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 _MODES = ("train", "eval", "zero_grad", "requires_grad_")  # weights know nothing of these
 
 
@@ -55,13 +56,14 @@ class Inner:
 def updated_copies(params: Sequence[str], project: Project) -> Iterator[tuple[Spot, str]]:
     """Where a deep copy of the module that owns the parameters makes a step, and the name of the
     copy."""
-    for module in project.modules.values():
-        for scope in module.scopes:
-            for statement in statements_of(scope):
-                where = Spot(module, statement, Place(module.path, statement.lineno))
-                inner = _inner(where) if not isinstance(statement, ast.For | ast.With) else None
-                if inner is not None and _owns(where, inner, params, project):
-                    yield where, inner.name
+    found = set[int]()
+    for module, statement in project.each(ast.stmt):
+        where = Spot(module, statement, Place(module.path, statement.lineno))
+        inner = _inner(where) if not isinstance(statement, ast.For | ast.With) else None
+        if inner is not None and id(inner.update) not in found:
+            found.add(id(inner.update))
+            if _owns(where, inner, params, project):
+                yield where, inner.name
 
 
 def _owns(where: Spot, inner: Inner, params: Sequence[str], project: Project) -> bool:
@@ -85,7 +87,7 @@ def as_weights(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposa
     edits = [editor.replace(inner.made.value, f"dict({original}.named_parameters())")]
     if inner.beside is None:
         walks = [s for s in ahead_of(where.module, inner.update) if backward_calls(s)]
-        root = _walked_root(walks[-1]) if walks else None
+        root = _root_walked(walks[-1]) if walks else None
         if root is None:
             return
         torch = alias(where.module, "torch")
@@ -132,7 +134,7 @@ def _by_loop(loop: ast.For, where: Spot) -> Inner | None:
             pass
         case _:
             return None
-    updates = [s for s in body if not _clears(s, names[0])]
+    updates = [s for s in body if not clears(s, names[0])]
     new = _new_value(updates[0], names[0], where.editor) if len(updates) == 1 else None
     copied = _copied(given, where)
     if new is None or copied is None:
@@ -175,8 +177,8 @@ def _copied(given: ast.expr, where: Spot) -> tuple[ast.Assign, str, ast.expr] | 
 def _new_value(statement: ast.stmt, own: str, editor: Editor) -> str | None:
     """What a statement makes of a parameter: `p - lr * g` of `p.data -= lr * g`."""
     match statement:
-        case ast.AugAssign(target=target, op=op, value=value) if type(op) in _SIGNS:
-            text = f"{own} {_SIGNS[type(op)]} {editor.text_of(value)}"
+        case ast.AugAssign(target=target, op=op, value=value) if type(op) in SIGNS:
+            text = f"{own} {SIGNS[type(op)]} {_operand(value, editor)}"
         case ast.Assign(targets=[target], value=value):
             text = _of_graph(value, own, editor)
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=target, attr="copy_"), args=[value])):
@@ -184,11 +186,19 @@ def _new_value(statement: ast.stmt, own: str, editor: Editor) -> str | None:
         case ast.Expr(
             value=ast.Call(func=ast.Attribute(value=target, attr=verb), args=[value], keywords=more)
         ) if verb in _ADDING:
-            factors = [editor.text_of(one.value) for one in more if one.arg == "alpha"]
-            text = f"{own} {_ADDING[verb]} {' * '.join([*factors, editor.text_of(value)])}"
+            factors = [one.value for one in more if one.arg == "alpha"]
+            product = " * ".join(_operand(one, editor) for one in [*factors, value])
+            text = f"{own} {_ADDING[verb]} {product}"
         case _:
             return None
     return text if spelled(target).removesuffix(".data") == own else None
+
+
+def _operand(value: ast.expr, editor: Editor) -> str:
+    """An expression as the right side of a sum or a product."""
+    plain = isinstance(value, ast.BinOp) and not isinstance(value.op, ast.Add | ast.Sub)
+    text = editor.text_of(value)
+    return text if plain or not needs_parentheses(value) else f"({text})"
 
 
 def _of_graph(value: ast.expr, own: str, editor: Editor) -> str:
@@ -197,22 +207,10 @@ def _of_graph(value: ast.expr, own: str, editor: Editor) -> str:
     return text_with(editor, value, [editor.replace(n, own) for n in data])
 
 
-def _clears(statement: ast.stmt, own: str) -> bool:
-    """Whether a statement clears the gradient of a parameter."""
-    match statement:
-        case ast.Assign(targets=[target], value=ast.Constant(value=None)):
-            return spelled(target) == f"{own}.grad"
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=target, attr="zero_"))):
-            return spelled(target).startswith(f"{own}.grad")
-    return False
-
-
-def _walked_root(statement: ast.stmt) -> ast.expr | None:
+def _root_walked(statement: ast.stmt) -> ast.expr | None:
     """What a statement that is nothing but a backward walks back from."""
-    match statement:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=root, attr="backward"))):
-            return root
-    return None
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return walked(call) if isinstance(call, ast.Call) and call in backward_calls(call) else None
 
 
 def _of_optimizer(where: Spot, name: str) -> list[ast.stmt]:
@@ -234,13 +232,12 @@ def _used(
 ) -> Iterator[Edit]:
     """What is asked of the copy in a scope, asked of the weights, or of the module with them."""
     editor = Editor(module)
-    torch = alias(module, "torch")
     inside = {id(node) for node in walk(apart_from)} if apart_from is not None else set()
     for node in walk_scope(scope):
         if id(node) in inside or not isinstance(node, ast.Call):
             continue
         if spelled(node.func) == name:
-            yield editor.replace(node, functional_call(editor, node, original, name, torch))
+            yield editor.replace(node, functional_call(editor, node, original, name))
         elif spelled(node.func) == f"{name}.parameters" and not _makes_optimizer(module, node):
             yield editor.replace(node.func, f"{name}.values")
         elif spelled(node.func) in [f"{name}.{mode}" for mode in _MODES]:

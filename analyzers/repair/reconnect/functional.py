@@ -55,8 +55,7 @@ def _called(where: Spot, own: Write, rank: int) -> Iterator[Proposal]:
         if own.path == f"{owner}.":
             put = [own]
         if not any(write.statement.lineno > call.lineno for write in put):
-            weights, torch = _weights(editor, owner, put), alias(where.module, "torch")
-            text = functional_call(editor, call, editor.text_of(call.func), weights, torch)
+            text = functional_call(editor, call, owner, _weights(editor, owner, put))
             edits = [editor.replace(call, text), *editor.delete_all(_emptied(where, put))]
             title = f"Call `{owner}` with the weights themselves"
             yield Proposal("functional-call", title, joined(edits), "", rank)
@@ -165,16 +164,14 @@ def _weights(editor: Editor, owner: str, writes: list[Write]) -> str:
     return f"{{{', '.join(entries)}}}"
 
 
-def functional_call(
-    editor: Editor, call: ast.Call, owner: str, weights: str, torch: str = "torch"
-) -> str:
+def functional_call(editor: Editor, call: ast.Call, owner: str, weights: str) -> str:
     """The call as one of a module with other weights, with the arguments as they were."""
     arguments = ", ".join(map(editor.text_of, call.args))
     arguments += "," if len(call.args) == 1 else ""
     parts = [owner, weights, f"({arguments})"]
     if call.keywords:
         parts.append(f"dict({', '.join(map(editor.text_of, call.keywords))})")
-    return f"{torch}.func.functional_call({', '.join(parts)})"
+    return f"{alias(editor.module, 'torch')}.func.functional_call({', '.join(parts)})"
 
 
 def _whole(value: ast.expr) -> ast.expr:

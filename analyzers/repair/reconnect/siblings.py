@@ -31,7 +31,7 @@ def _left_out(project: Project) -> Iterator[tuple[Module, ast.Call, str]]:
     """Calls of parts of an object without a last argument that its other parts get, with that."""
     for module, function in project.each(ast.FunctionDef):
         names, editor = set(parameters(function)) - {"self"}, Editor(module)
-        calls = [one for node in walk_scope(function) if (one := _of_part(node)) is not None]
+        calls = [one for node in walk_scope(function) if (one := of_part(node)) is not None]
         for part, call in calls:
             for other, sibling in calls:
                 *rest, last = sibling.args
@@ -54,7 +54,7 @@ def _in_words_of(editor: Editor, given: ast.expr, other: str, part: str) -> str:
     return text_with(editor, given, edits)
 
 
-def _of_part(node: ast.AST) -> tuple[str, ast.Call] | None:
+def of_part(node: ast.AST) -> tuple[str, ast.Call] | None:
     """The name of the part that a call is of (`head` of `self.head(h)`), and the call."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=part), args=[_, *_]):

@@ -23,7 +23,12 @@ from analyzers.repair.reconnect.cutting_expressions import (
     samples,
 )
 from analyzers.repair.reconnect.softening import or_nothing, unflagged
-from analyzers.repair.value_only.arrays import OF_LISTS, SHARED, is_sequence, torch_edits
+from analyzers.repair.value_only.arrays import (
+    SHARED,
+    counted_by_torch,
+    is_sequence,
+    torch_edits,
+)
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import (
@@ -265,8 +270,8 @@ def _unmade(editor: Editor, node: ast.Call, argument: ast.expr) -> str:
     argument = base_of(argument)
     if isinstance(argument, Rows):
         return restacked(editor, argument, lambda entry: _uncut_within(editor, entry))
-    if (counted := _counted_in_numpy(editor, node, argument)) is not None:
-        return counted
+    if isinstance(argument, ast.Call) and (counted := counted_by_torch(editor, argument)):
+        return text_with(editor, argument, joined(counted))
     text = text_with(editor, argument, joined(_uncut_within(editor, argument)))
     if is_sequence(editor.module, node, argument):
         return f"{alias(editor.module, 'torch')}.stack({text})"
@@ -277,14 +282,3 @@ def _unmade(editor: Editor, node: ast.Call, argument: ast.expr) -> str:
 def _uncut_within(editor: Editor, entry: ast.expr) -> Iterator[Edit]:
     """What keeps the graph of an expression within a sequence."""
     yield from _uncut_outermost(editor, cuts_in(ast.Expr(entry)))
-
-
-def _counted_in_numpy(editor: Editor, node: ast.Call, argument: ast.expr) -> str | None:
-    """What NumPy counts of a list of tensors, `np.mean(losses)`, counted by torch."""
-    match argument:
-        case ast.Call(func=ast.Attribute(value=library, attr=name), args=[given], keywords=[]):
-            numpy = spelled(library) == alias(editor.module, "numpy")
-            if numpy and name in OF_LISTS and is_sequence(editor.module, node, given):
-                stacked = f"{alias(editor.module, 'torch')}.stack({editor.text_of(given)})"
-                return stacked if name == "array" else f"{stacked}.{name}()"
-    return None

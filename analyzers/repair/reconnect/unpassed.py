@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Carrier, Proposal
 from analyzers.explain.spots import Spot
+from analyzers.repair.reconnect.siblings import of_part
 from analyzers.repair.reconnect.ways import functions_called
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import mentions, walk_scope
@@ -54,7 +55,8 @@ def unpassed(
             taking = [f for _, f in project.each(ast.FunctionDef) if name in named(f)]
             for module, function in functions_called(call, project):
                 text = _text(function, name)
-                calls = tuple(sorted(_of_parts(function), key=position))
+                parts = filter(None, map(of_part, walk_scope(function)))
+                calls = tuple(sorted((call for _, call in parts), key=position))
                 if text and calls and any(other is not function for other in taking):
                     return Unpassed(module, function, name, text, calls)
     return None
@@ -68,14 +70,6 @@ def _text(function: ast.FunctionDef, name: str) -> str:
     if not given or any(mentions(one, given) for one in function.body):
         return ""
     return f"{name}={name}" if own else f"**{given}"
-
-
-def _of_parts(function: ast.FunctionDef) -> Iterator[ast.Call]:
-    """The calls of parts of the object, `self.inner(x)`, the outermost first."""
-    for node in walk_scope(function):
-        match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"))) if node.args:
-                yield node
 
 
 def given_to_part(found: Unpassed, rank: int = 0) -> Iterator[Proposal]:

@@ -276,21 +276,24 @@ def uncalled(where: Spot) -> list[ast.expr]:
 
 def _elsewhere(where: Spot, name: str) -> list[ast.Expr]:
     """Calls that clear the optimizer behind its step, or in an outer block of the same function."""
-    outer = [s for loop in where.module.loops_around(where.statement)[1:] for s in loop.body]
-    outer += [where.statement, *behind(where.module, where.statement)]
-    clears = [s for s in statements_of(where.scope) if isinstance(s, ast.Expr) and s in outer]
+    beside = [where.statement, *behind(where.module, where.statement)]
+    clears = [s for s in [*_in_outer_loops(where), *beside] if isinstance(s, ast.Expr)]
     return [s for s in clears if spelled_alone(s).startswith(f"{name}.zero_grad(")]
 
 
 def _too_seldom(where: Spot) -> Iterator[ast.Expr]:
     """What clears in an outer block of the same function: once for many passes."""
-    outer = [s for loop in where.module.loops_around(where.statement)[1:] for s in loop.body]
-    inner = where.module.loops_around(where.statement)[:1]
-    within = {id(n) for loop in inner for n in walk(loop)}
-    for statement in outer:
-        if isinstance(statement, ast.Expr) and id(statement) not in within:
+    for statement in _in_outer_loops(where):
+        if isinstance(statement, ast.Expr):
             if re.fullmatch(r"[\w.]+\.zero_grad\(\)", spelled_alone(statement)):
                 yield statement
+
+
+def _in_outer_loops(where: Spot) -> list[ast.stmt]:
+    """The statements of the loops around the innermost one, in the same function."""
+    outer = [s for loop in where.module.loops_around(where.statement)[1:] for s in loop.body]
+    own = {id(s) for s in statements_of(where.scope)}
+    return [s for s in outer if id(s) in own]
 
 
 def spelled_alone(statement: ast.stmt) -> str:

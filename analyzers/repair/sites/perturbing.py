@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.reuse.targets import is_loss
-from analyzers.repair.sites.uses import carrying
+from analyzers.repair.sites.uses import carried_from, carrying
 from analyzers.source.calls import calls_to
 from analyzers.source.flow import bindings, mentions, own_expressions, statements_of, value_of
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import walk
 
 DEPTH = 3  # of callers
 
@@ -23,17 +23,12 @@ def moves_its_input(
     the sum handed to a model: the step is a constant there. Not where it is taken off, as in a
     descent that is to be differentiated, nor where a loss compares with the sum itself."""
     scope = module.scope_of(statement)
-    tainted, returned = set(bindings(statement)), isinstance(statement, ast.Return)
+    carried, returned = carried_from(scope, statement)
     for later in statements_of(scope):
-        value = later.value if isinstance(later, ast.Return) else value_of(later)
-        if position(later) <= position(statement) or value is None:
-            continue
-        if any(_adds(node, asked, tainted) for node in walk(value)):
+        value = value_of(later)
+        if any(_adds(node, asked, carried) for node in walk(value or later)):
             moved = set(bindings(later))
-            return any(_is_handed(module, s, asked, tainted, moved) for s in statements_of(scope))
-        if carrying([value]) & tainted:
-            tainted |= set(bindings(later))
-            returned = returned or isinstance(later, ast.Return)
+            return any(_is_handed(module, s, asked, carried, moved) for s in statements_of(scope))
     if not (returned and depth and isinstance(scope, FUNCTIONS[:2])):
         return False
     return any(
@@ -53,27 +48,27 @@ def _callers(
             yield caller, at, spelled(given)
 
 
-def _adds(node: ast.AST, asked: str, tainted: set[str]) -> bool:
+def _adds(node: ast.AST, asked: str, carried: set[str]) -> bool:
     """Whether an expression adds something of the gradient to what that is of."""
     match node:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             sides = ((left, right), (right, left))
             return any(
-                spelled(a).removesuffix(".detach()") == asked and bool(carrying([b]) & tainted)
+                spelled(a).removesuffix(".detach()") == asked and bool(carrying([b]) & carried)
                 for a, b in sides
             )
     return False
 
 
 def _is_handed(
-    module: Module, statement: ast.stmt, asked: str, tainted: set[str], moved: set[str]
+    module: Module, statement: ast.stmt, asked: str, carried: set[str], moved: set[str]
 ) -> bool:
     """Whether a statement calls a model, or what stands for one, with the sum."""
     for call in own_expressions(statement):
         if not isinstance(call, ast.Call) or is_loss(call) or module.in_library(spelled(call.func)):
             continue
         for given in call.args:
-            if any(_adds(node, asked, tainted) for node in walk(given)):
+            if any(_adds(node, asked, carried) for node in walk(given)):
                 return True
             if any(mentions(given, name) for name in moved):
                 return True

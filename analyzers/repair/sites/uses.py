@@ -15,6 +15,7 @@ from analyzers.source.flow import (
     bindings,
     called_name,
     own_expressions,
+    put_in,
     statements_of,
     value_of,
 )
@@ -92,6 +93,18 @@ def _own_names(statement: ast.stmt) -> set[str]:
     if isinstance(statement, ast.Assign):
         return carrying([statement.value])
     return carrying([node for node in children(statement) if not isinstance(node, _BLOCK)])
+
+
+def carried_from(scope: Scope, statement: ast.stmt) -> tuple[set[str], bool]:
+    """The names of a scope that may carry the graph of what a statement binds, and whether what it
+    returns, or a later `return`, does."""
+    carried, returned = set(bindings(statement)), isinstance(statement, ast.Return)
+    for later in statements_of(scope):
+        value = later.value if isinstance(later, ast.Return) else value_of(later) or put_in(later)
+        if position(later) > position(statement) and value and carrying([value]) & carried:
+            carried |= set(bindings(later))
+            returned = returned or isinstance(later, ast.Return)
+    return carried, returned
 
 
 def carrying(nodes: Iterable[ast.AST]) -> set[str]:

@@ -15,7 +15,7 @@ from analyzers.repair.reconnect.ways import goes_on
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.calls import calls_named
 from analyzers.source.detached import WITHOUT_GRAPH
-from analyzers.source.edits import Edit
+from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, definitions, walk_scope
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
@@ -26,7 +26,7 @@ SHARED = frozenset(
     | {"maximum", "minimum", "clip", "log1p", "expm1", "prod", "std", "var", "stack", "dot"}
 )
 _ALONG = frozenset({"cumsum", "cumprod"})  # torch wants to be told along what
-OF_LISTS = frozenset({"sum", "mean", "prod", "max", "min", "array"})  # torch takes tensors alone
+_OF_LISTS = frozenset({"sum", "mean", "prod", "max", "min", "array"})  # torch takes tensors alone
 _MADE = 3  # of a name, the last that are looked at
 _LISTS = (ast.List, ast.ListComp, ast.Tuple)
 _NUMBERS = WITHOUT_GRAPH | {"float", "int", "len"}
@@ -125,8 +125,8 @@ def _in_numpy(where: Spot, statement: ast.stmt) -> bool:
 
 
 def torch_edits(where: Spot, within: Iterable[ast.AST] | None = None) -> list[Edit]:
-    """The edits of `said_with_torch`, for the whole function or some nodes of it; none for a
-    module's own lines, for a function without NumPy, and for one that calls what torch does not
+    """The edits of `said_with_torch`, for the whole function or some nodes of it; none for all of
+    a module's own lines, for a function without NumPy, and for one that calls what torch does not
     have."""
     numpy = alias(where.module, "numpy")
     nodes = list(walk_scope(where.scope) if within is None else within)
@@ -169,16 +169,27 @@ def _as_torch(where: Spot, call: ast.Call) -> list[Edit]:
             Edit(where.module.path, start, first, f"{torch}.clamp("),
             Edit(where.module.path, last, end, f", {bound})"),
         ]
-    if len(call.args) == 1 and name in OF_LISTS and is_sequence(where.module, call, call.args[0]):
-        if name == "sum" and isinstance(call.args[0], _LISTS):
-            return [editor.replace(call.func, "sum")] if not call.keywords else []
-        counted = "" if name == "array" else f".{name}()"
-        stacked = [editor.replace(call.func, f"{torch}.stack"), editor.append_to(call, counted)]
-        return stacked if not call.keywords else []
+    if counted := counted_by_torch(editor, call):
+        return counted
     edits = [editor.replace(call.func, f"{torch}.{name}")] if name in SHARED | _ALONG else []
     if name in _ALONG and len(call.args) == 1 and not call.keywords:
         edits.append(with_keyword(editor, call, "dim", "0"))
     return edits
+
+
+def counted_by_torch(editor: Editor, call: ast.Call) -> list[Edit]:
+    """What NumPy counts of a list of tensors, `np.mean(losses)`, counted by torch, or by Python's
+    own `sum` where the list is written out; empty for other calls."""
+    name, module = called_name(call), editor.module
+    numpy, torch = alias(module, "numpy"), alias(module, "torch")
+    if spelled(call.func) != f"{numpy}.{name}" or name not in _OF_LISTS or call.keywords:
+        return []
+    if len(call.args) != 1 or not is_sequence(module, call, call.args[0]):
+        return []
+    if name == "sum" and isinstance(call.args[0], _LISTS):
+        return [editor.replace(call.func, "sum")]
+    stacked = [editor.replace(call.func, f"{torch}.stack")]
+    return stacked if name == "array" else [*stacked, editor.append_to(call, f".{name}()")]
 
 
 def _kept_as_tensors(where: Spot, nodes: Sequence[ast.AST]) -> Iterator[Edit]:

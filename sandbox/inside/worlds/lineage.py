@@ -72,15 +72,16 @@ def turned(result: Any, name: str, args: Any) -> Any:
     if name not in _TURNING or not isinstance(given, torch.Tensor):
         return result
     count = given.dim()
-    axes = list(range(count))
-    order = [n for n in ints(args[1:]) if -count <= n < count]
+    axes, order = list(range(count)), [n % count for n in ints(args[1:])] if count else []
     if name == "permute" and len(order) == count:
-        axes = [n % count for n in order]
+        axes = order
     elif name == "t" and count == 2:
         axes.reverse()
     elif len(order) == 2:
         a, b = order
-        axes[a], axes[b] = axes[b], axes[a]
+        axes[a], axes[b] = b, a
+    else:
+        return result  # told by names
     before = getattr(given, "_axes", None) or tuple(range(count))
     result._axes = tuple(before[n] for n in axes)
     return result
