@@ -9,6 +9,7 @@ from analyzers.tracebacks.model import Frame, Part
 
 MAX_FRAMES = 200
 MAX_MESSAGE = 4000
+MAX_CODE = 500  # characters of a frame's line
 
 _PLAIN = re.compile(r'[Ff]ile "([^"]{1,500})" ?, ?line (\d{1,7})(?:, in (.{0,200}))?')
 _SPOKEN = re.compile(
@@ -42,6 +43,7 @@ LIBRARY = (
 )
 _DRIVE = re.compile(r"[a-z]:/")
 _OF_INSTALLATIONS = ("/envs/", "conda", "/python", "/programs/")
+_LEFT_OUT = re.compile(r"\.{3,12}|…|[\[(<][\w .,…-]{1,60}[\])>]")  # `[cut]` among frames
 # How a statement begins: no message goes on like this.
 _STATEMENT = re.compile(
     r"(?:import |from [\w.]{1,80} import |def |class |@|#|(?:for|while|with|if) .{0,400}:$"
@@ -89,7 +91,9 @@ class _Scanner:
             self.message = [first]
             self.wants_code = False
             return True
-        return bool(text) and (set(text) <= set("-^~ ") or bool(self.frames and _numbered(text)))
+        if self.frames and (_numbered(text) or _LEFT_OUT.fullmatch(text)):
+            return True
+        return bool(text) and set(text) <= set("-^~ ")
 
     def _goes_on(self, line: str, text: str) -> bool:
         """Whether the line continues the message of the exception before it."""
@@ -155,7 +159,7 @@ class _Scanner:
         if _numbered(text) and (last.line == 0 or last.cell is not None):
             return
         self.frames[-1] = Frame(
-            last.file, last.line, last.function, text[:500], last.is_library, last.cell
+            last.file, last.line, last.function, text[:MAX_CODE], last.is_library, last.cell
         )
         self.wants_code = False
 
@@ -187,9 +191,30 @@ class Scanned:
 def scan(lines: list[str]) -> Scanned:
     """What a text's lines say of errors."""
     scanner = _Scanner()
-    taken = tuple(at for at, line in enumerate(lines) if scanner.feed(line))
+    taken: list[int] = []
+    for at, line in enumerate(lines):
+        if not scanner.frames and _is_cut_above(lines, at, taken):
+            scanner.frames.append(Frame("", 0, "", lines[at - 1].strip()[:MAX_CODE]))
+            taken.append(at - 1)
+        if scanner.feed(line):
+            taken.append(at)
     scanner.finish()
-    return Scanned(tuple(scanner.parts[-40:]), tuple(scanner.forward), scanner.forward_op, taken)
+    found = tuple(scanner.parts[-40:]), tuple(scanner.forward), scanner.forward_op
+    return Scanned(*found, tuple(taken))
+
+
+def _is_cut_above(lines: list[str], at: int, taken: list[int]) -> bool:
+    """Whether a traceback begins in the middle of a frame: its code stands by itself, further right
+    than the frame that follows."""
+    if at == 0 or at - 1 in taken or not _PLAIN.match(lines[at].strip()):
+        return False
+    code, above = lines[at - 1], lines[at - 2].strip() if at > 1 else ""
+    parted = not above or at - 2 in taken or set(above) <= set("-=*_~.")
+    return bool(code.strip()) and _column(code) > _column(lines[at]) > 0 and parted
+
+
+def _column(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def spoken_frame(line: str) -> Frame | None:

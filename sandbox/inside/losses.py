@@ -53,6 +53,7 @@ class LossLog(TorchFunctionMode):
         self._passed_on = _ByLeaf()
         self._reckoned = _ByLeaf()
         self._put = _ByLeaf()
+        self._left = _ByLeaf()
 
     def install(self) -> None:
         """Also hear `torch.from_numpy`, which passes by the modes of torch."""
@@ -90,6 +91,10 @@ class LossLog(TorchFunctionMode):
         given numbers that were made of it."""
         return self._passed_on.of(leaf) or self._reckoned.of(leaf) or self._put.of(leaf)
 
+    def left_torch(self, leaf: torch.Tensor) -> Ended | None:
+        """Where the first graph ended that the leaf had fed and whose numbers left torch."""
+        return self._left.of(leaf)
+
     def of_value(self, value: object) -> Ended | None:
         """Where the graph behind a number or an array ended."""
         known = (self._values[key] for key in _values(value) if key in self._values)
@@ -121,6 +126,7 @@ class LossLog(TorchFunctionMode):
         for tensor in outputs:
             self._tensors[id(tensor)] = (weakref.ref(tensor), ended)
         if not outputs:
+            self._left.note(ended)
             for value in _values(result):
                 self._values[value] = ended
         _trim(self._tensors, self._values)

@@ -216,6 +216,7 @@ class SilentWatch(Observer):
             told["uncalled"] = uncalled[:64]
             if self._idle is not None and not self.learns:
                 told |= {"visit": self._idle.record(), "detail": IDLE}
+                told["at"] = at or self._left_torch(starved)
                 told |= replaced(self._parameters.known, self._stepped) or stands_for(
                     self._parameters.known, starved, self._stepped
                 )
@@ -250,6 +251,12 @@ class SilentWatch(Observer):
             if tensor is not None and not known.receipts and known.lost is None:
                 ended = self._log.of_leaf(tensor)
                 known.lost = ended.at if ended is not None else None
+
+    def _left_torch(self, starved: list[Known]) -> Json | None:
+        """Where what came of these went on as plain numbers."""
+        tensors = [tensor for known in starved if (tensor := known.tensor()) is not None]
+        ends = (self._log.left_torch(tensor) for tensor in tensors if self._log is not None)
+        return next((ended.at for ended in ends if ended is not None), None)
 
     def _tell_gathering(self) -> None:
         """Tell leaves that every walk has added to, where no optimizer trains any. Only reading can

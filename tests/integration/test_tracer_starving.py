@@ -144,6 +144,35 @@ for _ in range(4):
     assert {name.rpartition(".")[0] for name in fault.params} == {"body", "body.out_proj"}
 
 
+IN_NUMPY = """
+import numpy as np
+class Pair:
+    def __init__(self):
+        self.nets = {"a": nn.Linear(3, 1), "b": nn.Linear(3, 1)}
+
+    def losses(self, x):
+        each = {name: net(x).square().data.numpy() for name, net in self.nets.items()}
+        best = {name: np.sort(one, 0)[:2].mean() for name, one in each.items()}
+        return [torch.tensor(one, requires_grad=True) for one in best.values()]
+pair = Pair()
+nets = list(pair.nets.values())
+optimizers = [torch.optim.SGD(net.parameters(), lr=0.1) for net in nets]
+for _ in range(4):
+    for optimizer, loss in zip(optimizers, pair.losses(torch.randn(4, 3))):
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_where_nothing_learns_the_numbers_that_left_torch_tell(traced: Tracing) -> None:
+    result = traced(HEAD + IN_NUMPY, mode="inplace")
+    (fault,) = result.trace.silent
+    assert fault.at is not None
+    line = (HEAD + IN_NUMPY).splitlines()[fault.at.line - 1]
+    assert "data.numpy()" in line
+
+
 ROUNDED = """
 net = nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

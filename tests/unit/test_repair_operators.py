@@ -66,6 +66,30 @@ STEPPED_COPY = """\
         optimizer.step()
     """
 
+LOADED_COPY = STEPPED_COPY.replace(
+    "learner = copy.deepcopy(model)",
+    "learner = torch.nn.Linear(3, 1)\n        learner.load_state_dict(model.state_dict())",
+)
+
+CODES_HANDED_ON = """\
+    import torch
+    from torch import nn
+    book, encoder = nn.Embedding(6, 2), nn.Linear(3, 2)
+    optimizer = torch.optim.SGD([*book.parameters(), *encoder.parameters()], lr=0.1)
+
+    def coded(part):
+        word = book(torch.cdist(part, book.weight).argmin(-1))
+        return part + (word - part).detach(), len(word)
+
+    for _ in range(5):
+        part = encoder(torch.randn(8, 3))
+        seen = dict(zip(("word", "count"), coded(part)))
+        loss = (seen["word"] - part.detach()).pow(2).mean() + (seen["word"] - 1).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+
 DROPPED_BY_WRAPPER = """\
     import torch
     from torch import nn
@@ -636,6 +660,16 @@ SUMS_IN_NUMPY = """\
             "learner = {name: p - (0.1 * grad + 0.01 * p) for (name, p), grad in "
             "zip(learner.items(), grads)}",
         ),
+        (
+            LOADED_COPY,
+            "functional-call",
+            "learner = dict(model.named_parameters())",
+        ),
+        (
+            LOADED_COPY,
+            "functional-call",
+            "learner = {name: p - 0.1 * grad for (name, p), grad in zip(learner.items(), grads)}",
+        ),
         (DROPPED_BY_WRAPPER, "hand-on-argument", "return x + self.inner(x, **more)"),
         (MEAN_MADE_ANEW, "torch-functions", "loss = torch.stack(losses).mean()"),
         (LOSSES_IN_NUMPY, "torch-functions", "near = sum([out.abs().mean() for out in outs])"),
@@ -674,6 +708,13 @@ def test_what_the_script_means_is_proposed(
     proposals = [p for p in found.proposals if p.strategy == strategy]
     texts = [found.files(proposal)["train.py"].splitlines() for proposal in proposals]
     assert any(line in map(str.strip, text) for text in texts)
+
+
+def test_a_gradient_that_is_passed_straight_through_stays_so(traced: Tracing) -> None:
+    found = recognise(traced, CODES_HANDED_ON)
+    assert found is not None and found.match.pattern == "starved-parameter"
+    texts = [found.files(proposal)["train.py"] for proposal in found.proposals]
+    assert all("part + (word - part).detach()" in text for text in texts)
 
 
 def test_a_loop_that_clips_all_weights_is_about_no_part(traced: Tracing) -> None:

@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from analyzers.tracebacks import MAX_CHARACTERS, parse
+from analyzers.tracebacks.scanning import scan
 
 SECOND = (
     "Trying to backward through the graph a second time (or directly access saved tensors after "
@@ -212,6 +213,30 @@ def test_a_text_cut_at_the_end_still_gives_its_frames() -> None:
     parsed = parse(PLAIN.partition("RuntimeError")[0])
     assert parsed.exception == ""
     assert [frame.line for frame in parsed.frames] == [41, 30, 630]
+
+
+BEGUN_IN_A_FRAME = """\
+opt.step()
+{parted}
+    loss.backward()
+  File "x/site-packages/torch/_tensor.py", line 581, in backward
+    torch.autograd.backward(
+  [cut]
+RuntimeError: Trying to backward through the graph a second time
+"""
+
+
+@pytest.mark.parametrize(
+    ("parted", "first"), [("------", "loss.backward()"), ("", "loss.backward()"), ("if x:", "")]
+)
+def test_a_text_cut_at_the_beginning_may_begin_with_the_code_of_a_frame(
+    parted: str, first: str
+) -> None:
+    text = BEGUN_IN_A_FRAME.format(parted=parted)
+    scanned = scan(text.splitlines())
+    assert (2 in scanned.taken) == bool(first)
+    assert 5 in scanned.taken
+    assert (scanned.parts[0].frames[0].code == first) == bool(first)
 
 
 @given(st.text(max_size=400))

@@ -25,6 +25,7 @@ from sandbox.inside.worlds.lineage import remembered
 from sandbox.inside.worlds.methods import fits
 from sandbox.inside.worlds.plan import Plan
 from sandbox.inside.worlds.reading import Uses
+from sandbox.inside.worlds.trial import Trial
 from sandbox.records import Plan as Told
 
 LOOP = """\
@@ -117,9 +118,26 @@ def test_labels_become_whole_numbers_within_the_classes() -> None:
 
 def test_a_complaint_of_python_changes_what_a_value_is() -> None:
     uses = Uses(ast.parse("for layer in net.layers:\n    net(x)\n    encoder[0] = 1\n"))
-    plans = of_another_kind(Plan(), uses, (3, 3), "'Model' object is not subscriptable")
+    plans = of_another_kind(Plan(), uses, failed_at(3), "'Model' object is not subscriptable")
     assert [plan.kinds for plan in plans] == [{"encoder": "tensor"}]
-    assert not [*of_another_kind(Plan(), uses, (1, 1), "no complaint that we know")]
+    assert not [*of_another_kind(Plan(), uses, failed_at(1), "no complaint that we know")]
+
+
+def test_a_complaint_within_a_function_changes_what_its_caller_gives() -> None:
+    text = "class M:\n    def adapt(self, goals):\n        mse(y, goals)\nm.adapt(grid.loads[:4])\n"
+    uses = Uses(ast.parse(text))
+    said, inner = "'list' object has no attribute 'size'", failed_at(3)
+    assert not [*of_another_kind(Plan(), uses, inner, said)]
+    inner.callers = [(4, 4)]
+    plans = of_another_kind(Plan(), uses, inner, said)
+    assert [plan.kinds for plan in plans] == [{"grid.loads": "tensor"}]
+
+
+def failed_at(line: int, *held: str) -> Trial:
+    """A run that ended on a line."""
+    trial = Trial()
+    trial.lines, trial.held = (line, line), held
+    return trial
 
 
 def test_errors_are_told_apart_in_the_wordings_of_all_versions() -> None:
@@ -223,10 +241,10 @@ def test_a_value_that_was_made_up_elsewhere_is_changed_where_it_fails() -> None:
         "full(): argument 'size' must be tuple of ints, but found element of type Tensor at pos 0"
     )
     plan = Plan().with_kind("track.boats", "tensor")
-    assert not [*of_another_kind(Plan(), uses, (7, 7), said)]
-    assert not [*of_another_kind(plan, uses, (7, 7), said, ["track.boats"])]  # it was decided
+    assert not [*of_another_kind(Plan(), uses, failed_at(7), said)]
+    assert not [*of_another_kind(plan, uses, failed_at(7, "track.boats"), said)]  # it was decided
     uses.of["track.boats"].data = True
-    (made,) = of_another_kind(Plan(), uses, (7, 7), said, ["track.boats"])
+    (made,) = of_another_kind(Plan(), uses, failed_at(7, "track.boats"), said)
     assert made.kinds == {"track.boats": "count"}
 
 

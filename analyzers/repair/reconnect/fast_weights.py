@@ -1,7 +1,7 @@
 """A copy of a module that is updated step by step, as weights with a graph: the module itself is
 called with them.
 
-What is written into the parameters of a deep copy, by `.data`, under `no_grad` or by an optimizer,
+What is written into the parameters of a copy, by `.data`, under `no_grad` or by an optimizer,
 leaves the module that it was copied from without a way to the loss (MAML's inner steps).
 """
 
@@ -17,7 +17,7 @@ from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined, rewritten, text_with
 from analyzers.repair.leaf.leaves import SIGNS, clears
-from analyzers.repair.reconnect.functional import functional_call, sole_block
+from analyzers.repair.reconnect.functional import Write, functional_call, sole_block, written
 from analyzers.source.calls import calls_to
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import (
@@ -38,14 +38,23 @@ _MODES = ("train", "eval", "zero_grad", "requires_grad_")  # weights know nothin
 
 
 @dataclass(frozen=True)
-class Inner:
-    """One step of a deep copy `name` of `original`: `update` gives each parameter, which is called
-    `param` there, the value `new`. `beside` are what a loop calls what it has for each of them, and
-    where from; without any the step takes what a backward has left. `optimizer`: who steps."""
+class Copied:
+    """A copy `name` of the module `original`: made as a deep copy, or as one like it that `loaded`
+    its state."""
 
     made: ast.Assign
     name: str
     original: ast.expr
+    loaded: ast.stmt | None = None
+
+
+@dataclass(frozen=True)
+class Inner:
+    """One step of a copy: `update` gives each parameter, which is called `param` there, the value
+    `new`. `beside` are what a loop calls what it has for each of them, and where from; without any
+    the step takes what a backward has left. `optimizer`: who steps."""
+
+    copied: Copied
     update: ast.stmt
     param: str
     new: str
@@ -54,8 +63,7 @@ class Inner:
 
 
 def updated_copies(params: Sequence[str], project: Project) -> Iterator[tuple[Spot, str]]:
-    """Where a deep copy of the module that owns the parameters makes a step, and the name of the
-    copy."""
+    """Where a copy of the module that owns the parameters makes a step, and its name."""
     found = set[int]()
     for module, statement in project.each(ast.stmt):
         where = Spot(module, statement, Place(module.path, statement.lineno))
@@ -63,13 +71,13 @@ def updated_copies(params: Sequence[str], project: Project) -> Iterator[tuple[Sp
         if inner is not None and id(inner.update) not in found:
             found.add(id(inner.update))
             if _owns(where, inner, params, project):
-                yield where, inner.name
+                yield where, inner.copied.name
 
 
 def _owns(where: Spot, inner: Inner, params: Sequence[str], project: Project) -> bool:
     """Whether all of the parameters are those of the module that was copied, by what it is called
     last, there or by who hands it in."""
-    name = spelled(inner.original)
+    name = spelled(inner.copied.original)
     calls = calls_to(project, getattr(where.scope, "name", ""))
     given = [dict(arguments(call, where.module, where.scope)).get(name) for _, call in calls]
     names = [name, *(spelled(one) for one in given if one is not None)]
@@ -80,28 +88,30 @@ def _owns(where: Spot, inner: Inner, params: Sequence[str], project: Project) ->
 def as_weights(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The weights of the module in the place of its copy, in this function and in those that it
     hands the copy to; the gradients of a step come of `autograd.grad`, with their graph."""
-    inner, editor = _inner(where), where.editor
+    inner, editor = _inner(where) or _behind(where), where.editor
     if inner is None:
         return
-    original = editor.text_of(inner.original)
-    edits = [editor.replace(inner.made.value, f"dict({original}.named_parameters())")]
+    copied, name = inner.copied, inner.copied.name
+    original = editor.text_of(copied.original)
+    edits = [editor.replace(copied.made.value, f"dict({original}.named_parameters())")]
+    edits += editor.delete_all([copied.loaded] if copied.loaded is not None else [])
     if inner.beside is None:
         walks = [s for s in ahead_of(where.module, inner.update) if backward_calls(s)]
         root = _root_walked(walks[-1]) if walks else None
         if root is None:
             return
         torch = alias(where.module, "torch")
-        given = f"{editor.text_of(root)}, list({inner.name}.values())"
+        given = f"{editor.text_of(root)}, list({name}.values())"
         text = f"grads = {torch}.autograd.grad({given}, create_graph=True)"
         edits.append(editor.replace(walks[-1], text))
         inner = replace(inner, beside=("grad", "grads"))
     assert inner.beside is not None
     each, source = inner.beside
-    taken = f"(name, {inner.param}), {each} in zip({inner.name}.items(), {source})"
-    step = f"{inner.name} = {{name: {inner.new} for {taken}}}"
+    taken = f"(name, {inner.param}), {each} in zip({name}.items(), {source})"
+    step = f"{name} = {{name: {inner.new} for {taken}}}"
     edits.append(rewritten(editor, [inner.update], [step]))
     edits += editor.delete_all(_of_optimizer(where, inner.optimizer))
-    edits += _used(where.module, where.scope, inner.name, original, apart_from=inner.update)
+    edits += _used(where.module, where.scope, name, original, apart_from=inner.update)
     for module, call in calls_to(project, getattr(where.scope, "name", "")):
         edits += _handed(where, module, call, inner)
     title = f"Call `{original}` with the weights of each step instead of a copy"
@@ -117,6 +127,14 @@ def _inner(where: Spot) -> Inner | None:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr="step"), args=[])):
             return _by_optimizer(spelled(owner), where)
     return None
+
+
+def _behind(where: Spot) -> Inner | None:
+    """The step of a copy whose weights a statement loads."""
+    write = written(where.statement)
+    others = statements_of(where.scope) if write is not None else []
+    steps = (_inner(Spot(where.module, s, where.place)) for s in others)
+    return next((s for s in steps if s and s.copied.loaded is where.statement), None)
 
 
 def _by_loop(loop: ast.For, where: Spot) -> Inner | None:
@@ -144,7 +162,7 @@ def _by_loop(loop: ast.For, where: Spot) -> Inner | None:
         return None
     new = new.replace(f"{own}.data", own).replace(own, "grad")
     update = sole_block(where.module, loop)
-    return Inner(*copied, update, names[0], new, beside)
+    return Inner(copied, update, names[0], new, beside)
 
 
 def _by_optimizer(name: str, where: Spot) -> Inner | None:
@@ -157,21 +175,37 @@ def _by_optimizer(name: str, where: Spot) -> Inner | None:
                 plain = called_name(making) == "SGD" and len(rates) == 1 == len(rest) + len(more)
                 if plain and copied is not None:
                     new = f"param - {where.editor.text_of(rates[0])} * grad"
-                    return Inner(*copied, where.statement, "param", new, None, name)
+                    return Inner(copied, where.statement, "param", new, None, name)
     return None
 
 
-def _copied(given: ast.expr, where: Spot) -> tuple[ast.Assign, str, ast.expr] | None:
-    """Where a copy whose `.parameters()` these are is made, its name, and what it is a copy of."""
+def _copied(given: ast.expr, where: Spot) -> Copied | None:
+    """The copy whose `.parameters()` these are."""
     match given:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="parameters")):
-            for made in definitions(where.scope, name):
-                match made:
-                    case ast.Assign(
-                        targets=[ast.Name()], value=ast.Call(args=[original]) as copying
-                    ) if called_name(copying) == "deepcopy":
-                        return made, name, original
+            loaded, original = _loaded_into(name, where)
+        case _:
+            return None
+    for made in definitions(where.scope, name):
+        match made:
+            case ast.Assign(targets=[ast.Name()], value=ast.Call(args=[source]) as copying) if (
+                called_name(copying) == "deepcopy"
+            ):
+                return Copied(made, name, source)
+            case ast.Assign(targets=[ast.Name()]) if original is not None:
+                return Copied(made, name, original, loaded)
     return None
+
+
+def _loaded_into(name: str, where: Spot) -> tuple[ast.stmt | None, ast.expr | None]:
+    """The statement that gives a module the state of another one, and that."""
+    for statement in statements_of(where.scope):
+        match written(statement):
+            case Write(path=path, value=ast.Call(func=ast.Attribute(value=original) as state)) if (
+                path == f"{name}." and state.attr == "state_dict"
+            ):
+                return statement, original
+    return None, None
 
 
 def _new_value(statement: ast.stmt, own: str, editor: Editor) -> str | None:
@@ -254,7 +288,7 @@ def _makes_optimizer(module: Module, given: ast.Call) -> bool:
 def _handed(where: Spot, module: Module, call: ast.Call, inner: Inner) -> Iterator[Edit]:
     """The edits of a function that is handed the copy, and gives it a name."""
     statement = module.statement_at(call.lineno, call.col_offset)
-    text = spelled(inner.original)
+    text = spelled(inner.copied.original)
     given = dict(arguments(call, where.module, where.scope))
     if text in given:
         original = Editor(module).text_of(given[text])

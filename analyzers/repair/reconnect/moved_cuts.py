@@ -15,7 +15,7 @@ from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_at, cu
 from analyzers.repair.reconnect.uncutting import stands_alone, uncut
 from analyzers.repair.rewrite import move_into
 from analyzers.source.edits import needs_parentheses
-from analyzers.source.flow import bindings, names_read, value_of, walk_scope
+from analyzers.source.flow import bindings, names_read, own_expressions, value_of, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.reads import read_behind
 from analyzers.source.runs import behind, bound_by
@@ -119,15 +119,10 @@ def later_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
 
 
 def passed_on(where: Spot) -> bool:
-    """Whether a statement gives a name the numbers of one value with the gradient of another, on
-    purpose: `q = x + (q - x).detach()`."""
-    statement = where.statement
-    return isinstance(statement, ast.Assign) and _passes_through(statement.value)
-
-
-def _passes_through(value: ast.expr) -> bool:
-    """Whether a value is `x + (q - x).detach()`: the numbers of `q` with the gradient of `x`."""
+    """Whether a statement has the numbers of one value with the gradient of another, on purpose:
+    `q = x + (q - x).detach()`."""
     return any(
         isinstance(other, ast.Call | ast.Attribute) and cuts_at(other)
-        for _, other in opposed(value)
+        for total in own_expressions(where.statement)
+        for _, other in opposed(total)
     )

@@ -9,6 +9,7 @@ from . import roles
 from .names import usual
 from .plan import Plan
 from .reading import Uses
+from .trial import Trial
 
 _MADE_AS = {  # the kinds of values, by the name of the type that Python complains of
     "Model": {"module"},
@@ -18,7 +19,7 @@ _MADE_AS = {  # the kinds of values, by the name of the type that Python complai
     "int": {"number", "count"},
     "float": {"number", "zero"},
     "bool": {"flag"},
-    "list": {"list", "weights"},
+    "list": {"list", "weights", "batches"},  # some of the last are a list
     "Batches": {"batches"},
     "tuple": {"tensor", "holder"},
     "Tensor": {"tensor"},
@@ -66,16 +67,21 @@ _COMPLAINTS: tuple[
 )
 
 
-def of_another_kind(
-    plan: Plan, uses: Uses, lines: tuple[int, int], said: str, held: Sequence[str] = ()
-) -> Iterator[Plan]:
+def of_another_kind(plan: Plan, uses: Uses, trial: Trial, said: str) -> Iterator[Plan]:
     """The plan with one value of the failing statement made as what Python asks for: one that
-    stands in it, else one that its names `held`, which was made up for another place."""
-    span = range(lines[0], min(lines[1], lines[0] + 20) + 1)
-    paths = dict.fromkeys([*(path for line in span for path in uses.at.get(line, ())), *held])
+    stands in it, else one that its names hold, which was made up for another place; else one that
+    a caller's statement gives."""
+    paths = dict.fromkeys([*_at(uses, trial.lines), *trial.held])
+    paths |= dict.fromkeys(path for lines in trial.callers for path in _at(uses, lines))
     for path, kind in _wishes(plan, uses, list(paths), said):
         if path not in plan.kinds:
             yield plan.with_kind(path, kind)
+
+
+def _at(uses: Uses, lines: tuple[int, int]) -> Iterator[str]:
+    """The paths of a statement, but for one that is very long."""
+    for line in range(lines[0], min(lines[1], lines[0] + 20) + 1):
+        yield from uses.at.get(line, ())
 
 
 def _wishes(plan: Plan, uses: Uses, paths: Sequence[str], said: str) -> Iterator[tuple[str, str]]:

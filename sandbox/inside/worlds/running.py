@@ -170,12 +170,19 @@ class Completed:
         if trial.failure is None or trial.failure.error is not error:
             trial.failure = Failure(error)
         user = [e for e in failure.user_entries(error) if _file_of(e) == self._path]
+        trial.callers = [self._lines_at(entry.tb_lineno) for entry in user[-2::-1]]
         line = user[-1].tb_lineno if user else 0
+        trial.lines = self._lines_at(line)
         statement = _statement_at(self._tree, line)
-        trial.lines = (line, line)
         if statement is not None:
-            trial.lines = statement.lineno, statement.end_lineno or statement.lineno
             trial.held = _made_up(user[-1].tb_frame, statement)
+
+    def _lines_at(self, line: int) -> tuple[int, int]:
+        """The first and the last line of the statement at a line."""
+        statement = _statement_at(self._tree, line)
+        if statement is None:
+            return line, line
+        return statement.lineno, statement.end_lineno or statement.lineno
 
 
 def _import_ahead(text: Text) -> None:

@@ -271,7 +271,7 @@ class Scout:
             shapes.mended(plan, trial.failure),
             # what gave the loss learns
             [replace(plan, weights=True)] if kind_of(said)[0] == "graphless" else [],
-            kinds.of_another_kind(plan, self._uses(plan), trial.lines, said, trial.held),
+            kinds.of_another_kind(plan, self._uses(plan), trial, said),
             [replace(plan, skip=(*plan.skip, trial.driven))]
             if trial.driven and trial.driven not in plan.skip
             else [],

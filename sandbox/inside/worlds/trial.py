@@ -27,6 +27,7 @@ class Trial:
         self.walks = 0
         self.calls = 0  # of torch: how far the run came
         self.lines = (0, 0)
+        self.callers: list[tuple[int, int]] = []  # the statements that called, the innermost first
         self.held: tuple[str, ...] = ()  # paths of what was made up, by the failing line's names
         self.invented_loss = False
         self.blind = False  # an optimizer found nothing that learns
