@@ -24,6 +24,8 @@ from app.run.tracing import run_for_changes
 from app.run.witness import observed
 from sandbox.protocol import Session
 
+STARVED = "unfed-parameters"
+LOOKS = 2  # closer ones, in a round, at where patched runs lose a graph
 SPARING = 2  # patches of what is behind that are tried by themselves
 
 
@@ -53,9 +55,13 @@ class Faults:
         found: list[Behind] = []
         room, met = MAX_CANDIDATES, set(self._met)
         tried = [trial.candidate.files for trial in trials]
+        looks = LOOKS
         for trial in trials:
             evidence = self._new_in(trial, met)
             shown = await self._shown_by(trial) if evidence and room else ()
+            if not evidence and room and looks and self._may_have_moved(trial):
+                looks -= 1
+                evidence = shown = self._moved(await self._shown_by(trial))
             causes = await self._causes_of(shown, trial.candidate.files)
             if trial.candidate.half:
                 causes = [_as_sent(cause, trial.candidate, self.case.project) for cause in causes]
@@ -83,6 +89,18 @@ class Faults:
         known = known and calls == before
         silent = isinstance(self.first, SilentFault)  # no call of the original tells how far it got
         return () if known or (calls < before and not silent) else found
+
+    def _may_have_moved(self, trial: Trial) -> bool:
+        """Whether the same parameters starve in a patched run, perhaps further on their way."""
+        of_this_kind = isinstance(self.first, SilentFault) and self.first.kind == STARVED
+        finished = trial.run.status == "finished" and not trial.candidate.last_resort
+        return of_this_kind and finished and _keeps_lines(trial.candidate, self.case.project)
+
+    def _moved(self, shown: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+        """What a patched run shows, where its graph is lost on another line than before."""
+        lost = [one.at for one in (self.first, *shown) if isinstance(one, SilentFault)]
+        lines = [(at.file, at.line) for at in lost if at is not None]
+        return shown if len(set(lines)) > 1 else ()
 
     def _is_left(self, fault: Evidence) -> bool:
         """Whether a fault without an error is the script's own, and none that a patch made."""

@@ -109,6 +109,10 @@ class LossLog(TorchFunctionMode):
                 self._pass_on(arguments)
                 self._add_up(call_name(func), arguments, outputs)
                 self._note_indices(call_name(func), arguments, outputs)
+            else:
+                given = {id(tensor) for tensor in _tensors(arguments)}
+                new = [tensor for tensor in outputs if id(tensor) not in given]
+                self._note(new, self._ended(call_name(func), arguments) if new else None)
             return
         if call_name(func) == "data" and len(arguments) > 1:  # what it is set to
             for known in self._known(_tensors(arguments[1:]), ()):
@@ -123,13 +127,19 @@ class LossLog(TorchFunctionMode):
         ended = self._ended(name, arguments)
         if ended is None:
             return
-        for tensor in outputs:
-            self._tensors[id(tensor)] = (weakref.ref(tensor), ended)
+        self._note(outputs, ended)
         if not outputs:
             self._left.note(ended)
             for value in _values(result):
                 self._values[value] = ended
-        _trim(self._tensors, self._values)
+            _trim(self._values)
+
+    def _note(self, outputs: Sequence[torch.Tensor], ended: Ended | None) -> None:
+        """Where the graph ended that these would have had."""
+        if ended is not None:
+            known = {id(tensor): (weakref.ref(tensor), ended) for tensor in outputs}
+            self._tensors.update(known)
+        _trim(self._tensors)
 
     def _ended(self, name: str, arguments: tuple[Any, ...]) -> Ended | None:
         """Where the graph of a graph-less result ended: here, or before its inputs were made."""

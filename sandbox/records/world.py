@@ -64,6 +64,7 @@ class Plan(Record):
     absent: bool = False
     again: bool = False
     optional: bool = False
+    unsaid: list[Text] = Field([], max_length=64)
 
 
 class Planned(Plan):

@@ -102,6 +102,40 @@ for epoch in range(6):
     print(np.mean(losses))
 """
 
+# Both nets learn from the other's easy samples: NumPy, and two makers of tensors, cut the losses.
+CUT_AND_MADE_ANEW = """\
+import numpy as np
+import torch
+from torch import nn
+from torch.autograd import Variable
+
+def easiest(losses, share):
+    return np.argsort(losses)[: int(share * len(losses))]
+
+class Pair:
+    def __init__(self, first, second):
+        self.nets = {"first": first, "second": second}
+
+    def losses(self, x, y):
+        each = {}
+        for name, net in self.nets.items():
+            each[name] = (net(x) - y).square().mean(1).data.numpy()
+        one = each["first"][easiest(each["second"], 0.5)].mean()
+        other = each["second"][easiest(each["first"], 0.5)].mean()
+        return [Variable(torch.tensor(v), requires_grad=True) for v in (one, other)]
+
+torch.manual_seed(0)
+first, second = nn.Linear(4, 2), nn.Linear(4, 2)
+optimizers = [torch.optim.SGD(net.parameters(), lr=0.1) for net in (first, second)]
+pair = Pair(first, second)
+for step in range(6):
+    losses = pair.losses(torch.randn(8, 4), torch.randn(8, 2))
+    for optimizer, loss in zip(optimizers, losses):
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def service() -> AsyncIterator[Service]:
@@ -146,3 +180,16 @@ async def test_a_patch_of_what_stands_behind_may_spare_the_first(service: Servic
     assert first.verification.status == "passed"
     changed = [line for line in first.diff.splitlines()[2:] if line[0] in "+-"]
     assert changed == ["-        losses.append(loss)", "+        losses.append(loss.item())"]
+
+
+async def test_a_graph_that_is_lost_again_further_on_is_followed(service: Service) -> None:
+    found = await service.ask(DiagnosisRequest(script=CUT_AND_MADE_ANEW), RUNNING)
+    first = found.patches[0]
+    assert found.causes[0].pattern == "starved-parameter"
+    assert first.verification.status == "passed"
+    added = [line[1:].strip() for line in first.diff.splitlines()[3:] if line.startswith("+")]
+    assert added == [
+        "return np.argsort(losses.detach())[: int(share * len(losses))]",
+        "each[name] = (net(x) - y).square().mean(1)",
+        "return [v for v in (one, other)]",
+    ]

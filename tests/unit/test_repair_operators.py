@@ -712,7 +712,8 @@ def test_what_the_script_means_is_proposed(
 
 def test_a_gradient_that_is_passed_straight_through_stays_so(traced: Tracing) -> None:
     found = recognise(traced, CODES_HANDED_ON)
-    assert found is not None and found.match.pattern == "starved-parameter"
+    assert found is not None
+    assert found.match.pattern == "starved-parameter"
     texts = [found.files(proposal)["train.py"] for proposal in found.proposals]
     assert all("part + (word - part).detach()" in text for text in texts)
 

@@ -25,6 +25,7 @@ from sandbox.inside.worlds.lineage import remembered
 from sandbox.inside.worlds.methods import fits
 from sandbox.inside.worlds.plan import Plan
 from sandbox.inside.worlds.reading import Uses
+from sandbox.inside.worlds.reports import report_in, without_reports
 from sandbox.inside.worlds.trial import Trial
 from sandbox.records import Plan as Told
 
@@ -138,6 +139,26 @@ def failed_at(line: int, *held: str) -> Trial:
     trial = Trial()
     trial.lines, trial.held = (line, line), held
     return trial
+
+
+@pytest.mark.parametrize(
+    ("line", "reports"),
+    [
+        ("log(step, loss.item(), net.rates['out'].mean())", True),
+        ("print('loss', loss.item())", True),
+        ("self.writer.add_scalar('loss', loss, step)", True),
+        ("print(opt.step())", False),
+        ("opt.step()", False),
+        ("losses.append(loss)", False),
+        ("shown = report(loss)", False),
+    ],
+)
+def test_what_only_reports_may_be_left_out(line: str, *, reports: bool) -> None:
+    tree = ast.parse(f"for step in steps:\n    {line}\n    opt.step()\n")
+    text = report_in(tree, (2, 2))
+    assert bool(text) == reports
+    left = ast.unparse(without_reports(tree, [text]))
+    assert left == ast.unparse(tree).replace(text, "pass") if reports else ast.unparse(tree)
 
 
 def test_errors_are_told_apart_in_the_wordings_of_all_versions() -> None:

@@ -24,7 +24,8 @@ class Plan:
     With `carried`, a `…` in a loop makes anew what the loop's names hold. With `absent`, what is
     imported from packages that are not here is made up by its use, like what is not defined.
     With `again`, what the text does is done several times, as in a loop that was not sent. With
-    `optional`, functions are also given what may be left out (`mask=None`).
+    `optional`, functions are also given what may be left out (`mask=None`). `unsaid` are statements
+    that only report, and are left out.
     """
 
     kinds: dict[str, str] = field(default_factory=dict)
@@ -42,6 +43,7 @@ class Plan:
     absent: bool = False
     again: bool = False
     optional: bool = False
+    unsaid: tuple[str, ...] = ()
 
     def with_kind(self, path: str, kind: str) -> Plan:
         return replace(self, kinds={**self.kinds, path: kind})
@@ -59,4 +61,5 @@ class Plan:
     def from_json(cls, told: Json) -> Self:
         """The plan in a job, which the host has validated."""
         known = {key: told[key] for key in cls.__dataclass_fields__ if key in told}
-        return cls(**{**known, "skip": tuple(known.get("skip", ()))})
+        lists = {key: tuple(known.get(key, ())) for key in ("skip", "unsaid")}
+        return cls(**{**known, **lists})

@@ -29,6 +29,7 @@ from .lineage import follow_variables, made_path, mark
 from .names import Everything, usual
 from .plan import Json, Plan
 from .reading import Uses
+from .reports import report_in, without_reports
 from .scout import Choices, Scout
 from .shapes import Failure
 from .things import Batches, Wish
@@ -140,6 +141,10 @@ class Completed:
             tree = filled_in(copy.deepcopy(tree), names)
             told = ", ".join(f"`{name}`" for name in names)
             world.tell("name", "...", f"`...` was taken to make {told} anew from what it was.")
+        if world.plan.unsaid:
+            tree = without_reports(tree, world.plan.unsaid)
+            for text in world.plan.unsaid:
+                world.tell("name", text, f"`{text}` was left out: it only reports.")
         return compile(tree, self._path, "exec", dont_inherit=True)
 
     def _scouted(self, plan: Plan, trial: Trial) -> None:
@@ -160,19 +165,20 @@ class Completed:
             except Wish as wish:
                 trial.wish = wish
             except BaseException as error:
-                self._note(error, trial)
+                self._note(error, plan, trial)
         trial.invented_loss = world.losses.invented
         trial.blind = world.sight.blind
         if world.engine is not None:
             trial.walks += world.engine.walks
 
-    def _note(self, error: BaseException, trial: Trial) -> None:
+    def _note(self, error: BaseException, plan: Plan, trial: Trial) -> None:
         if trial.failure is None or trial.failure.error is not error:
             trial.failure = Failure(error)
         user = [e for e in failure.user_entries(error) if _file_of(e) == self._path]
         trial.callers = [self._lines_at(entry.tb_lineno) for entry in user[-2::-1]]
         line = user[-1].tb_lineno if user else 0
         trial.lines = self._lines_at(line)
+        trial.report = report_in(self._text_of(plan).modern, trial.lines)
         statement = _statement_at(self._tree, line)
         if statement is not None:
             trial.held = _made_up(user[-1].tb_frame, statement)

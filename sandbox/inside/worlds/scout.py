@@ -232,6 +232,7 @@ class Scout:
                 shapes=plan.shapes,
                 whole=plan.whole,
                 skip=plan.skip,
+                unsaid=plan.unsaid,
                 weights=plan.weights,
                 optional=plan.optional,
             )
@@ -275,6 +276,7 @@ class Scout:
             [replace(plan, skip=(*plan.skip, trial.driven))]
             if trial.driven and trial.driven not in plan.skip
             else [],
+            [replace(plan, unsaid=(*plan.unsaid, trial.report))] if trial.report else [],
         )
         seen = set[str]()
         for guess in filter(self._is_new, guesses):

@@ -28,6 +28,7 @@ class Trial:
         self.calls = 0  # of torch: how far the run came
         self.lines = (0, 0)
         self.callers: list[tuple[int, int]] = []  # the statements that called, the innermost first
+        self.report = ""  # the failing statement, where it only reports
         self.held: tuple[str, ...] = ()  # paths of what was made up, by the failing line's names
         self.invented_loss = False
         self.blind = False  # an optimizer found nothing that learns
