@@ -58,6 +58,9 @@ MENDED = [
     ("batch115/proj_02", True),
     ("batch117/frag_04", True),
     ("batch122/frag_05", True),
+    ("batch127/frag_01", False),
+    ("batch127/frag_02", True),
+    ("batch127/frag_03", True),
 ]
 
 

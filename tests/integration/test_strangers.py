@@ -173,6 +173,7 @@ MENDED = [
     "batch123/recurrent_state/snn_gestures",
     "batch123/starved_parameter/vq_actions",
     "batch124/missing_zero_grad/recipes_mf",
+    "batch126/starved_parameter/pump_fewshot",
     "batch53/starved_parameter/rvq_tokens",
     "batch85/undetached_target/beach_glass_simsiam",
 ]

@@ -18,6 +18,7 @@ from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined, rewritten, text_with
 from analyzers.repair.leaf.leaves import SIGNS, clears
 from analyzers.repair.reconnect.functional import Write, functional_call, sole_block, written
+from analyzers.repair.rewrite import unused_name
 from analyzers.source.calls import calls_to
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import (
@@ -52,7 +53,7 @@ class Copied:
 class Inner:
     """One step of a copy: `update` gives each parameter, which is called `param` there, the value
     `new`. `beside` are what a loop calls what it has for each of them, and where from; without any
-    the step takes what a backward has left. `optimizer`: who steps."""
+    the step takes what a backward has left. `optimizer`: who steps. `ahead`: a line before it."""
 
     copied: Copied
     update: ast.stmt
@@ -60,6 +61,7 @@ class Inner:
     new: str
     beside: tuple[str, str] | None = None
     optimizer: str = ""
+    ahead: str = ""
 
 
 def updated_copies(params: Sequence[str], project: Project) -> Iterator[tuple[Spot, str]]:
@@ -102,14 +104,16 @@ def as_weights(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposa
             return
         torch = alias(where.module, "torch")
         given = f"{editor.text_of(root)}, list({name}.values())"
-        text = f"grads = {torch}.autograd.grad({given}, create_graph=True)"
+        grads = unused_name(where.module, "grads")
+        text = f"{grads} = {torch}.autograd.grad({given}, create_graph=True)"
         edits.append(editor.replace(walks[-1], text))
-        inner = replace(inner, beside=("grad", "grads"))
+        inner = replace(inner, beside=("grad", grads))
     assert inner.beside is not None
     each, source = inner.beside
     taken = f"(name, {inner.param}), {each} in zip({name}.items(), {source})"
     step = f"{name} = {{name: {inner.new} for {taken}}}"
-    edits.append(rewritten(editor, [inner.update], [step]))
+    lines = [inner.ahead, step] if inner.ahead else [step]
+    edits.append(rewritten(editor, [inner.update], lines))
     edits += editor.delete_all(_of_optimizer(where, inner.optimizer))
     edits += _used(where.module, where.scope, name, original, apart_from=inner.update)
     for module, call in calls_to(project, getattr(where.scope, "name", "")):
@@ -126,6 +130,14 @@ def _inner(where: Spot) -> Inner | None:
     match where.statement:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr="step"), args=[])):
             return _by_optimizer(spelled(owner), where)
+        case ast.Expr(value=ast.Call(args=[vector, given]) as call) if called_name(
+            call
+        ) == "vector_to_parameters" and (copied := _copied(given, where)):
+            parts = unused_name(where.module, "parts")
+            sizes = f"[p.numel() for p in {copied.name}.values()]"
+            ahead = f"{parts} = {_operand(vector, where.editor)}.split({sizes})"
+            beside = ("part", parts)
+            return Inner(copied, where.statement, "p", "part.view_as(p)", beside, ahead=ahead)
     return None
 
 
