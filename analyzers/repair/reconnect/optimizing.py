@@ -13,17 +13,14 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.silent import owner_of, shared_path
 from analyzers.explain.spots import Spot, functions_reaching, spot
 from analyzers.repair.blocks import joined, lines_with
-from analyzers.repair.reschedule.clearing import optimizer_stepped
 from analyzers.repair.sites.names import quote_of
-from analyzers.source.calls import calls_named, steps
+from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     WALKS,
     bindings,
     called_name,
-    definitions,
     names_read,
-    statements_of,
     value_of,
 )
 from analyzers.source.project import Module, Project, spelled
@@ -44,7 +41,6 @@ def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[P
     yield from _made_behind(where, project, fault)
     yield from _made_of_others(where, call, project, fault)
     yield from _added(where, project, fault)
-    yield from _made_again(where, call, project, fault)
 
 
 def _making(where: Spot) -> ast.Call | None:
@@ -227,35 +223,6 @@ def _sees(module: Module, statement: ast.stmt, where: Spot, name: str) -> bool:
     if name.startswith("self."):
         return module.class_of(statement) is where.module.class_of(where.statement)
     return module is where.module and where.scope in (module.scope_of(statement), module.tree)
-
-
-def _made_again(
-    where: Spot, call: ast.Call, project: Project, fault: SilentFault
-) -> Iterator[Proposal]:
-    """Another one wherever what learns is made anew: in a function that walks it, or in a loop
-    behind; not where something else is made of the first, such as a schedule."""
-    name, own = _root(fault.instead), set(bindings(where.statement))
-    if any(own & names_read(value) for s in behind(where.module, where.statement)
-           if (value := value_of(s)) is not None):  # fmt: skip
-        return
-    for place in fault.visit.stack if fault.visit is not None else ():
-        walking = spot(project, place)
-        made = definitions(walking.scope, name)[-1:] if walking is not None else []
-        if walking is None or not made or made[0] in definitions(where.scope, name)[:1]:
-            continue
-        if walking.scope is where.scope and not walking.module.loops_around(made[0]):
-            continue
-        stepped = (s for s in statements_of(walking.scope) if steps(s))
-        owner = next((optimizer_stepped(_at(walking, s)) for s in stepped), None)
-        if owner is not None:
-            text = f"{owner} = {where.editor.text_of(call)}"
-            edit = walking.editor.insert_after(made[0], text)
-            title = f"Make the optimizer again behind `{spelled(made[0])}`"
-            yield Proposal("optimizer-again", title, (edit,), "", 2)
-
-
-def _at(where: Spot, statement: ast.stmt) -> Spot:
-    return Spot(where.module, statement, where.place)
 
 
 def _moved(
