@@ -184,6 +184,26 @@ LIKENESSES: dict[str, tuple[set[str], str]] = {
         assert repeat(torch.ones(1, 5), "() d -> b d", b=3).shape == (3, 5)
         """,
     ),
+    "timm": (
+        {"timm"},
+        """
+        import timm
+        import torch
+        from timm.models.layers import trunc_normal_
+        images = torch.randn(2, 3, 32, 32)
+        net = timm.create_model("resnet18", pretrained=True, num_classes=5)
+        assert net(images).shape == (2, 5) and net.num_classes == 5
+        assert net.forward_features(images).shape[:2] == (2, net.num_features)
+        net.reset_classifier(0)
+        assert net(images).shape == (2, net.num_features)
+        trunc_normal_(net.layer1[0].weight, std=0.02)
+        maps = timm.create_model("any", features_only=True, in_chans=1)
+        channels = [one.shape[1] for one in maps(images[:, :1])]
+        assert channels == maps.feature_info.channels()
+        bare = timm.create_model("any", num_classes=0, global_pool="")
+        assert bare(images).dim() == 4
+        """,
+    ),
     "transformers": (
         {"transformers"},
         """

@@ -104,7 +104,11 @@ class Nothing(metaclass=_Kind):
 
     def __len__(self) -> int:
         items: Any = self._items()
-        return len(items) if hasattr(items, "__len__") else 0
+        here = len(items) if hasattr(items, "__len__") else 0
+        asker = sys._getframe(1).f_globals.get("__name__", "")
+        if not here and self._package and asker.startswith("torch.utils.data"):
+            needed(self._package)  # a loader draws batches of it
+        return here
 
     def __bool__(self) -> bool:
         return False

@@ -48,8 +48,8 @@ class ResNet(nn.Module):
                 nn.ReLU(inplace=True),
             )
             setattr(self, f"layer{n + 1}", stage)
-        self.avgpool = nn.AdaptiveAvgPool2d((1, 1))
-        self.fc = nn.Linear(features, classes)
+        self.avgpool: nn.Module = nn.AdaptiveAvgPool2d((1, 1))
+        self.fc: nn.Module = nn.Linear(features, classes)
 
     def forward(self, images: torch.Tensor) -> Any:
         x = self.maxpool(self.relu(self.bn1(self.conv1(images))))

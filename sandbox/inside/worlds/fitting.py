@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any
 
 import torch
+from torch.distributions import Distribution
 
 from ..standins import sizes
 from .functions import Wishes
@@ -116,6 +117,24 @@ def of_listed(scopes: Iterable[dict[str, Any]], message: str) -> Wishes:
             path = made_for(value)
             if path and value.dim() and any(one in value.tolist() for one in taken):
                 yield path, shape_of(path)[:-1] if value.dim() > 1 else 2
+
+
+def of_samples(scopes: Iterable[dict[str, Any]], message: str) -> Wishes:
+    """What a distribution is asked the likelihood of has its shape, and is a value that it may
+    take: a whole number of so many."""
+    fits = re.search(r"not broadcastable with .*vs torch\.Size\(\[([\d, ]*)\]\)", message)
+    if fits is None and "to be within the support" not in message:
+        return
+    for names in scopes:
+        asked, value = names.get("self"), names.get("value")
+        if not isinstance(asked, Distribution) or not isinstance(value, torch.Tensor):
+            continue
+        path = made_for(value) or came_of(value)
+        support: Any = asked.support
+        if path and fits is not None:
+            yield path, [int(n) for n in fits[1].split(",") if n.strip()]
+        elif path and support.is_discrete:
+            yield path, int(torch.as_tensor(getattr(support, "upper_bound", 1)).max()) + 1
 
 
 def of_single(args: tuple[Any, ...]) -> Wishes:

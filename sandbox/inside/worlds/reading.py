@@ -38,6 +38,10 @@ class Uses(Paths, ast.NodeVisitor):
                 holder.methods.add(node.func.attr if fits(node) else f"{node.func.attr}(…)")
         self._hand_over(node)
         name = last_name(node.func)
+        if name == "DataLoader":  # goes over what it is given
+            named = [k.value for k in node.keywords if k.arg == "dataset"]
+            for dataset in filter(None, map(self.use, [*node.args[:1], *named])):
+                dataset.iterated = True
         if name == "range" and node.args:
             if (ends := self.use(_less(node.args[:2][-1]))) is not None:
                 ends.counted = True

@@ -24,6 +24,7 @@ from .fitting import (
     of_more,
     of_numbers,
     of_rows,
+    of_samples,
     of_scalars,
     of_single,
     of_small,
@@ -97,6 +98,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
     yield from of_truths(failure.args, message)
     yield from of_masks(failure.function, failure.args)
     yield from of_listed(inner, message)
+    yield from of_samples(inner, message)
     yield from _of_indices(failure, message, made)
     if found := re.search(r"expand\(.*size=\[([\d, ]*)\]", message):
         for path, _ in reversed(made):
