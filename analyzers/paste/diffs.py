@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 _HUNK = re.compile(r"[ \t]{0,3}@@ -\d{1,7}(?:,(\d{1,7}))? \+\d{1,7}(?:,(\d{1,7}))? @@")
 _FENCED = re.compile(r"[ \t]{0,3}(?:```+|~~~+)[ \t]*diff\b")
 _ALL = 1 << 30  # lines, in a fence that says that it holds a diff
+_FUNCTION = re.compile(r"(?:async def|def|class) [^#]{1,200}:$")  # that git names for a hunk
+_STEP = 4
 _HEADS = ("diff --git ", "index ", "--- ", "+++ ", "new file mode ", "similarity index ")
 
 
@@ -29,7 +31,7 @@ def _changed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         hunk = _HUNK.match(line)
         if hunk is not None:
             old, new = (int(count) if count else 1 for count in hunk.groups())
-            yield at, ""
+            yield at, _named_by(line[hunk.end() :].strip(), lines[at + 1 : at + 1 + new])
         elif _FENCED.match(line):
             old = new = _ALL
         elif (old <= 0 and new <= 0) or line.startswith(_HEADS):
@@ -41,3 +43,11 @@ def _changed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
             yield at, "" if line[:1] == "-" else line[1:]
         else:
             old = new = 0
+
+
+def _named_by(words: str, hunk: Sequence[str]) -> str:
+    """The header of the function around a hunk, as far left of its lines as it must stand; nothing
+    where the hunk goes beyond that, or no header is told in full."""
+    code = [line[1:] for line in hunk if line[:1] in ("+", " ") and line[1:].strip()]
+    left = min((len(line) - len(line.lstrip()) for line in code), default=0)
+    return f"{' ' * (left - _STEP)}{words}" if left and _FUNCTION.match(words) else ""

@@ -12,6 +12,7 @@ CHANGED = (
     "RuntimeError: one of the variables needed for gradient computation has been modified by an "
     "inplace operation"
 )
+GRAPHLESS = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
 AN_AXIS_OF_ONE = """\
 each = nn.BCEWithLogitsLoss(reduction="none")
 for soil, wet in loader:
@@ -173,6 +174,54 @@ for left, right in loader:
     opt.step()
     at = push(queue, k, at)
 """
+ACTIONS_OF_A_POLICY = """\
+class Pilot(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.gear, self.worth = nn.Linear(6, 16), nn.Linear(16, 3), nn.Linear(16, 1)
+
+    def forward(self, seen):
+        h = torch.tanh(self.body(seen))
+        return Categorical(logits=self.gear(h)), self.worth(h).squeeze(-1)
+
+for _ in range(rounds):
+    seen, gear, gain = fly(planes, pilot)
+    dist, worth = pilot(seen)
+    edge = gain - worth
+    loss = -(dist.log_prob(gear) * edge).mean() + edge.pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+ROWS_CHOSEN_BY_LABELS = """\
+for views, kinds in bees:
+    scores = F.log_softmax(net(views), dim=1)
+    for row, kind in enumerate(kinds):
+        opt.zero_grad()
+        scores[row, kind].backward()
+        opt.step()
+"""
+A_LEAF_OF_ANOTHER_PASS = """\
+slope = torch.tensor(0.5, requires_grad=True)
+for turn in range(50):
+    miss = (line_at(depth, slope) - seen).pow(2).mean()
+    miss.backward()
+    with torch.no_grad():
+        slope = slope - 0.01 * slope.grad
+"""
+A_LOADER_OVER_WHAT_IS_NOT_SENT = """\
+from dunes import Slopes
+net = nn.Linear(8, 8)
+opt = torch.optim.Adam(net.parameters())
+loader = torch.utils.data.DataLoader(Slopes("north"), batch_size=4, shuffle=True)
+state = None
+for view, goal in loader:
+    state = net(view) if state is None else net(view) + 0.5 * state
+    loss = F.mse_loss(state, goal)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
 HANDED_TO_WHAT_IS_NOT_SENT = """\
 net = CropNet(bands=90)
 opt = torch.optim.Adam([*net.parameters(), *head.parameters()])
@@ -231,6 +280,10 @@ async def asked(script: str, error: str = "") -> Findings:
         pytest.param(SUMMED_OVER_NAMED_AXES, AGAIN, "derived-outside-loop", 1, id="named axes"),
         pytest.param(A_PART_OF_CHANNELS, CHANGED, "inplace-activation", 10, id="channels"),
         pytest.param(LOSSES_COPIED, "", "starved-parameter", 6, id="copied"),
+        pytest.param(ACTIONS_OF_A_POLICY, "", "undetached-target", 13, id="actions"),
+        pytest.param(ROWS_CHOSEN_BY_LABELS, AGAIN, "per-sample-loop", 2, id="chosen"),
+        pytest.param(A_LEAF_OF_ANOTHER_PASS, GRAPHLESS, "leaf-rebound", 6, id="rebound"),
+        pytest.param(A_LOADER_OVER_WHAT_IS_NOT_SENT, AGAIN, "recurrent-state", 7, id="loader"),
     ],
 )
 async def test_a_part_comes_to_its_fault(script: str, error: str, pattern: str, line: int) -> None:

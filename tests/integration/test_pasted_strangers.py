@@ -61,6 +61,12 @@ MENDED = [
     ("batch127/frag_01", False),
     ("batch127/frag_02", True),
     ("batch127/frag_03", True),
+    ("batch129/frag_03", True),
+    ("batch129/frag_04", True),
+    ("batch129/frag_05", True),
+    ("batch129/frag_06", True),
+    ("batch129/proj_02", True),
+    ("batch129/proj_03", True),
 ]
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzers.paste import legible
+from analyzers.paste.diffs import after_changes
 from analyzers.paste.margins import without_numbers, without_quotes
 from analyzers.paste.pasted import Pasted
 from analyzers.paste.quoted import with_quoted
@@ -269,3 +270,32 @@ def test_what_is_walked_anew_behind_an_error_is_another_version() -> None:
     error = "    RuntimeError: Trying to backward through the graph a second time"
     assert walks(TRIED_AGAIN.format(said=error)) == 1
     assert walks(TRIED_AGAIN.format(said="nothing at all")) == 2
+
+
+HUNK = """\
+it worked before:
+@@ -41,5 +41,5 @@ {header}
+     opt = torch.optim.Adam([x])
+     for r in range(rounds):
+-        loss = miss(x)
++        loss = miss(x) + drift
+         loss.backward()
+     return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("header", "read"),
+    [
+        ("def solve(mics, rounds=40):", "def solve(mics, rounds=40):"),
+        ("class Solver(nn.Module):", "class Solver(nn.Module):"),
+        ("def solve(mics, rounds=40, drift=0.0, speed=34", ""),
+        ("", ""),
+    ],
+)
+def test_a_part_of_a_diff_stands_in_the_function_that_it_names(header: str, read: str) -> None:
+    text = HUNK.format(header=header)
+    lines = after_changes(text.splitlines())
+    assert lines[1] == read
+    assert lines[2:5] == ["    opt = torch.optim.Adam([x])", "    for r in range(rounds):", ""]
+    assert after_changes(text.replace("\n     ", "\n ").splitlines())[1] == ""

@@ -260,7 +260,14 @@ def _of_leaves(failure: Failure) -> Iterator[tuple[str, Wished]]:
 
 
 def _of_factors(failure: Failure) -> Iterator[tuple[str, Wished]]:
-    """A loss with several values: of what it was multiplied with, something may be one number."""
+    """A loss with several values: what it was chosen by, an item of something, may be one whole
+    number; of what it was multiplied with, something may be one number."""
+    named = (v for names in scopes(failure.error.__traceback__) for v in names.values())
+    tensors = (tensor for value in named for tensor in flat(value) if tensor.dim())
+    for index in (tensor for tensor in tensors if not tensor.is_floating_point()):
+        path = came_of(index) if not made_for(index) else None
+        if path and index.dim() < len(shape := shape_of(path)):
+            yield path, shape[: -index.dim()]
     held = [(path, t) for path, t in _held(failure.error.__traceback__) if t.dim()]
     held += [(p, t) for v in Here.world.values.values() for t in flat(v) if (p := made_for(t))]
 
