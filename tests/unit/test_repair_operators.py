@@ -66,6 +66,25 @@ STEPPED_COPY = """\
         optimizer.step()
     """
 
+UNROLLED = """\
+    import torch
+    rate = torch.tensor(0.1, requires_grad=True)
+    optimizer = torch.optim.Adam([rate], lr=0.01)
+
+    def learnt(weights, x):
+        miss = (x @ weights[0] + weights[1]).pow(2).mean()
+        slopes = torch.autograd.grad(miss, weights, create_graph=True)
+        return [w - rate * s for w, s in zip(weights, slopes)]
+
+    weights = [torch.randn(3, 1, requires_grad=True), torch.zeros(1, requires_grad=True)]
+    for _ in range(4):
+        weights = learnt(weights, torch.randn(8, 3))
+        loss = (torch.randn(8, 3) @ weights[0] + weights[1]).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+
 LOADED_COPY = STEPPED_COPY.replace(
     "learner = copy.deepcopy(model)",
     "learner = torch.nn.Linear(3, 1)\n        learner.load_state_dict(model.state_dict())",
@@ -659,6 +678,11 @@ SUMS_IN_NUMPY = """\
             "functional-call",
             "learner = {name: p - (0.1 * grad + 0.01 * p) for (name, p), grad in "
             "zip(learner.items(), grads)}",
+        ),
+        (
+            UNROLLED,
+            "detach-at-head",
+            "weights = [t.detach().requires_grad_() for t in weights]",
         ),
         (
             LOADED_COPY,

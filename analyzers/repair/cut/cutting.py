@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from analyzers.evidence import GraphReuse, Hop, Kind
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.reuse.recordtypes import record_fields
 from analyzers.explain.reuse.shared_frame import SharedFrame
 from analyzers.repair.blocks import alias, indentation
@@ -21,7 +22,8 @@ from analyzers.repair.sites.names import deque_of, quote_of, replace_of, with_im
 from analyzers.repair.sites.scopes import guarded, rebinds, wants_gradient
 from analyzers.source.detached import is_made_without
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.project import Module, Project, Scope
+from analyzers.source.flow import called_name, walk_scope
+from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.targets import keyed
 
 _TRADEOFF = (
@@ -107,16 +109,29 @@ class Cutting:
                 yield Written([call], f"{title} by `{call.partition(' = ')[2] or call}`")
         if (together := _in_layers(hops, writing)) is not None:
             yield Written([line.replace("\t", indentation(module)) for line in together], title)
+        leaving = replace(writing, cut=writing.cut.removesuffix(_LEAF) + _LEAF)
         flat: list[str] = []
         for name, hop in zip(names, hops, strict=True):
             kind = kind_carried(hop)
-            made = writing.statements(name, kind, rebind=rebinds(hop, scope))
+            leaf = kind.kind in _OF_LEAVES and self._wants_gradient(scope, name)
+            made = (leaving if leaf else writing).statements(name, kind, rebind=rebinds(hop, scope))
             if not made:
                 return
-            if kind.kind == "tensor" and wants_gradient(scope, name):
-                made[-1] = made[-1].removesuffix(_LEAF) + _LEAF
             flat += [line.replace("\t", indentation(module)) for line in made]
         yield Written(flat, title, frozenset(writing.needs))
+
+    def _wants_gradient(self, scope: Scope, name: str) -> bool:
+        """Whether the scope takes a gradient by this name, or a function does that it is given to:
+        cut from its history, it must be a leaf that requires one."""
+        if wants_gradient(scope, name):
+            return True
+        calls = (node for node in walk_scope(scope) if isinstance(node, ast.Call))
+        return any(
+            spelled(value) == name and wants_gradient(function, parameter)
+            for call in calls
+            for module, function in self.project.functions_by_name(called_name(call))
+            for parameter, value in arguments(call, module, function)
+        )
 
     def writing(self, module: Module) -> Writing:
         """How a module writes things."""
@@ -201,6 +216,7 @@ def _in_layers(hops: Sequence[Hop], writing: Writing) -> list[str] | None:
 
 
 _LEAF = ".requires_grad_()"
+_OF_LEAVES = ("tensor", "list", "tuple", "dict")
 _WRITTEN = ("namedtuple", "dataclass", "dict", "record")
 
 
