@@ -74,7 +74,12 @@ from analyzers.repair.reconnect.recording import (
     where_switched_off,
 )
 from analyzers.repair.reconnect.softening import class_scores, differentiable
-from analyzers.repair.reconnect.uncutting import cuts_behind_loss, sampled, without_cut
+from analyzers.repair.reconnect.uncutting import (
+    as_parameters,
+    cuts_behind_loss,
+    sampled,
+    without_cut,
+)
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project
 
@@ -159,6 +164,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         if (lost := spot(project, match.location)) is not None:
             yield from differentiable_gradients(lost)
             yield from without_cut(lost)
+            yield from as_parameters([lost])
             yield from recording(lost, project)
         return
     evidence = evidence_in(match, MissingGraph)

@@ -193,7 +193,7 @@ class Composed:
     def _cut(self, ended: Ended | None) -> tuple[list[str], Json | None]:
         """The trained parameters that a term came of, and where it lost its graph; what says
         `detach` or `no_grad` means it."""
-        if ended is None or ended.walked or ended.how not in _UNSAID:
+        if ended is None or ended.walked or not (ended.by_library or ended.how in _UNSAID):
             return [], None
         leaves = [leaf for known in ended.leaves if (leaf := known()) is not None]
         found = [k for leaf in leaves if (k := self._parameters.find(leaf)) is not None]

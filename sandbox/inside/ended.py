@@ -19,7 +19,8 @@ CUT_TERM = "gradmend: where a term lost its graph"  # a node's metadata: an `End
 @dataclass(frozen=True, eq=False)
 class Ended:
     """Where a graph ended, and by what: `how` is a call's name, `data`, `no_grad` or `frozen`.
-    `walked`: a backward had gone through all of it before."""
+    `walked`: a backward had gone through all of it before. `by_library`: torch has cut it, where
+    the script's line asks for a module's state."""
 
     at: Json | None
     how: str
@@ -27,6 +28,7 @@ class Ended:
     stack: tuple[Json, ...] = ()  # outermost first, where recording was off: somewhere on the way
     leaves: tuple[weakref.ref[torch.Tensor], ...] = ()  # that fed the graph, as far as was looked
     walked: bool = False
+    by_library: bool = False
 
     def with_leaves(self, others: Iterable[Ended]) -> Ended:
         """The same, speaking for the leaves of others, too. A tensor is never asked for its hash:

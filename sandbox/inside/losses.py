@@ -32,6 +32,7 @@ LOOKS, NODES = 4, 2000  # calls of one line whose graphs are looked through, and
 _SHAPED = re.compile(
     r"(?:zeros|ones|empty|rand|randn|randint|full)_like|new_(?:zeros|ones|empty|full)"
 )
+_RECKONS = r"\b(?:math|np|numpy)\.\w+\("  # calls of `math` or NumPy
 _FACTORIES = ("tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor")
 
 
@@ -152,9 +153,10 @@ class LossLog(TorchFunctionMode):
             at = frames.place(frame) if frame is not None else None
             nodes: list[Node | None] = [t.grad_fn for t in inputs if t.requires_grad]
             walked = all(node is not None and WALKED in node.metadata for node in nodes)
-            ended = Ended(at, how, name, stack, self._leaves(at, name, inputs), walked)
+            state = name == "detach" and frame is not None and _says(frame, r"\bstate_dict\(")
+            ended = Ended(at, how, name, stack, self._leaves(at, name, inputs), walked, state)
             ended = ended.with_leaves(self._known(inputs, ()))
-            if name in ("__float__", "__array__") and frame is not None and _reckons(frame):
+            if name in ("__float__", "__array__") and frame is not None and _says(frame, _RECKONS):
                 self._reckoned.note(ended)
             return ended
         frozen = self._frozen.among(inputs) if torch.is_grad_enabled() else None
@@ -294,10 +296,10 @@ def _is_round(number: float) -> bool:
     return (2 * number).is_integer()
 
 
-def _reckons(frame: FrameType) -> bool:
-    """Whether the line calls a function of `math` or NumPy."""
+def _says(frame: FrameType, pattern: str) -> bool:
+    """Whether the line that a frame is at has this in it."""
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
-    return re.search(r"\b(?:math|np|numpy)\.\w+\(", line) is not None
+    return re.search(pattern, line) is not None
 
 
 def call_name(func: Any) -> str:

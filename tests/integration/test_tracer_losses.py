@@ -161,6 +161,33 @@ for _ in range(6):
         assert first.ended.constant_terms
 
 
+@pytest.mark.parametrize(
+    ("weights", "told"),
+    [
+        ("net.state_dict().items()", True),
+        ("net.state_dict(keep_vars=True).items()", False),
+        ("net.named_parameters()", False),
+    ],
+)
+def test_a_term_made_of_a_state_has_no_gradient(
+    traced: Tracing, weights: str, *, told: bool
+) -> None:
+    script = f"""\
+for _ in range(6):
+    loss = net(torch.randn(5, 3)).square().mean()
+    penalty = torch.zeros(())
+    for name, weight in {weights}:
+        penalty = penalty + weight.square().sum()
+    optimizer.zero_grad()
+    (loss + 0.01 * penalty).backward()
+    optimizer.step()
+"""
+    slower = traced(HEAD + script, mode="inplace").trace
+    found = [fault for fault in slower.silent if fault.kind == "constant-term"]
+    lines = [(HEAD + script).splitlines()[fault.at.line - 1] for fault in found if fault.at]
+    assert ["state_dict" in line for line in lines] == ([True] if told else [])
+
+
 @pytest.mark.parametrize(("clear", "told"), [("optimizer.zero_grad()", False), ("pass", True)])
 def test_a_gradient_that_has_moved_its_weights_and_is_added_to(
     traced: Tracing, clear: str, told: bool

@@ -156,7 +156,7 @@ def cuts_behind_loss(
     names = set(names_held(evidence.holders)) or names_read(where.statement)
     origins = list(origins_of(where, names, project))
     yield from _asked_for(where, origins)
-    yield from _as_parameters(origins, rank)
+    yield from as_parameters(origins, rank)
     yield from (p for origin in origins[:MAX_ORIGINS] for p in sampled(origin, rank))
     singles = [p for origin in origins for p in without_cut(origin, rank)]
     said = {id(origin.scope): torch_edits(origin) for origin in origins}
@@ -210,14 +210,21 @@ def _asked_for(where: Spot, origins: Sequence[Spot], rank: int = 0) -> Iterator[
             yield Proposal("new-leaf", title, edits, "", rank)
 
 
-def _as_parameters(origins: Sequence[Spot], rank: int) -> Iterator[Proposal]:
+def as_parameters(origins: Sequence[Spot], rank: int = 0) -> Iterator[Proposal]:
     """A module's state as the parameters themselves, where the loss is made of what it holds."""
     for origin in origins:
         for call in calls_named(origin.statement, "state_dict"):
-            if not (call.args or call.keywords):
-                text = f"{origin.editor.text_of(call.func)}(keep_vars=True)"
-                edit = origin.editor.replace(call, text)
-                yield Proposal("keep-graph", f"Keep the graph: `{text}`", (edit,), "", rank)
+            if call.args or call.keywords or not isinstance(call.func, ast.Attribute):
+                continue
+            owner, parents = origin.editor.text_of(call.func.value), origin.module.parents
+            asked = parents.get(call)
+            items = parents.get(asked) if isinstance(asked, ast.Attribute) else None
+            if isinstance(items, ast.Call) and called_name(items) == "items":
+                text, replaced = f"{owner}.named_parameters()", items
+            else:
+                text, replaced = f"{owner}.state_dict(keep_vars=True)", call
+            edit = origin.editor.replace(replaced, text)
+            yield Proposal("keep-graph", f"Keep the graph: `{text}`", (edit,), "", rank)
 
 
 def _told(node: ast.Attribute | ast.Call) -> str:
