@@ -42,7 +42,7 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, lost_name, matched
-from analyzers.explain.pattern import Match, Proposal, evidence_in
+from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
 from analyzers.explain.spots import spot
 from analyzers.repair.copy.sharing import shared_copy
@@ -77,7 +77,9 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     without its graph; let go of before the copy; not stored at all."""
     evidence = evidence_in(match, MissingGraph)
     yield from reparametrised(project)
-    yield from shared_copy(evidence.holders, evidence.at, project)
-    yield from stored_detached(evidence.holders, evidence.at, project, made=evidence.ended_at)
+    shared = list(shared_copy(evidence.holders, evidence.at, project))
+    yield from shared
+    rank = SECOND_CHOICE if shared else 0
+    yield from stored_detached(evidence.holders, evidence.at, project, rank, evidence.ended_at)
     yield from dropped_first(evidence.holders, evidence.at, project)
     yield from computed_anew(evidence.holders, project, rank=2)

@@ -174,6 +174,7 @@ MENDED = [
     "batch123/starved_parameter/vq_actions",
     "batch124/missing_zero_grad/recipes_mf",
     "batch126/starved_parameter/pump_fewshot",
+    "batch130/deepcopy_nonleaf/prior_inpainting",
     "batch130/detached_loss/ewc_anchor",
     "batch53/starved_parameter/rvq_tokens",
     "batch56/higher_order/lichen_condensation",

@@ -85,6 +85,23 @@ UNROLLED = """\
         optimizer.step()
     """
 
+BEST_RECORD = """\
+    import copy
+    from dataclasses import dataclass
+    import torch
+
+    @dataclass
+    class Shot:
+        step: int
+        picture: torch.Tensor
+
+    net = torch.nn.Linear(3, 3)
+    for step in range(3):
+        shot = Shot(step, net(torch.randn(4, 3)))
+        best = copy.deepcopy(shot)
+        shot.picture.pow(2).mean().backward()
+    """
+
 LOADED_COPY = STEPPED_COPY.replace(
     "learner = copy.deepcopy(model)",
     "learner = torch.nn.Linear(3, 1)\n        learner.load_state_dict(model.state_dict())",
@@ -679,6 +696,12 @@ SUMS_IN_NUMPY = """\
             "learner = {name: p - (0.1 * grad + 0.01 * p) for (name, p), grad in "
             "zip(learner.items(), grads)}",
         ),
+        (
+            BEST_RECORD,
+            "detach-and-clone",
+            "best = replace(shot, picture=shot.picture.detach().clone())",
+        ),
+        (BEST_RECORD, "detach-and-clone", "from dataclasses import dataclass, replace"),
         (
             UNROLLED,
             "detach-at-head",

@@ -9,10 +9,12 @@ from collections.abc import Iterator, Sequence
 from analyzers.evidence import Holder, Place
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.recordtypes import record_fields
 from analyzers.explain.spots import assignments_to, names_held, root_of, spot
 from analyzers.repair.blocks import indentation, joined, rewritten
 from analyzers.repair.cut.detaching import LEAF, TORCH
 from analyzers.repair.rewrite import unused_name
+from analyzers.repair.sites.names import replace_of, with_imports
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name
@@ -46,10 +48,31 @@ def stored_detached(
             yield Proposal("new-leaf", f"{title}, as a leaf that can learn", (leaf,), "", rank + 1)
     where = spot(project, at)
     for call in calls_named(where.statement, "deepcopy") if where is not None else ():
-        if where is not None and call.args and spelled(call.args[0]) in names:
-            text = where.editor.text_of(call.args[0])
+        if where is None or not call.args:
+            continue
+        text = where.editor.text_of(call.args[0])
+        if spelled(call.args[0]) in names:
             edit = where.editor.replace(call, f"{text}.detach().clone()")
             yield Proposal("detach-and-clone", f"Copy the value of `{text}`", (edit,), "", rank)
+        fields = [name.removeprefix(f"{text}.") for name in names if name.startswith(f"{text}.")]
+        if given := _fields_alone(fields, where.module, text, project):
+            replaced = where.editor.replace(call, f"{replace_of(where.module)}({text}, {given})")
+            both = joined([replaced, *with_imports(where.module, frozenset({"replace"}))])
+            title = f"Copy `{text}` with the values of {said(fields)}"
+            yield Proposal("detach-and-clone", title, both, "", rank)
+
+
+def _fields_alone(fields: Sequence[str], module: Module, name: str, project: Project) -> str:
+    """Keywords that give a copy of a dataclass of the script's the values of these fields."""
+    known = [
+        kind
+        for _, kind in project.each(ast.ClassDef)
+        if any("dataclass" in spelled(getattr(d, "func", d)) for d in kind.decorator_list)
+        and set(fields) <= {*record_fields(project, kind.name)}
+    ]
+    if not fields or not known or replace_of(module) is None:
+        return ""
+    return ", ".join(f"{field}={name}.{field}.detach().clone()" for field in fields)
 
 
 def dropped_first(
