@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from analyzers.explain.pattern import patterns
+from benchmarks.asking import RUNNING
 from benchmarks.scoring import Score, is_place
 from benchmarks.trials import Trial
 from tests.case_files import Case
@@ -38,7 +39,8 @@ def summary(trials: Sequence[Trial], scores: Scores) -> str:
 
 
 def first_contact(batch: Sequence[str], trials: Sequence[Trial], scores: Scores) -> Iterator[str]:
-    """Rows of the table in `first_contact.md`, one for each mode; `batch` is its first columns."""
+    """Rows of the table in `first_contact.md`, one for each mode; `batch` is its first columns.
+    Then, of what was run, how many faults were silent, and how many of these called healthy."""
     failing = [n for n, trial in enumerate(trials) if not trial.case.healthy]
     healthy = [n for n, trial in enumerate(trials) if trial.case.healthy]
     for mode, results in scores.items():
@@ -55,6 +57,11 @@ def first_contact(batch: Sequence[str], trials: Sequence[Trial], scores: Scores)
             str(sum(result.blamed for result in clean)),
             str(sum(result.cleared for result in clean)),
         ]
+        yield f"| {' | '.join(cells)} |"
+    silent = [n for n in failing if trials[n].case.raises in (None, "nothing")]
+    told = [scores[RUNNING][n].verdict for n in silent] if RUNNING in scores else []
+    if told:
+        cells = [*batch, "silent", str(len(told)), str(told.count("healthy"))]
         yield f"| {' | '.join(cells)} |"
 
 

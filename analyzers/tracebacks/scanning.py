@@ -206,10 +206,11 @@ def scan(lines: list[str]) -> Scanned:
 def _is_cut_above(lines: list[str], at: int, taken: list[int]) -> bool:
     """Whether a traceback begins in the middle of a frame: its code stands by itself, further right
     than the frame that follows."""
-    if at == 0 or at - 1 in taken or not _PLAIN.match(lines[at].strip()):
+    last = taken[-1] if taken else -1
+    if at == 0 or last == at - 1 or not _PLAIN.match(lines[at].strip()):
         return False
     code, above = lines[at - 1], lines[at - 2].strip() if at > 1 else ""
-    parted = not above or at - 2 in taken or set(above) <= set("-=*_~.")
+    parted = not above or last == at - 2 or set(above) <= set("-=*_~.")
     return bool(code.strip()) and _column(code) > _column(lines[at]) > 0 and parted
 
 

@@ -20,11 +20,10 @@ from app.repair.verify import Trial
 from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
 from app.run.outcome import len_backwards, silent_kinds
-from app.run.tracing import run_for_changes
+from app.run.tracing import STARVED, run_for_changes
 from app.run.witness import observed
 from sandbox.protocol import Session
 
-STARVED = "unfed-parameters"
 LOOKS = 2  # closer ones, in a round, at where patched runs lose a graph
 SPARING = 2  # patches of what is behind that are tried by themselves
 

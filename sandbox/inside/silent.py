@@ -70,7 +70,8 @@ class SilentWatch(Observer):
         self._stepped: dict[int, int] = {}  # which step of all was the last of each
         self._last: Visit | None = None  # that may have added to what nothing clears
         self._idle: Visit | None = None  # the latest that gave no optimizer's parameter anything
-        self._idle_leaves: list[torch.Tensor] = []  # that it walked, and that no graph is behind
+        self._idle_leaf = False  # it walked a leaf, which no graph is behind
+        self._idle_end: Json | None = None  # where that was made of what had a graph
         self._until = UPDATES  # up to which call updates are looked at
 
     def before(self, call: Call) -> None:
@@ -119,8 +120,7 @@ class SilentWatch(Observer):
                 self._tell_ascents(call)
                 if not any(known.optimizer is not None for known in call.received):
                     self._idle = call.alone()
-                    tensors = (t for t in call.outputs if isinstance(t, torch.Tensor))
-                    self._idle_leaves = [tensor for tensor in tensors if tensor.is_leaf]
+                    self._note_leaves(call.outputs)
                 if any(known.optimizer is None for known in call.received):
                     self._last = call.alone()
         self._aliases.crossed(call)
@@ -221,7 +221,7 @@ class SilentWatch(Observer):
             told["uncalled"] = uncalled[:64]
             if self._idle is not None and not self.learns:
                 told |= {"visit": self._idle.record(), "detail": IDLE}
-                told["at"] = at or self._end_of_idle(starved)
+                told["at"] = at or self._idle_end or self._left_torch(starved)
                 told |= replaced(self._parameters.known, self._stepped) or stands_for(
                     self._parameters.known, starved, self._stepped
                 )
@@ -257,14 +257,19 @@ class SilentWatch(Observer):
                 ended = self._log.of_leaf(tensor)
                 known.lost = ended.at if ended is not None else None
 
-    def _end_of_idle(self, starved: list[Known]) -> Json | None:
-        """Where what is walked, a leaf, was made of what had a graph; else where what came of the
-        starved went on as plain numbers."""
-        if self._log is None or not self._idle_leaves:
+    def _note_leaves(self, walked: tuple[Any, ...]) -> None:
+        """Note whether a leaf is walked, and where it was made of what had a graph."""
+        leaves = [one for one in walked if isinstance(one, torch.Tensor) and one.is_leaf]
+        ends = [self._log.of(leaf) for leaf in leaves] if self._log is not None else []
+        self._idle_leaf = bool(leaves)
+        self._idle_end = next((ended.at for ended in ends if ended is not None), None)
+
+    def _left_torch(self, starved: list[Known]) -> Json | None:
+        """Where what came of these went on as plain numbers, of which a leaf may be made."""
+        if self._log is None or not self._idle_leaf:
             return None
-        made = [self._log.of(leaf) for leaf in self._idle_leaves]
         tensors = [tensor for known in starved if (tensor := known.tensor()) is not None]
-        ends = [*made, *map(self._log.left_torch, tensors)]
+        ends = map(self._log.left_torch, tensors)
         return next((ended.at for ended in ends if ended is not None), None)
 
     def _tell_gathering(self) -> None:

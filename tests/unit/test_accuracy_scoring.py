@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from benchmarks.baselines import retain_everywhere
 from benchmarks.plain import Line
 from benchmarks.scoring import is_place, score
 from benchmarks.telling import first_contact
+from benchmarks.totals import RECORD, report, rows
 from benchmarks.trials import Trial, prepare, prepared, run_files
 from tests.case_files import ROOT, load_case
 from tests.probe import compare
@@ -81,10 +84,63 @@ def test_a_row_at_first_contact_counts_wrong_patches_that_were_said_to_pass(tria
     found = Findings(patches=[patch(CASE.wrong[0].read_text())])
     healthy = prepared(HEALTHY, ())
     scores = [score(trial, found), score(healthy, Findings(verdict="healthy"))]
-    (row,) = first_contact(["batch", "today", "abc"], [trial, healthy], {"running": scores})
+    row, *others = first_contact(["batch", "today", "abc"], [trial, healthy], {"running": scores})
+    assert others == []  # no fault among them is silent
     assert (
         row
         == "| batch | today | abc | running | 1 | 0/1   0% | 0/1   0% | 0/1   0% | 1 | 1 | 0 | 1 |"
+    )
+
+
+def test_silent_faults_that_are_called_healthy_are_counted(trial: Trial) -> None:
+    silent = replace(trial, case=replace(CASE, raises="nothing"))
+    scores = [score(trial, Findings(verdict="healthy")) for _ in range(3)]
+    trials = [trial, silent, silent]
+    *_, row = first_contact(["batch", "today", "abc"], trials, {"run": scores, "running": scores})
+    assert row == "| batch | today | abc | silent | 2 | 2 |"
+
+
+def test_the_readme_says_what_the_rows_come_to() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    told = [line for line in report(rows(RECORD.read_text())) if line]
+    assert len(told) == 9
+    for line in told:
+        assert line in (readme if line.startswith("|") else " ".join(readme.split()))
+
+
+ROWS = """\
+| batch | date | commit | answer |
+| batch59 | then | a | running | 9 | 9/9 100% | 9/9 100% | 9/9 100% | 0 | 1 | 0 | 1 |
+| batch60 | then | a | running | 4 | 3/4  75% | 4/4 100% | 2/4  50% | 1 | 1 | 0 | 1 |
+| batch60 | then | a | reading | 4 | 1/4  25% | 2/4  50% | 0/4   0% | 0 | 1 | 1 | 0 |
+| batch60 | then | a | silent | 2 | 1 |
+| batch61 | then | b | fragments | 3 | 67% | 33% | 0% | 0% | |
+| batch61 | then | b | projects | 1 | 100% | 0% | 0% | 0% | |
+| batch61 | then | b | healthy | 2 | | | | | 1 |
+| batch62 | then | c | running | 6 | 6/6 100% | 6/6 100% | 6/6 100% | 0 | 0 | 0 | 0 |
+| batch62 | then | c | reading | 6 | 6/6 100% | 6/6 100% | 6/6 100% | 0 | 0 | 0 | 0 |
+| batch63 | then | d | fragments | 2 | 50% | 50% | 50% | 0% | |
+"""
+
+
+def test_rows_are_added_up() -> None:
+    told = list(report(rows(ROWS)))
+    assert told[:4] == [
+        "| whole scripts, run: the last batch (62) | 6 | 100% | 100% | 100% |",
+        "| only read | 6 | 100% | 100% | 100% |",
+        "| whole scripts, run: the 1 before (60 to 60) | 4 | 75% | 100% | 50% |",
+        "| only read | 4 | 25% | 50% | 0% |",
+    ]
+    assert told[4:6] == [
+        "| fragments as pasted: the last batch (63) | 2 | 50% | 50% | 50% tested |",
+        "| the 1 before (61 to 61) | 3 | 67% | 33% | 0% tested |",
+    ]
+    assert told[6].endswith("(61 to 61) | 1 | 100% | 0% | 0% tested |")
+    assert "these 10 scripts 8 are right, and 1 passed" in told[8]
+    assert "1 of their 2 silent faults" in told[8]
+    assert told[9] == (
+        "Of their 1 healthy scripts 0 were blamed, and of 2 healthy things that were pasted 1; "
+        "by reading alone 1 of the scripts."
     )
 
 

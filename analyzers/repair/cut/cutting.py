@@ -151,7 +151,7 @@ class Cutting:
         if not has_graph(kind):
             return []
         if kind.kind == "tensor":
-            leaf = bool(bound) and wants_gradient(module.scope_of(node), bound)
+            leaf = bool(bound) and self._wants_gradient(module.scope_of(node), bound)
             return [Idiom(self.template.removesuffix(_LEAF) + _LEAF * leaf).at(editor, node)]
         text = writing.expression(editor.text_of(node), kind)
         needs = frozenset(writing.needs)

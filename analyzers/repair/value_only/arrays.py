@@ -92,9 +92,10 @@ def _of_names(where: Spot, names: Sequence[str]) -> list[Edit]:
     edits: list[Edit] = []
     for node in walk(where.statement):
         around = where.module.parents.get(node)
-        counted = isinstance(around, ast.Call) and called_name(around) == "len"
+        if isinstance(around, ast.Call) and called_name(around) == "len":
+            continue  # how many there are is no value of theirs
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-            text = "" if counted else spelled(node)
+            text = spelled(node)
             if text in names:
                 edits.append(where.editor.append_to(node, ".detach()"))
             elif any(name.startswith(f"{text}[") for name in names):

@@ -9,18 +9,29 @@ from collections.abc import Collection
 
 from .uses import last_name
 
-_REPORTING = re.compile(r"print|log|writer|wandb|report|show|bar$|tqdm|summary", re.IGNORECASE)
+_WORDS = frozenset(  # of what shows, or writes down, and gives nothing back
+    {"print", "log", "logs", "logger", "logging", "report", "show", "display", "summary", "writer"}
+    | {"info", "debug", "warning", "wandb", "mlflow", "tensorboard", "tqdm", "bar", "pbar"}
+)
 _DOING = frozenset({"backward", "step", "zero_grad", "append", "extend", "update"})
 MAX_TEXT = 400  # characters of a statement by which it is known again
 
 
-def report_in(tree: ast.Module, lines: tuple[int, int]) -> str:
-    """The text of the statement on these lines, if it only reports; otherwise nothing."""
-    for statement in ast.walk(tree):
-        if isinstance(statement, ast.Expr) and statement.lineno == lines[0]:
-            text = _text_of(statement)
-            return text if _reports(statement.value) and len(text) <= MAX_TEXT else ""
-    return ""
+def report_of(statement: ast.stmt | None) -> str:
+    """The text of a statement, if it only reports; otherwise nothing."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return ""
+    words = re.split(r"[\W_]+", ast.unparse(statement.value.func).lower())
+    text = ast.unparse(statement.value)
+    reports = not _WORDS.isdisjoint(words) and not _does_more(statement.value)
+    return text if reports and len(text) <= MAX_TEXT else ""
+
+
+def _does_more(value: ast.expr) -> bool:
+    """Whether something is trained, kept or written in place on the way, or given a name."""
+    called = [last_name(part.func) for part in ast.walk(value) if isinstance(part, ast.Call)]
+    named = any(isinstance(part, ast.NamedExpr) for part in ast.walk(value))
+    return named or any(name in _DOING or name.endswith("_") for name in called)
 
 
 def without_reports(tree: ast.Module, texts: Collection[str]) -> ast.Module:
@@ -37,16 +48,5 @@ class _Leaving(ast.NodeTransformer):
         self._texts = texts
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
-        return ast.copy_location(ast.Pass(), node) if _text_of(node) in self._texts else node
-
-
-def _reports(value: ast.expr) -> bool:
-    """Whether an expression calls something that reports, and nothing that does more."""
-    if not isinstance(value, ast.Call):
-        return False
-    called = [last_name(part.func) for part in ast.walk(value) if isinstance(part, ast.Call)]
-    return bool(_REPORTING.search(ast.unparse(value.func))) and _DOING.isdisjoint(called)
-
-
-def _text_of(statement: ast.Expr) -> str:
-    return ast.unparse(statement.value)
+        text = ast.unparse(node.value)
+        return ast.copy_location(ast.Pass(), node) if text in self._texts else node

@@ -29,7 +29,7 @@ from .lineage import follow_variables, made_path, mark
 from .names import Everything, usual
 from .plan import Json, Plan
 from .reading import Uses
-from .reports import report_in, without_reports
+from .reports import report_of, without_reports
 from .scout import Choices, Scout
 from .shapes import Failure
 from .things import Batches, Wish
@@ -178,7 +178,7 @@ class Completed:
         trial.callers = [self._lines_at(entry.tb_lineno) for entry in user[-2::-1]]
         line = user[-1].tb_lineno if user else 0
         trial.lines = self._lines_at(line)
-        trial.report = report_in(self._text_of(plan).modern, trial.lines)
+        trial.report = report_of(_statement_at(self._text_of(plan).modern, line))
         statement = _statement_at(self._tree, line)
         if statement is not None:
             trial.held = _made_up(user[-1].tb_frame, statement)
