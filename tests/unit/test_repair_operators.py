@@ -85,6 +85,31 @@ UNROLLED = """\
         optimizer.step()
     """
 
+UNROLLED_BY_NAME = """\
+    import torch
+
+    class Rate:
+        def __init__(self):
+            self.log = torch.tensor(-2.0, requires_grad=True)
+            self.optimizer = torch.optim.Adam([self.log], lr=0.01)
+
+        def learnt(self, weights, x):
+            miss = (x @ weights["w"] + weights["b"]).pow(2).mean()
+            slopes = torch.autograd.grad(miss, list(weights.values()), create_graph=True)
+            moved = [w - self.log.exp() * s for w, s in zip(weights.values(), slopes)]
+            return dict(zip(weights, moved))
+
+    rate = Rate()
+    weights = {"w": torch.randn(3, 1), "b": torch.zeros(1)}
+    weights = {name: weight.requires_grad_() for name, weight in weights.items()}
+    for _ in range(4):
+        weights = rate.learnt(weights, torch.randn(8, 3))
+        loss = (torch.randn(8, 3) @ weights["w"] + weights["b"]).pow(2).mean()
+        rate.optimizer.zero_grad()
+        loss.backward()
+        rate.optimizer.step()
+    """
+
 BEST_RECORD = """\
     import copy
     from dataclasses import dataclass
@@ -695,6 +720,11 @@ SUMS_IN_NUMPY = """\
             "functional-call",
             "learner = {name: p - (0.1 * grad + 0.01 * p) for (name, p), grad in "
             "zip(learner.items(), grads)}",
+        ),
+        (
+            UNROLLED_BY_NAME,
+            "detach-at-head",
+            "weights = {key: t.detach().requires_grad_() for key, t in weights.items()}",
         ),
         (
             BEST_RECORD,

@@ -129,8 +129,18 @@ def _asked_for(scope: ast.AST) -> set[str]:
             case ast.Attribute(attr="grad" | "retain_grad", value=owner):
                 found.add(spelled(owner))
             case ast.Call(args=[_, asked, *_]) if called_name(node) == "grad":
-                found.update(map(spelled, getattr(asked, "elts", [asked])))
+                found.update(map(spelled, getattr(asked, "elts", [_whole(asked)])))
     return found
+
+
+def _whole(values: ast.expr) -> ast.expr:
+    """What a list is made of, or values are those of: `w` of `list(w.values())`."""
+    match values:
+        case ast.Call(func=ast.Name(id="list" | "tuple"), args=[inner]):
+            return _whole(inner)
+        case ast.Call(func=ast.Attribute(value=inner, attr="values"), args=[]):
+            return inner
+    return values
 
 
 @remembered
