@@ -67,8 +67,9 @@ class Target:
 
 def constant_target(fault: SilentFault, project: Project) -> Target | None:
     """The target of the loss at a place, if it is discounted (bootstrapped from what the network
-    says of later), or goes by a target's name; or the weight in it, if it is a difference, or goes
-    by an advantage's; None where nothing says that it is a constant."""
+    says of later), a copy of what it is compared with, or goes by a target's name; or the weight
+    in it, if it is a difference, or goes by an advantage's; None where nothing says that it is a
+    constant."""
     seen = spot(project, fault.at)
     if seen is None:
         return None
@@ -89,6 +90,7 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         if fault.detail == OTHERS and not taught:
             continue  # two networks that learn to meet
         discounted = _is_discounted(value) or _returns_discounted(value, project)
+        discounted = discounted or _is_copy(where, given)
         if called or taught or discounted or fault.detail == OTHERS:
             return Target(where, given, made)
         if (alias := _alias_unrecorded(where, given, project)) is not None:
@@ -181,6 +183,20 @@ def _is_difference(value: ast.expr) -> bool:
     """Whether a value is what something is more than another; `1 - p` is a probability's rest."""
     sub = value if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub) else None
     return sub is not None and not {type(sub.left), type(sub.right)} & {ast.Constant}
+
+
+def _is_copy(where: Spot, given: ast.expr) -> bool:
+    """Whether a value is a copy of what the statement compares with it: only what is written into
+    the copy makes a difference, and is aimed at."""
+    pairs = [node.args for node in walk(where.statement) if isinstance(node, ast.Call)]
+    compared = {spelled(pair[0]) for pair in pairs if given in pair[1:2]}
+    return any(
+        spelled(copied.func.value) in compared
+        for statement in definitions(where.scope, spelled(given))
+        if isinstance(copied := value_of(statement), ast.Call)
+        and isinstance(copied.func, ast.Attribute)
+        and copied.func.attr == "clone"
+    )
 
 
 def is_discount(name: str) -> bool:

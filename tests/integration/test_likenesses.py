@@ -202,6 +202,12 @@ LIKENESSES: dict[str, tuple[set[str], str]] = {
         assert channels == maps.feature_info.channels()
         bare = timm.create_model("any", num_classes=0, global_pool="")
         assert bare(images).dim() == 4
+        vit = timm.create_model("vit_small_patch16_224", num_classes=0)
+        assert vit(images).shape == (2, vit.num_features) == (2, vit.embed_dim)
+        assert vit.forward_features(images).shape[2] == vit.blocks[0].attn.qkv.in_features
+        vit.blocks[1].mlp.fc2 = torch.nn.Linear(vit.blocks[1].mlp.fc2.in_features, vit.embed_dim)
+        vit.reset_classifier(7)
+        assert vit(images).shape == (2, 7) and vit.get_classifier() is vit.head
         """,
     ),
     "transformers": (

@@ -67,6 +67,9 @@ MENDED = [
     ("batch129/frag_06", True),
     ("batch129/proj_02", True),
     ("batch129/proj_03", True),
+    ("batch132/frag_02", True),
+    ("batch132/frag_03", True),
+    ("batch132/proj_01", True),
 ]
 
 

@@ -90,6 +90,22 @@ WEIGHED = """\
         optimizer.step()
     """
 
+COPIED = """\
+    import torch
+    from torch import nn
+    scores = nn.Linear(3, 5)
+    optimizer = torch.optim.SGD(scores.parameters(), lr=0.1)
+    rows = torch.arange(8)
+    for step in range(4):
+        now, best = scores(torch.randn(8, 3)), scores(torch.randn(8, 3)).amax(1)
+        goal = now.COPY
+        goal[rows, torch.randint(5, (8,))] = torch.randn(8) + 0.9 * best
+        loss = nn.functional.mse_loss(now, goal)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+
 AS_SENT = {"mode": "trace", "gradients": True}
 
 
@@ -111,6 +127,7 @@ AS_SENT = {"mode": "trace", "gradients": True}
             "p -= 0.1 * p.grad",
         ),
         (WEIGHED.replace("GIVEN", "advantage"), "undetached-target", 9, ".detach()"),
+        (COPIED.replace("COPY", "clone()"), "undetached-target", 9, "goal.detach()"),
     ],
 )
 def test_what_hides_a_fault_is_told_with_its_repair(
@@ -130,6 +147,7 @@ def test_what_hides_a_fault_is_told_with_its_repair(
         OWN_NAME.replace("UPDATE", "p -= 0.1 * p.grad"),
         OWN_NAME.replace("UPDATE", "pass"),  # it wants the gradients alone
         WEIGHED.replace("GIVEN", "advantage.detach()"),
+        COPIED.replace("COPY", "detach().clone()").replace("best\n", "best.detach()\n"),
     ],
 )
 def test_what_does_the_like_on_purpose_is_not_told(traced: Tracing, script: str) -> None:

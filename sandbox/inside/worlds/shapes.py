@@ -133,6 +133,8 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         yield from of_parts_taken(failure.error.__traceback__, int(found[1]))
     if found := re.search(r"each A matrix is (\d+) by", message):
         yield from of_equations(failure.args, int(found[1]))
+    if "indexing tensors could not be broadcast" in message:
+        yield from of_rows(failure.args[1:2])
     if "same number of dimensions" in message:
         yield from of_fewer(failure.args)
     yield from _of_ranks(failure, message, made)
