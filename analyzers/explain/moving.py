@@ -87,11 +87,10 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         called = made is not None and _TARGET.fullmatch(spelled(given)) is not None
         called = called and where is seen  # both of two that are compared may learn
         taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
-        if fault.detail == OTHERS and not taught:
-            continue  # two networks that learn to meet
         discounted = _is_discounted(value) or _returns_discounted(value, project)
-        discounted = discounted or _is_copy(where, given)
-        if called or taught or discounted or fault.detail == OTHERS:
+        if fault.detail == OTHERS and not (taught or discounted):
+            continue  # two networks that learn to meet
+        if called or taught or discounted or _is_copy(where, given):
             return Target(where, given, made)
         if (alias := _alias_unrecorded(where, given, project)) is not None:
             return alias

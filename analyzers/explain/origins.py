@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import Place
-from analyzers.explain.spots import Spot, assignments_to
+from analyzers.explain.spots import Spot, values_of
 from analyzers.source.flow import called_name, definitions, names_read, value_of, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project
 from analyzers.source.trees import walk
@@ -27,7 +27,7 @@ def behind(where: Spot, names: set[str], project: Project) -> Iterator[Spot]:
             seen.add(id(statement))
             function = getattr(scope, "name", "<module>")
             yield Spot(module, statement, Place(module.path, statement.lineno, function))
-            for callee_module, callee in _callees(statement, project):
+            for callee_module, callee in callees(statement, project):
                 todo.append((callee_module, callee, set()))
 
 
@@ -50,7 +50,7 @@ def _flowing_into(scope: ast.AST, wanted: set[str]) -> list[ast.stmt]:
     return found
 
 
-def _callees(statement: ast.stmt, project: Project) -> Iterator[tuple[Module, ast.AST]]:
+def callees(statement: ast.stmt, project: Project) -> Iterator[tuple[Module, ast.AST]]:
     """The project's functions that a statement calls: by name, or as the call of an object."""
     for call in walk(statement):
         if not isinstance(call, ast.Call):
@@ -61,11 +61,7 @@ def _callees(statement: ast.stmt, project: Project) -> Iterator[tuple[Module, as
 
 def _methods_called(name: str, project: Project) -> Iterator[tuple[Module, ast.AST]]:
     """`forward` or `__call__` of the class that an object of this name was made from."""
-    made = {
-        called_name(assignment.value)
-        for _, assignment in assignments_to(project, name)
-        if isinstance(assignment.value, ast.Call)
-    }
+    made = {called_name(v) for v in values_of(project, name) if isinstance(v, ast.Call)}
     for module, node in project.each(ast.ClassDef):
         for method in node.body if node.name in made else ():
             if isinstance(method, FUNCTIONS[:2]) and method.name in ("forward", "__call__"):

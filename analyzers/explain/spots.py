@@ -14,6 +14,7 @@ from analyzers.source.calls import call_in, calls_in, calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import remembered, walk
 
 _IN_PLACE = re.compile(r"(\.<locals>\.(<(list|set|dict)comp>|<genexpr>))+$")  # runs where it stands
@@ -161,23 +162,37 @@ def leading_to(project: Project, block: Sequence[ast.stmt], place: Place) -> ast
 
 def assignments_to(project: Project, name: str) -> Iterator[tuple[Module, ast.Assign]]:
     """Assignments anywhere to a name or, for `self.x` or `model.x`, to that attribute."""
+    for module, target, statement, _ in _given_to(project, name):
+        if target in statement.targets:
+            yield module, statement
+
+
+def values_of(project: Project, name: str) -> Iterator[ast.expr]:
+    """What is assigned to it anywhere, by itself or beside others: `y` of `a, b = x, y`."""
+    return (value for _, _, _, value in _given_to(project, name))
+
+
+def _given_to(
+    project: Project, name: str
+) -> Iterator[tuple[Module, ast.expr, ast.Assign, ast.expr]]:
     last = name.rpartition(".")[2]
     for module in project.modules.values():
-        for target, statement in _assigned(module.tree).get(last, ()):
+        for target, statement, value in _assigned(module.tree).get(last, ()):
             is_name = isinstance(target, ast.Name) and target.id == name
             if is_name or ("." in name and isinstance(target, ast.Attribute)):
-                yield module, statement
+                yield module, target, statement, value
 
 
 @remembered
-def _assigned(tree: ast.Module) -> dict[str, list[tuple[ast.expr, ast.Assign]]]:
-    """The plain targets of a file's assignments by their last name, with the statements."""
-    found: dict[str, list[tuple[ast.expr, ast.Assign]]] = {}
+def _assigned(tree: ast.Module) -> dict[str, list[tuple[ast.expr, ast.Assign, ast.expr]]]:
+    """The targets of a file's assignments by their last name, each with the statement and with what
+    goes to it."""
+    found: dict[str, list[tuple[ast.expr, ast.Assign, ast.expr]]] = {}
     for node in walk(tree):
         if isinstance(node, ast.Assign):
-            for target in node.targets:
+            for target, value in assigned_pairs(node):
                 last = getattr(target, "id", getattr(target, "attr", ""))
-                found.setdefault(last, []).append((target, node))
+                found.setdefault(last, []).append((target, node, value))
     return found
 
 

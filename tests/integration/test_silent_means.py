@@ -90,6 +90,23 @@ WEIGHED = """\
         optimizer.step()
     """
 
+CURIOUS = """\
+    import torch
+    from torch import nn
+    guess, value = nn.Linear(3, 3), nn.Linear(3, 1)
+    both, gamma = [*guess.parameters(), *value.parameters()], 0.9
+    optimizer = torch.optim.SGD(both, lr=0.1)
+    for step in range(4):
+        seen, then = torch.randn(8, 3), torch.randn(8, 3)
+        surprise = (guess(seen) - then).pow(2).sum(1)
+        rewards = surprise
+        returns = rewards + LATER
+        loss = nn.functional.mse_loss(value(seen)[:, 0], returns) + surprise.mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+
 COPIED = """\
     import torch
     from torch import nn
@@ -127,6 +144,7 @@ AS_SENT = {"mode": "trace", "gradients": True}
             "p -= 0.1 * p.grad",
         ),
         (WEIGHED.replace("GIVEN", "advantage"), "undetached-target", 9, ".detach()"),
+        (CURIOUS.replace("LATER", "gamma * torch.randn(8)"), "undetached-target", 10, ".detach()"),
         (COPIED.replace("COPY", "clone()"), "undetached-target", 9, "goal.detach()"),
     ],
 )
@@ -147,6 +165,7 @@ def test_what_hides_a_fault_is_told_with_its_repair(
         OWN_NAME.replace("UPDATE", "p -= 0.1 * p.grad"),
         OWN_NAME.replace("UPDATE", "pass"),  # it wants the gradients alone
         WEIGHED.replace("GIVEN", "advantage.detach()"),
+        CURIOUS.replace("LATER", "torch.randn(8)"),  # two that learn to meet, for all that it says
         COPIED.replace("COPY", "detach().clone()").replace("best\n", "best.detach()\n"),
     ],
 )

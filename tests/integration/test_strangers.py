@@ -176,6 +176,7 @@ MENDED = [
     "batch126/starved_parameter/pump_fewshot",
     "batch130/deepcopy_nonleaf/prior_inpainting",
     "batch130/detached_loss/ewc_anchor",
+    "batch130/undetached_target/corridor_icm",
     "batch131/recurrent_state/soil_prototypes",
     "batch53/starved_parameter/rvq_tokens",
     "batch56/higher_order/lichen_condensation",

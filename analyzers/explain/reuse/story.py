@@ -32,7 +32,7 @@ from analyzers.explain.reuse.occasions import (
 )
 from analyzers.explain.reuse.shared_frame import yields
 from analyzers.explain.reuse.walks import SUMMING, Walks, is_sum
-from analyzers.explain.spots import assignments_to, spot
+from analyzers.explain.spots import spot, values_of
 from analyzers.source.flow import bindings, called_name, statements_of, value_of, walk_scope, walked
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.reads import names_loaded
@@ -204,8 +204,8 @@ class Story(Walks):
     def _is_learnt(self, name: str) -> bool:
         """Whether a name is given a parameter."""
         return bool(name) and any(
-            isinstance(node.value, ast.Call) and called_name(node.value) == "Parameter"
-            for _, node in assignments_to(self.project, name)
+            isinstance(value, ast.Call) and called_name(value) == "Parameter"
+            for value in values_of(self.project, name)
         )
 
     @cached_property

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from analyzers.explain.origins import callees
 from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import hops_at
@@ -215,13 +216,25 @@ def _compared_with(function: ast.FunctionDef) -> set[str]:
 
 
 def _siblings(story: Story) -> set[str]:
-    """Names that one statement binds together with the carrier (`a, b = x.chunk(2)`)."""
+    """Names that one statement binds together with the carrier (`a, b = x.chunk(2)`), or in the
+    shared frame by a call of the function that made it: what that returned was made of it."""
+    own = [statement for _, _, statement in story.binders] + [*_calls_of_makers(story)]
     return {
         name
-        for _, _, statement in story.binders
+        for statement in own
         if isinstance(statement, ast.Assign) and not isinstance(statement.value, ast.Tuple)
         for name in bindings(statement)
     }
+
+
+def _calls_of_makers(story: Story) -> Iterator[ast.stmt]:
+    """Statements of the shared frame that call a function in which the carrier is bound."""
+    scope = story.frame.scope
+    makers = [own for _, own, _ in story.binders if own is not scope]
+    for statement in walk_scope(scope) if makers else ():
+        if isinstance(statement, ast.Assign):
+            if any(callee in makers for _, callee in callees(statement, story.project)):
+                yield statement
 
 
 def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[str]:
