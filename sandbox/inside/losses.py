@@ -57,15 +57,20 @@ class LossLog(TorchFunctionMode):
         self._left = _ByLeaf()
 
     def install(self) -> None:
-        """Also hear `torch.from_numpy`, which passes by the modes of torch."""
-        from_numpy = torch.from_numpy
+        """Also hear `torch.from_numpy` and `Parameter`, which pass by the modes of torch."""
+        from_numpy, new = torch.from_numpy, Parameter.__new__
 
         def heard(array: Any) -> torch.Tensor:
             made = from_numpy(array)
             self._follow(from_numpy, (array,), made)
             return made
 
+        def wrapped(cls: type[Parameter], data: Any = None, *options: Any, **named: Any) -> Any:
+            told(self._put_into_parameter, data, notes=self._notes)
+            return new(cls, data, *options, **named)
+
         _torch.from_numpy = heard
+        _torch.nn.Parameter.__new__ = staticmethod(wrapped)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -212,6 +217,12 @@ class LossLog(TorchFunctionMode):
         ended = self._ended(name, tuple(given)) if name.endswith("_") and given else None
         if ended is not None:
             self._put.note(ended)
+
+    def _put_into_parameter(self, data: Any) -> None:
+        """A parameter is made of what has a graph, which does not lead to it."""
+        if isinstance(data, torch.Tensor) and data.grad_fn is not None:
+            if (ended := self._ended("Parameter", (data,))) is not None:
+                self._put.note(ended)
 
     def _note_bare(self, owner: Any, bare: torch.Tensor) -> None:
         """The memory of what learns, or holds weights, by itself."""

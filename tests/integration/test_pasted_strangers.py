@@ -70,6 +70,7 @@ MENDED = [
     ("batch132/frag_02", True),
     ("batch132/frag_03", True),
     ("batch132/proj_01", True),
+    ("batch134/frag_05", True),
 ]
 
 

@@ -178,8 +178,10 @@ MENDED = [
     "batch130/detached_loss/ewc_anchor",
     "batch130/undetached_target/corridor_icm",
     "batch131/recurrent_state/soil_prototypes",
+    "batch133/starved_parameter/hypernet_clients",
     "batch53/starved_parameter/rvq_tokens",
     "batch56/higher_order/lichen_condensation",
+    "batch82/starved_parameter/greenhouse_hypernet",
     "batch85/undetached_target/beach_glass_simsiam",
 ]
 

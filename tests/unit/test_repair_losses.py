@@ -168,6 +168,32 @@ for _ in range(4):
     loss.backward()
     optimizer.step()
 """
+HANDED = """\
+class Held(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.writer, self.last = nn.Linear(2, 5), nn.Linear(4, 1)
+    def install(self, weight, bias):
+        INSTALL
+    def forward(self, x, told):
+        row, bias = self.writer(told)[None, :4], self.writer(told)[4:]
+        self.install(row, bias)
+        return self.last(x)
+
+held = Held()
+optimizer = torch.optim.SGD([*net.parameters(), *held.writer.parameters()], lr=0.1)
+for _ in range(4):
+    loss = (net(torch.randn(5, 3)) + held(torch.randn(5, 4), torch.randn(2))).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+EACH = """\
+self.last.weight = nn.Parameter(weight)
+        self.last.bias = nn.Parameter(bias)"""
+IN_ORDER = """\
+for own, made in zip(self.last.parameters(), weight):
+            own.data.copy_(made)"""
 TARGET = """\
 for _ in range(6):
     now, later = torch.randn(5, 3), torch.randn(5, 3)
@@ -215,6 +241,17 @@ for _ in range(6):
             WRITTEN,
             "starved-parameter",
             "return torch.func.functional_call(self.head, made, (x,))",
+        ),
+        (
+            HANDED.replace("INSTALL", EACH),
+            "starved-parameter",
+            'return torch.func.functional_call(self.last, {"weight": row, "bias": bias}, (x,))',
+        ),
+        (
+            HANDED.replace("INSTALL", IN_ORDER).replace("(row, bias)", "((row, bias), 0)"),
+            "starved-parameter",
+            "weights = {name: made for (name, _), made in "
+            "zip(self.last.named_parameters(), (row, bias))}",
         ),
         (
             "discount = 0.9\n" + TARGET,

@@ -23,6 +23,7 @@ from sandbox.inside.worlds.families import kind_of
 from sandbox.inside.worlds.kinds import of_another_kind
 from sandbox.inside.worlds.lineage import remembered
 from sandbox.inside.worlds.methods import fits
+from sandbox.inside.worlds.ordering import defined_ahead
 from sandbox.inside.worlds.plan import Plan
 from sandbox.inside.worlds.reading import Uses
 from sandbox.inside.worlds.reports import report_of, without_reports
@@ -367,3 +368,17 @@ def test_what_a_library_loads_goes_by_the_name_of_a_file() -> None:
     found = roles_in("net.load_state_dict(torch.load(args.ckpt))\nrows = pickle.load(kept)\n")
     assert found["args.ckpt"] == "file"
     assert found["kept"] != "file"
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("m = Meter()\nclass Meter: pass", [2, 1]),
+        ("x = 1\nm = Meter()\nclass Meter(Base): pass\nclass Base: pass", [1, 4, 3, 2]),
+        ("def run(): return Meter()\nrun()\nclass Meter: pass", [1, 3, 2]),
+        ("def run(): return Meter()\nclass Meter: pass\nrun()", [1, 2, 3]),
+        ("def f(): return 1\nf()\ndef f(): return 2", [1, 2, 3]),  # another of its name
+    ],
+)
+def test_what_a_text_defines_behind_its_use_comes_in_front(text: str, order: list[int]) -> None:
+    assert [node.lineno for node in defined_ahead(ast.parse(text)).body] == order

@@ -7,56 +7,79 @@ graph; a functional call takes the value itself.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.spots import Spot
-from analyzers.repair.blocks import alias, joined
+from analyzers.repair.blocks import alias, joined, rewritten
 from analyzers.repair.reconnect.cutting_expressions import base_of, cut_from, cuts_in
+from analyzers.repair.remake.handing_in import in_names_of
+from analyzers.repair.rewrite import unused_name
 from analyzers.source.calls import calls_to
-from analyzers.source.edits import Editor
+from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import statements_of, walk_scope
 from analyzers.source.project import Module, Project, spelled
+from analyzers.source.trees import position
 
+LONG = 60  # characters of what weights are written as that get a name
 _WRITING = ("copy_", "set_")
 
 
 @dataclass(frozen=True)
 class Write:
     """`value` put into the parameter at `path` (`self.layer.weight`); a path that ends with a dot
-    is that of a module, all of whose parameters are put in."""
+    is that of a module, all of whose parameters are put in, by name or `in_order`. `text`: how the
+    value is to be written where the statement stands, if it is another function's."""
 
     statement: ast.stmt
     path: str
     value: ast.expr
+    text: str = ""
+    in_order: bool = False
+
+    @property
+    def of_all(self) -> bool:
+        """Whether it is a whole module's parameters that are put in."""
+        return self.path.endswith(".")
 
 
 def called_with(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The module that the statement writes to, called with what it and its like write: the first
     call, behind the statement, of the module that has the parameter, or of one that has it. A loop
-    that writes to all parameters stands for a statement; a helper of it, where that is called."""
+    that writes to all parameters stands for a statement; a helper of either, where that is
+    called."""
     for there, own in _put(where, project):
         yield from _called(there, own, rank)
 
 
-def _called(where: Spot, own: Write, rank: int) -> Iterator[Proposal]:
-    editor = where.editor
-    writes = [w for s in statements_of(where.scope) if (w := written(s)) is not None]
+def _called(where: Spot, own: Sequence[Write], rank: int) -> Iterator[Proposal]:
+    editor, here = where.editor, {write.statement for write in own}
+    others = [s for s in statements_of(where.scope) if s not in here]
+    writes = [*own, *(w for s in others if (w := written(s)) is not None)]
     for call in walk_scope(where.scope):
         if not isinstance(call, ast.Call) or call.lineno <= where.statement.lineno:
             continue
         owner, starred = spelled(call.func), any(isinstance(a, ast.Starred) for a in call.args)
-        if starred or not own.path.startswith(f"{owner}."):
+        if starred or not own[0].path.startswith(f"{owner}."):
             continue
-        put = [write for write in writes if write.path.startswith(f"{owner}.")]
-        if own.path == f"{owner}.":
-            put = [own]
+        put = sorted(
+            (write for write in writes if write.path.startswith(f"{owner}.")),
+            key=lambda write: (position(write.statement), position(write.value)),
+        )
+        if own[0].of_all:
+            put = [own[0]]
         if not any(write.statement.lineno > call.lineno for write in put):
-            text = functional_call(editor, call, owner, _weights(editor, owner, put))
-            edits = [editor.replace(call, text), *editor.delete_all(_emptied(where, put))]
+            weights, gone = _weights(editor, owner, put), _emptied(where, put)
+            named: list[Edit] = []
+            if len(weights) > LONG:
+                name, first = unused_name(where.module, "weights"), gone.pop(0)
+                named.append(rewritten(editor, [first], [f"{name} = {weights}"]))
+                weights = name
+            text = functional_call(editor, call, owner, weights)
+            edits = [editor.replace(call, text), *named, *editor.delete_all(gone)]
             title = f"Call `{owner}` with the weights themselves"
             yield Proposal("functional-call", title, joined(edits), "", rank)
         return
@@ -83,35 +106,50 @@ def written(statement: ast.stmt) -> Write | None:
     return None
 
 
-def _put(where: Spot, project: Project) -> Iterator[tuple[Spot, Write]]:
+def _put(where: Spot, project: Project) -> Iterator[tuple[Spot, list[Write]]]:
     """What a statement, or the loop that it stands in, writes; and where a helper is called that
     does, what it is given."""
     if (own := written(where.statement)) is not None:
-        yield where, own
+        yield where, [own]
+        like = [w for s in statements_of(where.scope) if (w := written(s)) is not None]
+        yield from _by_callers(where, [own, *(w for w in like if w != own)], project)
     loops = (loop for loop in where.module.ancestors(where.statement) if isinstance(loop, ast.For))
     for loop in loops:
-        if (all_of := _written_by(loop)) is None:
-            continue
-        whole = sole_block(where.module, loop)
-        yield Spot(where.module, whole, where.place), replace(all_of, statement=whole)
-        function = where.scope
-        for module, call in calls_to(project, getattr(function, "name", "")):
-            given = dict(arguments(call, where.module, function))
-            target = _known_as(all_of.path[:-1], given, call)
-            value = given.get(spelled(all_of.value))
-            at = module.statement_at(call.lineno, call.col_offset)
-            if target and value is not None and isinstance(at, ast.Expr):
-                there = Spot(module, at, Place(module.path, at.lineno))
-                yield there, Write(at, f"{target}.", value)
+        if (all_of := _written_by(loop)) is not None:
+            whole = sole_block(where.module, loop)
+            own = replace(all_of, statement=whole)
+            yield Spot(where.module, whole, where.place), [own]
+            yield from _by_callers(where, [own], project)
 
 
-def _known_as(path: str, given: Mapping[str, ast.expr], call: ast.Call) -> str:
-    """What a caller calls a module that its helper knows by this path: an argument of it, or a part
-    of the object that both belong to."""
-    if (argument := given.get(path)) is not None:
-        return spelled(argument)
+def _by_callers(
+    where: Spot, writes: Sequence[Write], project: Project
+) -> Iterator[tuple[Spot, list[Write]]]:
+    """What a helper writes, where it is called, in the names that are known there."""
+    function = where.scope
+    for module, call in calls_to(project, getattr(function, "name", "")):
+        at = module.statement_at(call.lineno, call.col_offset)
+        given = dict(arguments(call, where.module, function))
+        names = {name: Editor(module).text_of(value) for name, value in given.items()}
+        put = [
+            Write(at, path, write.value, text, write.in_order)
+            for write in writes
+            if isinstance(at, ast.Expr)
+            if (path := _known_as(write.path, names, call))
+            if (text := in_names_of(module, where.module, _whole(write.value), names))
+        ]
+        if put and at is not None and len(put) == len(writes):
+            yield Spot(module, at, Place(module.path, at.lineno)), put
+
+
+def _known_as(path: str, given: Mapping[str, str], call: ast.Call) -> str:
+    """What a caller calls what its helper knows by this path: an argument, a part of one, or of the
+    object that both belong to."""
+    root, dot, rest = path.partition(".")
+    if root in given:
+        return f"{given[root]}{dot}{rest}"
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    return f"{spelled(owner)}{path[4:]}" if owner is not None and path.startswith("self.") else ""
+    return f"{spelled(owner)}.{rest}" if owner is not None and root == "self" and dot else ""
 
 
 def sole_block(module: Module, statement: ast.stmt) -> ast.stmt:
@@ -123,11 +161,24 @@ def sole_block(module: Module, statement: ast.stmt) -> ast.stmt:
 
 
 def _written_by(loop: ast.For) -> Write | None:
-    """What a loop over all parameters of a module gives each of them by its name."""
+    """What a loop over all parameters of a module gives each of them, by its name or in order."""
+    ordered: ast.expr | None = None
     match loop:
         case ast.For(
             target=ast.Tuple(elts=[ast.Name(id=name), ast.Name(id=parameter)]),
             iter=ast.Call(func=ast.Attribute(value=module, attr="named_parameters"), args=[]),
+            body=[ast.With(body=[inner]) | inner],
+        ):
+            pass
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(id=parameter), ast.Name(id=name)]),
+            iter=ast.Call(
+                func=ast.Name(id="zip"),
+                args=[
+                    ast.Call(func=ast.Attribute(value=module, attr="parameters"), args=[]),
+                    ast.Name() | ast.Attribute() as ordered,
+                ],
+            ),
             body=[ast.With(body=[inner]) | inner],
         ):
             pass
@@ -142,6 +193,9 @@ def _written_by(loop: ast.For) -> Write | None:
             return None
     if spelled(target).removesuffix(".data") != parameter:
         return None
+    if ordered is not None:
+        own = spelled(base_of(value)) == name
+        return Write(loop, f"{spelled(module)}.", ordered, in_order=True) if own else None
     match base_of(value):
         case ast.Subscript(value=mapping, slice=ast.Name(id=key)) if key == name:
             return Write(loop, f"{spelled(module)}.", mapping)
@@ -151,17 +205,27 @@ def _written_by(loop: ast.For) -> Write | None:
 def loads(statement: ast.stmt) -> bool:
     """Whether the statement puts other weights into a whole module."""
     write = written(statement)
-    return write is not None and write.path.endswith(".")
+    return write is not None and write.of_all
 
 
 def _weights(editor: Editor, owner: str, writes: list[Write]) -> str:
     """What a functional call takes for the weights: the mapping of all, or one that names some."""
-    whole = next((w for w in writes if w.path == f"{owner}."), None)
-    if whole is not None:
-        return editor.text_of(whole.value)
-    named = [(w.path[len(owner) + 1 :], editor.text_of(_whole(w.value))) for w in writes]
-    entries = [f'"{name}": {value}' for name, value in named]
-    return f"{{{', '.join(entries)}}}"
+    whole = next((w for w in writes if w.of_all), None)
+    if whole is None:
+        named = [(_below(owner, w), w.text or editor.text_of(_whole(w.value))) for w in writes]
+        entries = [f'"{name}": {value}' for name, value in named]
+        return f"{{{', '.join(entries)}}}"
+    given, part = whole.text or editor.text_of(whole.value), _below(owner, whole)
+    key = f'f"{part}{{name}}"' if part else "name"
+    if whole.in_order:
+        parameters = f"{whole.path}named_parameters()"
+        return f"{{{key}: made for (name, _), made in zip({parameters}, {given})}}"
+    return f"{{{key}: made for name, made in {given}.items()}}" if part else given
+
+
+def _below(owner: str, write: Write) -> str:
+    """The path of what is written below the module that is called."""
+    return write.path[len(owner) + 1 :]
 
 
 def functional_call(editor: Editor, call: ast.Call, owner: str, weights: str) -> str:
@@ -182,7 +246,7 @@ def _whole(value: ast.expr) -> ast.expr:
 
 def _emptied(where: Spot, writes: list[Write]) -> list[ast.stmt]:
     """The statements, or the whole block of a `with` that holds nothing else."""
-    gone = [write.statement for write in writes]
+    gone = [*dict.fromkeys(write.statement for write in writes)]
     for node in {where.module.parents[statement] for statement in gone}:
         if isinstance(node, ast.With) and all(part in gone for part in node.body):
             gone = [node, *(part for part in gone if part not in node.body)]

@@ -62,7 +62,7 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
     last = -1 if fault.doubtful else None  # many a module has a `weight`
     paths = [path.split(".")[1:last] for path in fault.params]
     parts = {part for path in paths for part in path if not part.isdigit()}
-    models = {path.partition(".")[0] for path in (*fault.params, *names_held(fault.holders))}
+    models = {_model_of(path) for path in (*fault.params, *names_held(fault.holders))}
     lost = spot(project, fault.at)
     for look in (_withheld_at, _cut_at, _step_at, _unpassed_at):
         found: dict[int, Cut] = {}
@@ -86,6 +86,13 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
         owner = owner_of(fault.params).rpartition(".")[2]
         name = next(filter(None, [*bindings(where.statement), *_cut_names(where), owner]), None)
         yield from [Cut(where, where.place, Carrier(name, where.place))] if name else []
+
+
+def _model_of(path: str) -> str:
+    """The name at which a path begins; `self.net` where an object's own leads on, whose other
+    members are not meant."""
+    names = path.split(".")
+    return ".".join(names[: 1 + (names[0] == "self" and len(names) > 2)])
 
 
 def _is_at(cut: Cut, where: Spot | None) -> bool:

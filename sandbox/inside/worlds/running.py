@@ -27,6 +27,7 @@ from .entries import may_leave_out, walks, walks_outside_loops, without_quoted
 from .families import Wanted
 from .lineage import follow_variables, made_path, mark
 from .names import Everything, usual
+from .ordering import defined_ahead
 from .plan import Json, Plan
 from .reading import Uses
 from .reports import report_of, without_reports
@@ -62,10 +63,10 @@ class Completed:
         with open(self._path, "rb") as file:
             source = file.read()
         folders = scripts.folders(self._path)
-        self._tree = without_quoted(ast.parse(source, self._path))
+        self._tree = defined_ahead(without_quoted(ast.parse(source, self._path)))
         modern = scripts.read_as(source, self._path)
         parsed = ast.parse(modern) if isinstance(modern, bytes | str) else modern
-        self._modern = without_quoted(parsed)
+        self._modern = defined_ahead(without_quoted(parsed))
         self._texts = {False: Text(self._tree, self._modern)}
         if (rest := without_absent(self._tree, folders)) is not None:
             modern_rest = without_absent(self._modern, folders) or self._modern
