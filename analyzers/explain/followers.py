@@ -21,12 +21,12 @@ def followers(project: Project) -> set[str]:
         spelled(call.func.value)
         for module, call in project.each(ast.Call)
         if isinstance(call.func, ast.Attribute) and call.func.attr == "load_state_dict"
-        if any(map(_weights_of, call.args)) and _runs_again(module, call, project)
+        if any(map(_weights_of, call.args)) and runs_again(module, call, project)
     }
     moved = {
         owner
         for module, loop in project.each(ast.For)
-        if _runs_again(module, loop, project)
+        if runs_again(module, loop, project)
         for owner in _moved_by(loop)
     }
     return given | moved
@@ -63,7 +63,8 @@ def _weights_of(value: ast.expr) -> str:
     return ""
 
 
-def _runs_again(module: Module, node: ast.AST, project: Project) -> bool:
+def runs_again(module: Module, node: ast.AST, project: Project) -> bool:
+    """Whether a loop stands around a piece of source, or around a call of its function."""
     name = getattr(module.scope_of(node), "name", "")
     callers = calls_to(project, name) if name else []
     return bool(module.loops_around(node)) or any(m.loops_around(c) for m, c in callers)

@@ -31,6 +31,7 @@ from analyzers.source.trees import position, walk
 OTHERS = "the target leads to trained parameters of another network"
 CROSSED = "of two predictions each is compared with what the other is made of"
 WEIGHS = "what weighs a log-probability leads to trained parameters"
+STEPS = 3  # through names, to what a value is computed by
 _DISCOUNT = re.compile(r"(?:.*\.)?_?discount\w*", re.IGNORECASE)
 _GAMMA = re.compile(r"(?:.*\.)?_?gamma", re.IGNORECASE)
 _REWARD = re.compile(r"(?:.*\.)?(?:r|rew|rewards?|\w+_rewards?|rewards?_\w+)", re.IGNORECASE)
@@ -87,7 +88,10 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         called = made is not None and _TARGET.fullmatch(spelled(given)) is not None
         called = called and where is seen  # both of two that are compared may learn
         taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
-        discounted = _is_discounted(value) or _returns_discounted(value, project)
+        discounted = any(
+            _is_discounted(one) or _returns_discounted(one, project)
+            for one in _computed_by(where, value)
+        )
         if fault.detail == OTHERS and not (taught or discounted):
             continue  # two networks that learn to meet
         if called or taught or discounted or _is_copy(where, given):
@@ -215,6 +219,20 @@ def _is_discounted(value: ast.expr) -> bool:
         and any(map(_GAMMA.fullmatch, names_read(node.right)))
         for node in walk(value)
     )
+
+
+def _computed_by(where: Spot, value: ast.expr) -> Iterator[ast.expr]:
+    """A value, and what gave the names that are in it theirs, so many steps back."""
+    todo, seen = [value], set[str]()
+    for _ in range(STEPS):
+        later = list[ast.expr]()
+        for one in todo:
+            yield one
+            for name in {name.partition("[")[0] for name in names_read(one)} - seen:
+                seen.add(name)
+                made = map(value_of, definitions(where.scope, name))
+                later += [more for more in made if more is not None]
+        todo = later
 
 
 def _returns_discounted(value: ast.expr, project: Project) -> bool:

@@ -165,7 +165,7 @@ class LossLog(TorchFunctionMode):
                 self._reckoned.note(ended)
             return ended
         frozen = self._frozen.among(inputs) if torch.is_grad_enabled() else None
-        known = sorted(self._known(inputs, arguments), key=lambda ended: ended.how == "grad")
+        known = sorted(self._known(inputs, arguments), key=_likeness)
         return frozen or (known[0].with_leaves(known[1:]) if known else None)
 
     def _known(self, inputs: Sequence[torch.Tensor], arguments: tuple[Any, ...]) -> Iterator[Ended]:
@@ -301,6 +301,12 @@ def _trim(*logs: OrderedDict[Any, Any]) -> None:
     for log in logs:
         while len(log) > KEPT:
             log.popitem(last=False)
+
+
+def _likeness(ended: Ended) -> tuple[bool, bool]:
+    """Sorts first where graphs of parameters ended, behind them those of data; a gradient last."""
+    leaves = (known() for known in ended.leaves)
+    return not any(isinstance(leaf, Parameter) for leaf in leaves), ended.how == "grad"
 
 
 def _is_round(number: float) -> bool:

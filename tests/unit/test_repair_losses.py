@@ -83,6 +83,17 @@ for _ in range(3):
     loss.backward()
     optimizer.step()
 """
+FORCES = """\
+for _ in range(3):
+    x = torch.randn(5, 3, requires_grad=True)
+    energy = net(x)
+    slope, = torch.autograd.grad(energy.sum(), x, retain_graph=True)
+    wanted = 2 * x.detach()
+    loss = energy.square().mean() + (slope - wanted).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
 TASKS = """\
 heads = nn.ModuleList(nn.Linear(4, 1) for _ in range(3))
 for _ in range(3):
@@ -233,6 +244,11 @@ for _ in range(6):
             DERIVATIVE,
             "detached-loss",
             "slope, = torch.autograd.grad(net(x).sum(), x, create_graph=True)",
+        ),
+        (
+            FORCES,
+            "detached-loss",
+            "slope, = torch.autograd.grad(energy.sum(), x, create_graph=True)",
         ),
         (TASKS, "shared-subgraph", "loss.backward(retain_graph=loss is not losses[-1])"),
         (ROLLOUT, "undetached-target", "@torch.no_grad()"),

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from analyzers.evidence import GraphReuse, Hop, Place
 from analyzers.explain.spots import hops_at, spot
 from analyzers.source.calls import calls_named, calls_to
+from analyzers.source.detached import names_attached
 from analyzers.source.flow import bindings, called_name, names_read, statements_of, value_of
 from analyzers.source.project import Module, Project, spelled
+from analyzers.source.reads import read_behind
 from analyzers.source.signatures import positional
 from analyzers.source.targets import assigned_pairs, taken_by, target_names
 from analyzers.source.trees import walk
@@ -42,7 +44,8 @@ def handed_for_good(reuse: GraphReuse, project: Project) -> Iterator[tuple[Modul
 
 
 def handings(project: Project, module: Module, region: ast.AST, name: str) -> Iterator[Handing]:
-    """Where a region of the module hands the tensor called `name` to a method that keeps it."""
+    """Where a region of the module hands the tensor called `name` to a method that keeps it; or
+    where a function makes what its object has of it, and reads that no more."""
     for call in walk(region):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
             continue
@@ -56,6 +59,18 @@ def handings(project: Project, module: Module, region: ast.AST, name: str) -> It
                     path = f"{spelled(call.func.value)}.{attribute}"
                     place = Place(keeper.path, statement.lineno, method.name)
                     yield Handing(module, argument, path, place)
+    if isinstance(region, ast.FunctionDef):
+        yield from _kept_by_itself(module, region, name)
+
+
+def _kept_by_itself(module: Module, function: ast.FunctionDef, name: str) -> Iterator[Handing]:
+    for statement in statements_of(function):
+        for target, value in assigned_pairs(statement):
+            own = spelled(target)
+            made = own.startswith("self.") and name in names_attached(value)
+            if made and not read_behind(function, statement, own):
+                place = Place(module.path, statement.lineno, function.name)
+                yield Handing(module, value, own, place)
 
 
 def arguments_kept(project: Project, call: ast.Call) -> list[ast.expr]:

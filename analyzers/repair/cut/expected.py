@@ -63,7 +63,8 @@ def _where_handed(story: Story, idiom: Idiom, rank: int) -> Iterator[Proposal]:
     edits = [idiom.at(Editor(given.module), given.argument) for given in story.handed.values()]
     if story.shared is not None and edits:
         names = ", ".join(f"`{name}`" for name in story.handed)
-        title = f"Detach {names} for `{story.name.rpartition('.')[0]}`"
+        owner = story.name.rpartition(".")[0]
+        title = f"Detach {names} for `{story.name if owner == 'self' else owner}`"
         yield cut("detach-when-handed-over", title, tuple(edits), rank)
 
 

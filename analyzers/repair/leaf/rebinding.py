@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import Place, SilentFault
+from analyzers.explain.followers import runs_again
 from analyzers.explain.listed import said
 from analyzers.explain.missing import element_of, updates_returned
 from analyzers.explain.pattern import Proposal
@@ -77,13 +78,14 @@ def names_updated(fault: SilentFault, project: Project) -> Iterator[Spot]:
 
 def leaves_renewed(fault: SilentFault, project: Project) -> Iterator[Spot]:
     """Where a loop gives the name of a leaf that an optimizer holds a value computed from it; or
-    that of what has the leaves one of new tensors."""
+    that of what has the leaves one of new tensors. An object's own method may do so."""
     leaves = set(fault.params) & set(fault.instead)
+    leaves |= {f"self.{name.rpartition('.')[2]}" for name in leaves if "." in name}
     keepers = {name.partition("[")[0] for name in leaves}
     for module, statement in project.each(ast.Assign):
         names = keepers if isinstance(statement.value, _COMPREHENSIONS) else leaves
         own = [name for name in bindings(statement) if name in names and rebinds(statement, name)]
-        if own and module.loops_around(statement):
+        if own and runs_again(module, statement, project):
             yield Spot(module, statement, Place(module.path, statement.lineno))
 
 

@@ -23,6 +23,7 @@ from analyzers.source.reads import read_behind
 from analyzers.source.targets import assigned_pairs, keyed
 from analyzers.source.trees import walk
 
+_OF_ENTRY = re.compile(r"(.+)\.\d+\.(\w+)")  # `net.layers.0.gate`, as parameters are called
 _KEY = re.compile(r"\[['\"]([^'\"]+)['\"]\]$")
 
 
@@ -81,12 +82,20 @@ def dropped_first(
     """What a forward left behind, let go in front of the copy: the next forward stores it anew."""
     where = spot(project, at)
     names = [name for name in names_held(holders) if "." in name]
-    if where is None or not names or not is_path(root_of(names[0])):
+    if where is None or not names:
         return
     held = root_of(names[0])
-    line = f"{held}.clear()" if held != names[0] else f"{held} = None"
+    entries = [found.groups() for name in names if (found := _OF_ENTRY.fullmatch(name))]
+    if is_path(held):
+        lines = [f"{held}.clear()" if held != names[0] else f"{held} = None"]
+    elif len({*entries}) == 1 and len(entries) == len(names) and is_path(entries[0][0]):
+        layers, held = entries[0]
+        one, step = unused_name(where.module, "layer"), indentation(where.module)
+        lines = [f"for {one} in {layers}:", f"{step}{one}.{held} = None"]
+    else:
+        return
     title = f"Let go of what `{held}` holds before the copy"
-    edit = where.editor.insert_before(where.statement, line)
+    edit = where.editor.insert_before(where.statement, *lines)
     yield Proposal("drop-before-copy", title, (edit,), "", rank)
 
 
