@@ -305,8 +305,8 @@ def _trim(*logs: OrderedDict[Any, Any]) -> None:
 
 def _likeness(ended: Ended) -> tuple[bool, bool]:
     """Sorts first where graphs of parameters ended, behind them those of data; a gradient last."""
-    leaves = (known() for known in ended.leaves)
-    return not any(isinstance(leaf, Parameter) for leaf in leaves), ended.how == "grad"
+    of_parameters = any(isinstance(known(), Parameter) for known in ended.leaves)
+    return not (of_parameters or ended.how == "frozen"), ended.how == "grad"
 
 
 def _is_round(number: float) -> bool:
