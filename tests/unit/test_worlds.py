@@ -377,6 +377,7 @@ def test_what_a_library_loads_goes_by_the_name_of_a_file() -> None:
         ("x = 1\nm = Meter()\nclass Meter(Base): pass\nclass Base: pass", [1, 4, 3, 2]),
         ("def run(): return Meter()\nrun()\nclass Meter: pass", [1, 3, 2]),
         ("def run(): return Meter()\nclass Meter: pass\nrun()", [1, 2, 3]),
+        ("def show(meter: Meter): pass\nclass Meter: pass", [2, 1]),
         ("def f(): return 1\nf()\ndef f(): return 2", [1, 2, 3]),  # another of its name
     ],
 )

@@ -64,6 +64,7 @@ def handings(project: Project, module: Module, region: ast.AST, name: str) -> It
 
 
 def _kept_by_itself(module: Module, function: ast.FunctionDef, name: str) -> Iterator[Handing]:
+    """What a function makes of the tensor for its object's next pass alone."""
     for statement in statements_of(function):
         for target, value in assigned_pairs(statement):
             own = spelled(target)

@@ -85,13 +85,13 @@ def dropped_first(
     if where is None or not names:
         return
     held = root_of(names[0])
-    entries = [found.groups() for name in names if (found := _OF_ENTRY.fullmatch(name))]
+    entries = {found.groups() if (found := _OF_ENTRY.fullmatch(n)) else ("", "") for n in names}
+    layers, kept = next(iter(entries))
     if is_path(held):
         lines = [f"{held}.clear()" if held != names[0] else f"{held} = None"]
-    elif len({*entries}) == 1 and len(entries) == len(names) and is_path(entries[0][0]):
-        layers, held = entries[0]
-        one, step = unused_name(where.module, "layer"), indentation(where.module)
-        lines = [f"for {one} in {layers}:", f"{step}{one}.{held} = None"]
+    elif len(entries) == 1 and is_path(layers):
+        held, one = f"{layers}[...].{kept}", unused_name(where.module, "layer")
+        lines = [f"for {one} in {layers}:", f"{indentation(where.module)}{one}.{kept} = None"]
     else:
         return
     title = f"Let go of what `{held}` holds before the copy"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 
-from .uses import FUNCTIONS
+from .uses import FUNCTIONS, bound
 
 _DEFINING = (*FUNCTIONS, ast.ClassDef)
 
@@ -20,7 +20,7 @@ def defined_ahead(tree: ast.Module) -> ast.Module:
             own = body.index(node)
             needing = (i for i in range(own) if node.name in _needed(body[i], functions))
             first = next(needing, own)
-            if not any(node.name in _bound(other) for other in body[:own]):
+            if node.name not in bound(body[:own]):
                 body.insert(first, body.pop(own))
     return ast.Module(body, tree.type_ignores)
 
@@ -38,27 +38,13 @@ def _needed(statement: ast.stmt, functions: Mapping[str, ast.stmt]) -> set[str]:
 
 def _read_at_once(statement: ast.stmt) -> set[str]:
     """The names that a statement reads itself: a function those around its body alone."""
-    match statement:
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            around = [*statement.decorator_list, *statement.args.defaults]
-            return {name for one in around for name in _names(ast.walk(one))}
-        case ast.ClassDef():
-            around = [*statement.decorator_list, *statement.bases]
-            own = {name for one in around for name in _names(ast.walk(one))}
-            return own.union(*map(_read_at_once, statement.body))
-    return _names(ast.walk(statement))
+    if not isinstance(statement, _DEFINING):
+        return _names(ast.walk(statement))
+    around = (part for part in ast.iter_child_nodes(statement) if part not in statement.body)
+    found = {name for part in around for name in _names(ast.walk(part))}
+    inside = statement.body if isinstance(statement, ast.ClassDef) else []
+    return found.union(*map(_read_at_once, inside))
 
 
 def _names(nodes: Iterable[ast.AST]) -> set[str]:
     return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-
-
-def _bound(statement: ast.stmt) -> set[str]:
-    """The names that a statement gives a value, or imports."""
-    match statement:
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return {name}
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            return {(one.asname or one.name).partition(".")[0] for one in names}
-    stores = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
-    return {node.id for node in stores if isinstance(node.ctx, ast.Store)}

@@ -112,6 +112,16 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
             if tensor.dim():
                 yield path, []
         yield from _of_one(failure)
+    yield from _of_complaints(failure, message, made)
+    yield from _of_ranks(failure, message, made)
+    yield from _of_partners(failure, made)
+    yield from _of_mismatches(failure, message)
+
+
+def _of_complaints(
+    failure: Failure, message: str, made: list[tuple[str, torch.Tensor]]
+) -> Iterator[tuple[str, Wished]]:
+    """What single functions say that they were given too much or too little of."""
     if "integer tensors of a single element" in message:
         yield from of_single(failure.args)
     if "cannot be multiplied" in message:
@@ -137,8 +147,10 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
         yield from of_rows(failure.args[1:2])
     if "same number of dimensions" in message:
         yield from of_fewer(failure.args)
-    yield from _of_ranks(failure, message, made)
-    yield from _of_partners(failure, made)
+
+
+def _of_mismatches(failure: Failure, message: str) -> Iterator[tuple[str, Wished]]:
+    """Two sizes that were to be the same."""
     if found := re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", message):
         yield from of_rows(failure.args)
         yield from of_numbers(failure.args, int(found[1]), int(found[2]))
