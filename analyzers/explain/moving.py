@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from analyzers.evidence import Place, SilentFault
 from analyzers.explain.followers import followers, is_of_follower
+from analyzers.explain.origins import behind
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.reuse.targets import is_loss
 from analyzers.explain.spots import Spot, spot
@@ -31,10 +32,10 @@ from analyzers.source.trees import position, walk
 OTHERS = "the target leads to trained parameters of another network"
 CROSSED = "of two predictions each is compared with what the other is made of"
 WEIGHS = "what weighs a log-probability leads to trained parameters"
-STEPS = 3  # through names, to what a value is computed by
 _DISCOUNT = re.compile(r"(?:.*\.)?_?discount\w*", re.IGNORECASE)
 _GAMMA = re.compile(r"(?:.*\.)?_?gamma", re.IGNORECASE)
 _REWARD = re.compile(r"(?:.*\.)?(?:r|rew|rewards?|\w+_rewards?|rewards?_\w+)", re.IGNORECASE)
+_DONE = re.compile(r"(?:.*\.)?_?(?:dones?|terminals?|terminated|not_dones?)", re.IGNORECASE)
 _TARGET = re.compile(
     r"(?:.*\.)?_?(?:(?:td|q|v|value|critic)_?targets?|targets?(?:_(?:q|v|value|values|p))?)",
     re.IGNORECASE,
@@ -88,9 +89,8 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         called = made is not None and _TARGET.fullmatch(spelled(given)) is not None
         called = called and where is seen  # both of two that are compared may learn
         taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
-        discounted = any(
-            _is_discounted(one) or _returns_discounted(one, project)
-            for one in _computed_by(where, value)
+        discounted = _is_discounted(value) or any(
+            _is_discounted(one.statement) for one in behind(where, names_read(value), project)
         )
         if fault.detail == OTHERS and not (taught or discounted):
             continue  # two networks that learn to meet
@@ -207,43 +207,28 @@ def is_discount(name: str) -> bool:
     return bool(_GAMMA.fullmatch(name) or _DISCOUNT.fullmatch(name))
 
 
-def _is_discounted(value: ast.expr) -> bool:
+def _is_discounted(value: ast.AST) -> bool:
     """Whether a value is reckoned with a discount; `gamma` is one where something is multiplied by
-    it and added to a reward alone."""
+    it and added to a reward alone, or counts no more when an episode is over."""
     if any(map(_DISCOUNT.fullmatch, names_read(value))):
         return True
     return any(
         isinstance(node, ast.BinOp)
         and isinstance(node.op, ast.Add)
-        and _REWARD.fullmatch(spelled(node.left).partition("[")[0]) is not None
         and any(map(_GAMMA.fullmatch, names_read(node.right)))
+        and (_is_reward(node.left) or any(map(_DONE.fullmatch, _words(node.right))))
         for node in walk(value)
     )
 
 
-def _computed_by(where: Spot, value: ast.expr) -> Iterator[ast.expr]:
-    """A value, and what gave the names that are in it theirs, so many steps back."""
-    todo, seen = [value], set[str]()
-    for _ in range(STEPS):
-        later = list[ast.expr]()
-        for one in todo:
-            yield one
-            for name in {name.partition("[")[0] for name in names_read(one)} - seen:
-                seen.add(name)
-                made = map(value_of, definitions(where.scope, name))
-                later += [more for more in made if more is not None]
-        todo = later
+def _is_reward(value: ast.expr) -> bool:
+    return _REWARD.fullmatch(spelled(value).partition("[")[0]) is not None
 
 
-def _returns_discounted(value: ast.expr, project: Project) -> bool:
-    """Whether a value is what a function of the script's that reckons with a discount gives."""
-    name = called_name(value) if isinstance(value, ast.Call) else ""
-    return any(
-        _is_discounted(made)
-        for _, function in project.functions_named(name)
-        for statement in statements_of(function)
-        if (made := value_of(statement)) is not None
-    )
+def _words(value: ast.expr) -> set[str]:
+    """The names that an expression reads, and the keys: `done` of `batch["done"]`."""
+    keys = [n.value for n in walk(value) if isinstance(n, ast.Constant)]
+    return names_read(value) | {key for key in keys if isinstance(key, str)}
 
 
 def given_beside(target: Target) -> Iterator[ast.expr]:

@@ -10,6 +10,7 @@ from analyzers.explain.followers import runs_again
 from analyzers.explain.listed import said
 from analyzers.explain.missing import element_of, updates_returned
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.reuse.story import Story
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import indentation, joined, missing_import, rewritten, wrapped
@@ -35,7 +36,7 @@ def leaf_kept(where: Spot, rank: int = 0, *, held: bool = False) -> Iterator[Pro
     """The run of updates in place, under `no_grad`, and the gradients cleared behind it, unless an
     optimizer, by which the leaves are `held`, clears them."""
     yield from _handed_back(where, rank)
-    run, editor = _run(where), where.editor
+    run, editor = _run(where) or [where.statement] * held, where.editor
     edits = [e for statement in run if (e := in_place_of(editor, statement)) is not None]
     if not run or len(edits) < len(run):
         return
@@ -83,10 +84,13 @@ def leaves_renewed(fault: SilentFault, project: Project) -> Iterator[Spot]:
     leaves |= {f"self.{name.rpartition('.')[2]}" for name in leaves if "." in name}
     keepers = {name.partition("[")[0] for name in leaves}
     for module, statement in project.each(ast.Assign):
-        names = keepers if isinstance(statement.value, _COMPREHENSIONS) else leaves
-        own = [name for name in bindings(statement) if name in names and rebinds(statement, name)]
-        if own and runs_again(module, statement, project):
-            yield Spot(module, statement, Place(module.path, statement.lineno))
+        for target, value in assigned_pairs(statement):
+            kept = spelled(target).partition("[")[0]
+            several = isinstance(target, ast.Subscript) or isinstance(value, _COMPREHENSIONS)
+            renewed = kept in keepers if several else spelled(target) in leaves
+            if renewed and kept in made_of(module.scope_of(statement), value):
+                if runs_again(module, statement, project):
+                    yield Spot(module, statement, Place(module.path, statement.lineno))
 
 
 def projections(story: Story) -> Iterator[Spot]:
