@@ -135,7 +135,7 @@ async def _mend(
     mended = await tried(seen)
     stopped = stopped_short(mended, case.project.files)
     if session is not None and stopped is not None and spent.seconds < case.time_limit_s:
-        past = await observed_past(case, seen, stopped, session)
+        past = await observed_past(case, seen, stopped.candidate.files, stopped.run, session)
         further = await tried(past) if past is not None else None
         if past is not None and further is not None and has_passed(further):
             seen, mended = past, further

@@ -89,8 +89,8 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         called = made is not None and _TARGET.fullmatch(spelled(given)) is not None
         called = called and where is seen  # both of two that are compared may learn
         taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
-        discounted = _is_discounted(value) or any(
-            _is_discounted(one.statement) for one in behind(where, names_read(value), project)
+        discounted = _is_discounted(given) or any(
+            _is_discounted(one.statement) for one in behind(where, names_read(given), project)
         )
         if fault.detail == OTHERS and not (taught or discounted):
             continue  # two networks that learn to meet

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Place
 from analyzers.explain.spots import Spot, values_of
-from analyzers.source.flow import called_name, definitions, names_read, value_of, walk_scope
+from analyzers.source.flow import called_name, definitions, names_read, put_in, value_of, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project
 from analyzers.source.trees import walk
 
@@ -40,7 +40,7 @@ def _flowing_into(scope: ast.AST, wanted: set[str]) -> list[ast.stmt]:
     known = set(todo)
     while todo:
         for statement in definitions(scope, todo.pop(0)):
-            value = value_of(statement)
+            value = value_of(statement) or put_in(statement)
             if value is None or statement in found:
                 continue
             found.append(statement)

@@ -14,12 +14,13 @@ _SPELLINGS = (
     (re.compile(r"\b0([0-7]{1,20})\b"), r"0o\1"),
     (re.compile(r"\b(\d{1,30})[lL]\b"), r"\1"),
     (re.compile(r"\b[uU][rR](?=[\"'])"), "r"),
+    (re.compile(r"\basync(?=[ \t]*=[^=])"), "non_blocking"),  # torch's name for it, as of 3.7
 )
 
 
 def as_python_3(text: str) -> str:
-    """The line with `print x`, `except E, e:`, `raise E, "why"`, `exec s`, backticks, `<>`, `0777`
-    and their kin written anew; the comment at its end stays behind it."""
+    """The line with `print x`, `except E, e:`, `raise E, "why"`, `exec s`, backticks, `<>`, `0777`,
+    `cuda(async=True)` and their kin written anew; the comment at its end stays behind it."""
     code, mark, comment = text.rpartition(" #") if "\n" not in text else (text, "", "")
     code = code or text
     for pattern, spelling in _SPELLINGS:

@@ -54,7 +54,7 @@ from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import missing
 from analyzers.explain.silent import matched as matched_silent
 from analyzers.explain.silent import silent
-from analyzers.explain.spots import spot
+from analyzers.explain.spots import Spot, spot
 from analyzers.repair.reconnect.differentiating import differentiable_gradients
 from analyzers.repair.reconnect.expecting import in_expectation
 from analyzers.repair.reconnect.freezing import (
@@ -73,7 +73,7 @@ from analyzers.repair.reconnect.recording import (
     walked_again,
     where_switched_off,
 )
-from analyzers.repair.reconnect.softening import class_scores, differentiable
+from analyzers.repair.reconnect.softening import class_scores, differentiable, probabilities
 from analyzers.repair.reconnect.uncutting import (
     as_parameters,
     cuts_behind_loss,
@@ -162,8 +162,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Keep the graph where it was cut; record the work; a loss that has a gradient."""
     if isinstance(match.evidence, SilentFault):
         if (lost := spot(project, match.location)) is not None:
-            yield from differentiable_gradients(lost)
-            yield from without_cut(lost)
+            yield from _with_graph(lost)
             yield from as_parameters([lost])
             yield from recording(lost, project)
         return
@@ -175,15 +174,10 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     frozen = match.facts["frozen"]
     if isinstance(frozen, Freezing):
         yield from thawed_again(frozen, project)
-    yield from differentiable_gradients(where)
-    yield from class_scores(where)
-    yield from in_expectation(where)
-    yield from without_cut(where, 0 if frozen is None else 1)
-    yield from sampled(where)
+    yield from _with_graph(where, 0 if frozen is None else 1)
     yield from walked_again(where)
     if evidence.lost_by in ("no_grad", "unknown"):
         yield from recording(where, project)
-    yield from differentiable(where)
     if evidence.ended_at is None:
         yield from flags_noted(project)
         yield from cuts_behind_loss(where, evidence, project)
@@ -191,3 +185,14 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
             yield from thawed(project)
     elif (walk := spot(project, evidence.at)) is not None:  # there may be a second cut on the way
         yield from cuts_behind_loss(walk, replace(evidence, holders=()), project, rank=2)
+
+
+def _with_graph(lost: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """The same value with its graph, or what has a gradient in its place."""
+    yield from differentiable_gradients(lost)
+    yield from probabilities(lost)
+    yield from class_scores(lost)
+    yield from in_expectation(lost)
+    yield from without_cut(lost, rank)
+    yield from sampled(lost)
+    yield from differentiable(lost)

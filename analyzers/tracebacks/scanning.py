@@ -210,7 +210,7 @@ def _is_cut_above(lines: list[str], at: int, taken: list[int]) -> bool:
     if at == 0 or last == at - 1 or not _PLAIN.match(lines[at].strip()):
         return False
     code, above = lines[at - 1], lines[at - 2].strip() if at > 1 else ""
-    parted = not above or last == at - 2 or set(above) <= set("-=*_~.")
+    parted = last == at - 2 or set(above) <= set("-=*_~.`")
     return bool(code.strip()) and _column(code) > _column(lines[at]) > 0 and parted
 
 

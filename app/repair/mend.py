@@ -100,8 +100,8 @@ def has_passed(mended: Mended) -> bool:
     return any(trial.status == "passed" for trial in mended.trials)
 
 
-def stopped_short(mended: Mended, sent: Mapping[str, str]) -> Mapping[str, str] | None:
-    """The files of the first candidate whose run left the error behind and ended with another one,
+def stopped_short(mended: Mended, sent: Mapping[str, str]) -> Trial | None:
+    """The trial of the first candidate whose run left the error behind and ended with another one,
     of which autograd knows nothing, on a line that was sent; None where a patch passed."""
     if has_passed(mended):
         return None
@@ -109,7 +109,7 @@ def stopped_short(mended: Mended, sent: Mapping[str, str]) -> Mapping[str, str] 
         trace = trial.run.trace
         if trial.run.status == "raised" and trace is not None and not observed(trace):
             if _on_a_line_of(sent, trial.run.raised):
-                return trial.candidate.files
+                return trial
     return None
 
 

@@ -10,7 +10,7 @@ from app.request.case import Case
 from app.run.outcome import len_backwards
 from app.run.witness import observed
 from sandbox.protocol import Job, RunResult, Session, Wanted, World
-from sandbox.records import Plan
+from sandbox.records import Assumed, Plan
 
 CALLS, PATIENCE_S = 20, 0.8  # backward calls, and a while: then a completed run has shown enough
 Files = Mapping[str, str]
@@ -44,8 +44,13 @@ def is_partial(case: Case, run: RunResult) -> bool:
         if case.traceback.exception and not _of_growth(case.traceback):
             return False
     if run.status == "raised":
-        return run.raised is not None and (run.raised.type in _INCOMPLETE or _made_up(run))
+        return is_incomplete(case, run) or _made_up(run)
     return run.status == "finished" and not run.tampered and (_defines(case) or _lacks(run))
+
+
+def is_incomplete(case: Case, run: RunResult) -> bool:
+    """Whether a run ended for want of a name, of what is no notebook."""
+    return case.notebook is None and run.raised is not None and run.raised.type in _INCOMPLETE
 
 
 def _of_growth(given: ParsedTraceback) -> bool:
@@ -93,14 +98,19 @@ def _stands_there(case: Case, line: int, code: str) -> bool:
     return bool(code.strip()) and case.project.code(case.project.entry, line) == code.strip()
 
 
-async def completed_past(case: Case, session: Session, plan: Plan, mended: Files) -> Plan | None:
-    """A plan in which the mended text gets through, where it fails in this one with what was made
-    up before the error of the text as it was sent: nothing behind that had to fit."""
-    job = _job(case, World(plan=plan, onward=True), mended)
+async def completed_past(
+    case: Case, session: Session, plan: Plan | None, mended: Files
+) -> tuple[Plan, list[Assumed]] | None:
+    """A plan in which the mended text gets through, and what is assumed in that, where it fails in
+    this one with what was made up before the error of the text as it was sent: nothing behind that
+    had to fit; or fails without one, for want of a name."""
+    job = _job(case, World(plan=plan or Plan(), onward=True), mended)
     run = await session.run(job)
-    found = run.trace.plan if run.trace is not None else None
     ran = run.status in ("finished", "stopped") and len_backwards(run) > 0
-    return found if ran and found is not None and _choices(found) != _choices(plan) else None
+    if not ran or run.trace is None or (found := run.trace.plan) is None:
+        return None
+    others = plan is None or _choices(found) != _choices(plan)
+    return (found, run.trace.assumed) if others else None
 
 
 def _choices(plan: Plan) -> dict[str, object]:

@@ -16,13 +16,20 @@ from analyzers.tracebacks.messages import classify as family_and_hint
 from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
 from app.run.by_itself import silent_by_itself
-from app.run.completion import InWorld, completed, completed_by, completed_past, is_partial
+from app.run.completion import (
+    InWorld,
+    completed,
+    completed_by,
+    completed_past,
+    is_incomplete,
+    is_partial,
+)
 from app.run.outcome import is_given, len_backwards
 from app.run.replay import InOrder
 from app.run.tracing import hidden_reuse, looked_closer, traced
 from app.run.witness import merged, observed
 from sandbox.protocol import RunResult, Session
-from sandbox.records import Plan, Trace
+from sandbox.records import Assumed, Plan, Trace
 
 TIMES_CLEAN = 2  # after as many clean walks from a line, what reading says of it is not believed
 FOLLOWED = 10  # backward calls: graphs and steps are looked at up to the seventh
@@ -109,19 +116,33 @@ async def _completed(case: Case, session: Session) -> Observation:
 
 
 async def observed_past(
-    case: Case, seen: Observation, mended: Mapping[str, str], session: Session
+    case: Case, seen: Observation, mended: Mapping[str, str], stopped: RunResult, session: Session
 ) -> Observation | None:
     """The same fault of a part of a program, in a world in which the mended text gets through; None
-    where there is none, or another fault in that."""
-    if seen.plan is None or not seen.from_run:
+    where there is none, or another fault in that. A text that showed its fault as it was sent may
+    turn out to be a part of one behind it: the mended one `stopped` for want of a name."""
+    if not seen.from_run or (seen.plan is None and not is_incomplete(case, stopped)):
         return None
-    plan = await completed_past(case, session, seen.plan, mended)
-    if plan is None:
+    past = await completed_past(case, session, seen.plan, mended)
+    if past is None:
         return None
+    plan, assumed = past
     run = await completed_by(case, session, plan)
     found = await _told_by(case, session, run, plan, shows=True)
-    same = found.from_run and _failing(found.evidence[0]) == _failing(seen.evidence[0])
-    return found if same else None
+    if not found.from_run or _failing(found.evidence[0]) != _failing(seen.evidence[0]):
+        return None
+    return _assuming(found, assumed)
+
+
+def _assuming(seen: Observation, assumed: list[Assumed]) -> Observation:
+    """The same, with what a patched run assumes behind the error of the text as it was sent."""
+    if seen.run is None or seen.trace is None:
+        return seen
+    known = [(one.kind, one.name) for one in seen.trace.assumed]
+    more = [one for one in assumed if (one.kind, one.name) not in known]
+    trace = seen.trace.model_copy(update={"assumed": [*seen.trace.assumed, *more]})
+    run = seen.run.model_copy(update={"trace": trace})
+    return replace(seen, run=run, trace=trace)
 
 
 async def _told_by(

@@ -6,7 +6,7 @@ from collections import Counter
 
 from app.request.case import Case
 from sandbox.protocol import Job, RunResult, Session
-from sandbox.records import Backward, Reuse, Silent
+from sandbox.records import Backward, Reuse, Silent, Trace
 
 SHORT = 0.2  # of the time limit: training that does not end is followed for so long
 LONGER = 0.5  # where an error was given that it did not show
@@ -57,6 +57,7 @@ async def run_for_changes(case: Case, first: RunResult, session: Session) -> Run
     starved = any(map(_is_starved, first.trace.silent))
     if first.trace.inplace is None and first.trace.missing is None and not starved:
         terms = first.trace.ended is not None and first.trace.ended.constant_terms
+        terms = terms or _takes_derivatives_both_ways(first.trace)
         unused = any(fault.kind == STARVED for fault in first.doubted)
         slow = first.ran_s > LONG * case.time_limit_s  # too dear for what may be meant
         if slow or first.trace.silent or not (terms or unused):
@@ -76,6 +77,15 @@ async def run_for_changes(case: Case, first: RunResult, session: Session) -> Run
         for s in first.trace.silent or filter(_is_placed, second.trace.silent)
     ]
     return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
+
+
+def _takes_derivatives_both_ways(trace: Trace) -> bool:
+    """Whether a function takes derivatives with a graph of their own, and others without."""
+    graphed: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
+    for record in trace.backwards:
+        if record.visit.kind == "grad":
+            graphed[record.visit.create_graph].add((record.visit.at.file, record.visit.at.function))
+    return not graphed[True].isdisjoint(graphed[False])
 
 
 def _is_placed(fault: Silent) -> bool:

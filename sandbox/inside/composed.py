@@ -31,6 +31,7 @@ _ERRORS = frozenset({"PowBackward0", "AbsBackward0"})  # of a difference that th
 _COMPARING = _AIMING | _ERRORS | {_ENTROPY}
 _UNSAID = frozenset(  # by which a graph is lost without a word about gradients
     {"data", "item", "tolist", "numpy", "tensor", "as_tensor", "from_numpy", "__float__", "grad"}
+    | {"argmax", "argmin", "gt", "ge", "lt", "le", "__gt__", "__ge__", "__lt__", "__le__"}
 )
 _LOG_PROB, _PICKED = ".log_prob", ("GatherBackward0", "LogSoftmaxBackward0")
 _ALONG = frozenset(  # through which a log-probability, or the ratio of two, stays one
@@ -79,6 +80,8 @@ class Composed:
         compared_here = list[_Compared]()
         for node in call.walk.nodes[:NODES] if early else ():
             compared, name = _difference(node) or node, op_name(node)
+            if name in _SUMS or name == _WEIGHED:
+                self._note_derivative(call, node)
             compares = name in _COMPARING or _is_cosine(node)
             if compares or name == _WEIGHED:
                 if self._is_told(compared):
@@ -96,6 +99,12 @@ class Composed:
         for root, _ in call.roots if call.n <= CALLS else ():
             for node in _constant_terms(root):
                 self._note(self._constant, call, node, *self._cut(ended_in(node.metadata)))
+
+    def _note_derivative(self, call: Call, node: Node) -> None:
+        """Note what is reckoned with a derivative that got no graph of its own."""
+        ended = ended_in(node.metadata)
+        if ended is not None and ended.derived and call.kind == "backward":
+            self._note(self._constant, call, node, *self._cut(ended))
 
     @property
     def constant_terms(self) -> bool:

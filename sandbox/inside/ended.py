@@ -20,7 +20,8 @@ CUT_TERM = "gradmend: where a term lost its graph"  # a node's metadata: an `End
 class Ended:
     """Where a graph ended, and by what: `how` is a call's name, `data`, `no_grad` or `frozen`.
     `walked`: a backward had gone through all of it before. `by_library`: torch has cut it, where
-    the script's line asks for a module's state."""
+    the script's line asks for a module's state. `derived`: a derivative by what is no parameter, in
+    a function that gives others a graph of their own."""
 
     at: Json | None
     how: str
@@ -29,6 +30,7 @@ class Ended:
     leaves: tuple[weakref.ref[torch.Tensor], ...] = ()  # that fed the graph, as far as was looked
     walked: bool = False
     by_library: bool = False
+    derived: bool = False
 
     def with_leaves(self, others: Iterable[Ended]) -> Ended:
         """The same, speaking for the leaves of others, too. A tensor is never asked for its hash:

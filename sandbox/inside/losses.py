@@ -51,6 +51,7 @@ class LossLog(TorchFunctionMode):
         self._values: OrderedDict[object, Ended] = OrderedDict()
         self._bare: OrderedDict[int, weakref.ref[torch.Tensor]] = OrderedDict()  # `leaf.data`
         self._looked: Counter[object] = Counter()
+        self._second: set[tuple[str, int]] = set()  # functions whose derivatives get graphs
         self._passed_on = _ByLeaf()
         self._reckoned = _ByLeaf()
         self._put = _ByLeaf()
@@ -75,6 +76,8 @@ class LossLog(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         told(self._flag, call_name(func), args, kwargs, notes=self._notes)
+        if kwargs.get("create_graph") is True:
+            told(self._note_second_order, notes=self._notes)
         result = func(*args, **kwargs)
         told(self._follow, func, (*args, *kwargs.values()), result, notes=self._notes)
         return result
@@ -159,7 +162,9 @@ class LossLog(TorchFunctionMode):
             nodes: list[Node | None] = [t.grad_fn for t in inputs if t.requires_grad]
             walked = all(node is not None and WALKED in node.metadata for node in nodes)
             state = name == "detach" and frame is not None and _says(frame, r"\bstate_dict\(")
-            ended = Ended(at, how, name, stack, self._leaves(at, name, inputs), walked, state)
+            derived = name == "grad" and self._is_derived(arguments[1:2])
+            leaves = self._leaves(at, name, inputs)
+            ended = Ended(at, how, name, stack, leaves, walked, state, derived)
             ended = ended.with_leaves(self._known(inputs, ()))
             if name in ("__float__", "__array__") and frame is not None and _says(frame, _RECKONS):
                 self._reckoned.note(ended)
@@ -167,6 +172,20 @@ class LossLog(TorchFunctionMode):
         frozen = self._frozen.among(inputs) if torch.is_grad_enabled() else None
         known = sorted(self._known(inputs, arguments), key=_likeness)
         return frozen or (known[0].with_leaves(known[1:]) if known else None)
+
+    def _note_second_order(self) -> None:
+        """A derivative is about to get a graph of its own."""
+        if (frame := frames.user_frame(sys._getframe(1))) is not None and len(self._second) < MANY:
+            self._second.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+
+    def _is_derived(self, by: tuple[Any, ...]) -> bool:
+        """Whether what is derived by leaves, and no parameters, is so in a function that gives
+        other derivatives a graph of their own."""
+        frame, leaves = frames.user_frame(sys._getframe(1)), _tensors(by)
+        plain = [leaf for leaf in leaves if leaf.is_leaf and not isinstance(leaf, Parameter)]
+        if frame is None or not leaves or len(plain) < len(leaves):
+            return False
+        return (frame.f_code.co_filename, frame.f_code.co_firstlineno) in self._second
 
     def _known(self, inputs: Sequence[torch.Tensor], arguments: tuple[Any, ...]) -> Iterator[Ended]:
         """Where the graphs behind arguments ended: of tensors first, then of numbers."""
@@ -190,10 +209,12 @@ class LossLog(TorchFunctionMode):
     def _add_up(
         self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
     ) -> None:
-        """A sum is told what it got without a graph."""
+        """A sum is told what it got without a graph; of derivatives, any sum or product."""
         total = outputs[0]
-        if total.dim() == 0 and total.grad_fn is not None and re.search("add|sub", name):
-            if (ended := next(self._without_graph(arguments), None)) is not None:
+        if total.grad_fn is not None and re.search("add|sub|mul", name):
+            ended = next(self._without_graph(arguments), None)
+            summed = total.dim() == 0 and "mul" not in name
+            if ended is not None and (summed or ended.derived):
                 node: Node = total.grad_fn
                 node.metadata[CUT_TERM] = ended
 

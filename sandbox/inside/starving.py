@@ -39,6 +39,8 @@ class Starving:
         self._parameters = parameters
         self._steps: dict[int, int] = defaultdict(int)
         self._ages: dict[int, int] = {}  # steps at which parameters asked for a gradient
+        self._before: dict[int, int] = {}  # receipts, as they joined others or were thawed
+        self._members: dict[int, set[int]] = {}  # of optimizers
         self._called: set[int] | None = None
         self._building: set[int] = set()
         self._cut: dict[int, tuple[Known, tuple[float, float]]] = {}
@@ -59,13 +61,37 @@ class Starving:
         """Look at what an optimizer found at its step."""
         self._steps[optimizer] += 1
         reached, self._reached = self._reached, None
-        if reached is False and self._steps[optimizer] > 1 and all(map(_is_empty, owned)):
+        if reached is False and self._steps[optimizer] > 1 and all(map(self._is_empty, owned)):
             self._astray[optimizer] = owned
         self._owned[optimizer] = len(owned)
         flat = self._zeros.get(optimizer, {known.id: known for known in owned})
         if flat:
             self._zeros[optimizer] = {i: known for i, known in flat.items() if _is_zero(known)}
+        members = self._members.setdefault(optimizer, {known.id for known in owned})
+        late = [known for known in owned if known.id not in members]
+        members.update(known.id for known in late)
+        self._forget([known for known in owned if _is_frozen(known)] + late)
         self._look(owned)
+
+    def _forget(self, news: list[Known]) -> None:
+        """What these were given before counts no more: they are to learn from here on, by an
+        optimizer that they joined, or as soon as they are thawed."""
+        for known in news:
+            self._before[known.id] = known.receipts
+            self._ages.pop(known.id, None)
+
+    def _is_fed(self, known: Known) -> bool:
+        return known.receipts > self._before.get(known.id, 0)
+
+    def _is_empty(self, known: Known) -> bool:
+        tensor = known.tensor()
+        return (
+            not self._is_fed(known)
+            and isinstance(tensor, torch.Tensor)
+            and tensor.is_leaf
+            and tensor.requires_grad
+            and tensor.grad is None
+        )
 
     def _look(self, owned: list[Known]) -> None:
         """Judge those that have asked for a gradient at so many steps, whenever they began to."""
@@ -83,7 +109,7 @@ class Starving:
                         del still[known.id]
         if not young or Clock.visits == 0:
             return
-        without = [known for known in young if _is_empty(known)]
+        without = [known for known in young if self._is_empty(known)]
         if without and self._called is None:
             self._called = set()
             register_module_forward_pre_hook(self._note)
@@ -129,16 +155,16 @@ class Starving:
         trained = [known for known in self._parameters.known if known.optimizer is not None]
         if any(known.receipts for known in trained):
             return []
-        return [known for known in self._idle.values() if _is_empty(known)]
+        return [known for known in self._idle.values() if self._is_empty(known)]
 
     def _without_gradient(self) -> list[Known]:
         trained = [known for known in self._parameters.known if known.optimizer is not None]
         alive = {_module(known) for known in trained if known.receipts}
-        fed = {known.name for known in trained if known.receipts}
+        fed = {known.name for known in trained if self._is_fed(known)}
         return [
             known
             for known in self._suspects.values()
-            if not (known.receipts or _only_shifts(known.name, fed))
+            if not (self._is_fed(known) or _only_shifts(known.name, fed))
             and (known.withheld or _module(known) in alive or not alive or self._is_cut_off(known))
         ]
 
@@ -204,15 +230,9 @@ def _is_checkpointed(frame: FrameType | None) -> bool:
     return False
 
 
-def _is_empty(known: Known) -> bool:
+def _is_frozen(known: Known) -> bool:
     tensor = known.tensor()
-    return (
-        not known.receipts
-        and isinstance(tensor, torch.Tensor)
-        and tensor.is_leaf
-        and tensor.requires_grad
-        and tensor.grad is None
-    )
+    return tensor is not None and not tensor.requires_grad
 
 
 def _fed(owned: list[Known]) -> bool:

@@ -92,6 +92,31 @@ async def test_a_script_that_walks_as_it_was_sent_is_not_completed() -> None:
     assert found.world == []
 
 
+LACKING = """\
+import torch
+def derived(y, x):
+    return torch.autograd.grad(y.sum(), x, retain_graph=True)[0]
+net = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+x = torch.rand(8, 1, requires_grad=True)
+for step in range(20):
+    slope = derived(net(x).tanh(), x)
+    loss = (derived(slope, x) - load(x)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+async def test_what_lacks_a_name_behind_its_fault_is_completed_for_its_patch() -> None:
+    [found] = (await ask([DiagnosisRequest(script=LACKING)], [RUNNING]))[RUNNING]
+    assert found.causes[0].pattern == "detached-loss"
+    patch = found.patches[0]
+    assert patch.verification.status == "passed"
+    assert "return torch.autograd.grad(y.sum(), x, create_graph=True)[0]" in patch.script
+    assert any("`load`" in assumed.text for assumed in found.world)
+
+
 LEFT_OUT = """\
 memory = (
     Node(memory[0].data, track=True),

@@ -71,6 +71,10 @@ MENDED = [
     ("batch132/frag_03", True),
     ("batch132/proj_01", True),
     ("batch134/frag_05", True),
+    ("batch145/frag_05", False),
+    ("batch145/frag_06", True),
+    ("batch145/proj_02", True),
+    ("batch145/proj_03", True),
 ]
 
 

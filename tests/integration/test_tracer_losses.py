@@ -188,6 +188,52 @@ for _ in range(6):
     assert ["state_dict" in line for line in lines] == ([True] if told else [])
 
 
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        ("torch.autograd.grad(first.sum(), x, retain_graph=True)[0]", True),
+        ("torch.autograd.grad(first.sum(), x, create_graph=True)[0]", False),
+        # a weight that balances two losses is a number on purpose
+        ("torch.autograd.grad(y.sum(), net.weight, retain_graph=True)[0].norm()", False),
+    ],
+)
+def test_a_derivative_without_a_graph_beside_one_that_has_one(
+    traced: Tracing, second: str, *, told: bool
+) -> None:
+    script = f"""\
+scale = torch.ones(1, requires_grad=True)
+for _ in range(6):
+    x = torch.rand(5, 3, requires_grad=True)
+    y = net(x).tanh()
+    first = torch.autograd.grad(y.sum(), x, create_graph=True)[0]
+    second = {second}
+    loss = (first - scale * second).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    slower = traced(HEAD + script, mode="inplace").trace
+    found = [fault for fault in slower.silent if fault.kind == "constant-term"]
+    lines = [(HEAD + script).splitlines()[fault.at.line - 1] for fault in found if fault.at]
+    assert ["second =" in line for line in lines] == ([True] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("term", "told"), [("y.argmax(1).float().mean()", True), ("y.softmax(1)[:, 0].mean()", False)]
+)
+def test_a_term_made_of_the_chosen_classes(traced: Tracing, term: str, *, told: bool) -> None:
+    script = f"""\
+for _ in range(6):
+    y = net(torch.randn(5, 3))
+    loss = y.square().mean() + {term}
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    slower = traced(HEAD + script, mode="inplace").trace
+    assert [fault.kind for fault in slower.silent] == ["constant-term"] * told
+
+
 @pytest.mark.parametrize(("clear", "told"), [("optimizer.zero_grad()", False), ("pass", True)])
 def test_a_gradient_that_has_moved_its_weights_and_is_added_to(
     traced: Tracing, clear: str, told: bool

@@ -630,3 +630,39 @@ def test_what_the_script_still_has_or_moves_itself_is_not_replaced(
     run = traced(script)
     assert run.code == 0, run.stderr
     assert [fault.kind for fault in run.trace.silent if fault.instead] == []
+
+
+LATE = """\
+body, head = nn.Linear(3, 4), nn.Linear(4, 1)
+early = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+for _ in range(3):
+    early.zero_grad()
+    head(body(torch.ones(2, 3))).square().mean().backward()
+    early.step()
+body.requires_grad_(False)
+optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+for step in range(8):
+    if step == 3 and JOINS:
+        body.requires_grad_(True)
+        optimizer.add_param_group({"params": list(body.parameters())})
+    with RECORDING:
+        h = body(torch.ones(2, 3))
+    optimizer.zero_grad()
+    head(h).square().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("joins", "recording", "expected"),
+    [
+        ("True", "torch.no_grad()", ["unfed-parameters"]),
+        ("True", "torch.enable_grad()", []),
+        ("False", "torch.no_grad()", []),  # frozen, and no optimizer is to move it
+    ],
+)
+def test_what_joins_an_optimizer_later_is_to_learn_from_there_on(
+    traced: Tracing, joins: str, recording: str, expected: list[str]
+) -> None:
+    script = LATE.replace("JOINS", joins).replace("RECORDING", recording)
+    assert silent_kinds(traced, script) == expected

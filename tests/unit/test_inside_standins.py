@@ -129,6 +129,28 @@ def test_a_row_of_a_table_that_was_made_up_has_every_column() -> None:
         _ = known.height
 
 
+def test_every_part_of_a_split_that_was_made_up_has_rows() -> None:
+    table = pandas.DataFrame.made_up("marks.parquet")
+    train, held = (table[table["split"] == part] for part in ("train", "val"))
+    assert len(train) + len(held) == len(table)
+    assert len(train) == len(held)
+    assert len(train["weight"]) == len(train)  # a column that nobody had asked for before
+    assert not (table["split"] != "train").values[::2].any()
+    assert table["split"].isin(["train", "val"]).values.all()
+    sent = pandas.DataFrame({"split": ["train", "train"]})
+    assert len(sent[sent["split"] == "val"]) == 0
+
+
+def test_a_table_is_told_as_dictionaries() -> None:
+    table = pandas.DataFrame({"text": ["a", "b"], "label": [0, 1]})
+    assert table.to_dict("records") == [{"text": "a", "label": 0}, {"text": "b", "label": 1}]
+    assert table.to_dict("list") == {"text": ["a", "b"], "label": [0, 1]}
+    assert table.to_dict()["label"] == {0: 0, 1: 1}
+    row = pandas.DataFrame.made_up("claims.csv").to_dict("records")[3]
+    assert isinstance(row["text"], str)
+    assert isinstance(row, dict)
+
+
 def test_a_setting_that_counts_is_a_number() -> None:
     settings = Answers()
     assert isinstance(settings.n_tags, int)

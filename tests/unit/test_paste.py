@@ -62,6 +62,12 @@ def test_a_paste_is_read_in_either_box(name: str, box: str) -> None:
         assert any(expected["hint"] in hint.text for hint in examined.hints)
 
 
+def test_what_became_a_keyword_of_python_has_the_name_that_torch_gave_it() -> None:
+    pasted = legible("y = y.cuda(async=True)\nprint y\n")
+    assert pasted is not None
+    assert pasted.text == "y = y.cuda(non_blocking=True)\nprint(y)\n"
+
+
 PROGRAMS = [name for name in EXPECTED if not examine(sent(name), "train.py", {}, "").recalled]
 
 

@@ -227,7 +227,13 @@ RuntimeError: Trying to backward through the graph a second time
 
 
 @pytest.mark.parametrize(
-    ("parted", "first"), [("------", "loss.backward()"), ("", "loss.backward()"), ("if x:", "")]
+    ("parted", "first"),
+    [
+        ("------", "loss.backward()"),
+        ("```", "loss.backward()"),
+        ("", "loss.backward()"),
+        ("if x:", ""),
+    ],
 )
 def test_a_text_cut_at_the_beginning_may_begin_with_the_code_of_a_frame(
     parted: str, first: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cached_property
 
 from analyzers.explain.reuse.keeping import adds_up, sums
@@ -28,7 +29,7 @@ from analyzers.source.trees import position, walk
 
 SUMMING = ("Add", "Stack", "Cat", "Sum", "Mean")
 _PARTING = ("Split", "Unbind", "Chunk", "Unsafesplit", "Unsafechunk")
-
+_OPTIMIZER = re.compile(r"optim(?:izer)?s?(?:/|\.py)")  # a file of those, not of `optimization`
 _SCALING = ("Mul", "Div", "Neg", *SUMMING)
 
 
@@ -276,6 +277,5 @@ class Walks(Lifetime):
     def in_closure(self) -> bool:
         """Whether an optimizer called the function that walks the graph."""
         return (
-            any("optim" in frame for frame in self.reuse.reached.library)
-            and self.root_call is not None
+            any(map(_OPTIMIZER.search, self.reuse.reached.library)) and self.root_call is not None
         )

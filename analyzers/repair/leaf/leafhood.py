@@ -21,18 +21,21 @@ from analyzers.source.trees import position
 def leaf_last(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """`requires_grad` set on the result of the operations, not on what they start from."""
     where = spot(project, evidence.ended_at)
-    if where is None or not isinstance(where.statement, ast.Assign):
+    statement = where.statement if where is not None else None
+    if where is None or not isinstance(statement, ast.Assign | ast.Return):
         return
-    value, editor = where.statement.value, where.editor
-    title = f"Make `{bindings(where.statement)[0]}` itself the leaf"
+    value, editor = statement.value, where.editor
+    if value is None:
+        return
+    title = f"Make `{(bindings(statement) or [editor.text_of(value)])[0]}` itself the leaf"
     if (whole := _wrapped_last(editor, value)) is not None:
         yield Proposal("leaf-last", title, (whole,), "", rank)
     if edits := _set_last(editor, value):
         yield Proposal("leaf-last", title, edits, "", rank)
-        others = [s for s in where.block if isinstance(s, ast.Assign) and s is not where.statement]
+        others = [s for s in where.block if isinstance(s, ast.Assign) and s is not statement]
         alike = [(s, made) for s in others if (made := _set_last(editor, s.value))]
         if alike:
-            names = [bindings(s)[0] for s in (where.statement, *(one for one, _ in alike))]
+            names = [bindings(s)[0] for s in (statement, *(one for one, _ in alike))]
             every = joined([*edits, *(edit for _, made in alike for edit in made)])
             told = f"Make {said(names)} themselves the leaves"
             yield Proposal("leaf-last", told, every, "", rank)

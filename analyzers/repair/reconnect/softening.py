@@ -27,6 +27,7 @@ from analyzers.source.trees import walk
 _STEPWISE = frozenset({"round", "sign", "floor", "ceil", "trunc", "int", "long", "bool"})
 _FLOATS = frozenset({"float", "double", "half"})
 CASTS = _FLOATS | {"to", "type"}
+_ORDERS = frozenset({"permute", "transpose", "movedim", "moveaxis", "contiguous"})
 _FLOATING = re.compile(r"float|double|half", re.IGNORECASE)
 _COMPARISONS = ("gt", "ge", "lt", "le")
 
@@ -166,6 +167,52 @@ def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         tradeoff = "Another loss: the number of wrong classes has no gradient."
         yield Proposal("cross-entropy", title, tuple(edits), tradeoff, rank)
         return
+
+
+def probabilities(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """The softmax of the scores in place of the one-hot rows of their highest place, whatever
+    dimensions these are then given."""
+    module, editor, statement = where.module, where.editor, where.statement
+    chosen = next(_choosing(where), None)
+    scores = _operand(module, chosen) if chosen is not None else None
+    names, dim = set(bindings(statement)), _dimension(chosen, scores)
+    if scores is None or chosen is None or not dim:
+        return
+    soft = editor.text_of(scores)
+    if not comes_of(where, scores, "softmax"):
+        soft = f"{alias(module, 'torch')}.softmax({soft}, dim={dim})"
+    later = behind(module, statement)
+    for one in (statement, *later):
+        for call in calls_named(one, "one_hot"):
+            own = module.holds(call, chosen)
+            if call.args and (own or names_read(call.args[0]) <= names):
+                edits = [editor.replace(_arranged(module, call), soft)]
+                last = later if names.isdisjoint(bindings(one)) else later[: later.index(one)]
+                if not own and not any(names & names_read(s) for s in last if s is not one):
+                    edits.append(editor.delete(statement))
+                title = f"Use the probabilities of `{spelled(scores)}`, which have a gradient"
+                tradeoff = "The loss is that of the probabilities; a chosen class has no gradient."
+                made = or_nothing(where, edits) if own else joined(edits)
+                yield Proposal("soft-value", title, made, tradeoff, rank)
+                return
+
+
+def _dimension(choice: ast.Call | None, scores: ast.expr | None) -> str:
+    """The dimension along which the highest place is taken, as it is written."""
+    if choice is None:
+        return ""
+    given = [one for one in choice.args if one is not scores][:1]
+    given += [keyword.value for keyword in choice.keywords if keyword.arg in ("dim", "axis")]
+    return spelled(given[0]) if given else ""
+
+
+def _arranged(module: Module, call: ast.Call) -> ast.expr:
+    """A call with the casts behind it, and with what only puts its dimensions in order."""
+    method = module.parents.get(call)
+    outer = module.parents.get(method) if isinstance(method, ast.Attribute) else None
+    if isinstance(outer, ast.Call) and called_name(outer) in CASTS | _ORDERS:
+        return _arranged(module, outer)
+    return call
 
 
 def unflagged(where: Spot, statement: ast.stmt) -> Iterator[Edit]:

@@ -24,6 +24,8 @@ from analyzers.source.trees import walk
 SHARED = frozenset(
     {"abs", "exp", "log", "sqrt", "square", "mean", "sum", "where", "sin", "cos", "tanh", "sign"}
     | {"maximum", "minimum", "clip", "log1p", "expm1", "prod", "std", "var", "stack", "dot"}
+    | {"absolute", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "sinc", "hypot"}
+    | {"log2", "log10", "exp2", "logaddexp", "einsum", "matmul", "outer", "concatenate"}
 )
 _ALONG = frozenset({"cumsum", "cumprod"})  # torch wants to be told along what
 _OF_LISTS = frozenset({"sum", "mean", "prod", "max", "min", "array"})  # torch takes tensors alone

@@ -20,6 +20,7 @@ class Series:
         self.name = kwargs.get("name")
         self.made_up = False
         self.index = np.arange(len(self.values))
+        self._asked_for = list[Any]()  # values that nobody sent
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         return np.asarray(self.values, dtype)
@@ -89,10 +90,20 @@ class Series:
     isna = isnull
 
     def __eq__(self, other: Any) -> Any:
-        return Series(self.values == np.asarray(other))
+        """Where the values are so. Of a made-up column every other row has what is asked for, and
+        what is asked for next the rows between: the parts of a split."""
+        found = self.values == np.asarray(other)
+        if self.made_up and np.ndim(other) == 0 and not np.any(found):
+            if other not in self._asked_for:
+                self._asked_for.append(other)
+            found = np.arange(len(self)) % 2 == self._asked_for.index(other) % 2
+        return Series(found)
 
     def __ne__(self, other: Any) -> Any:
-        return Series(self.values != np.asarray(other))
+        return Series(~(self == other).values)
+
+    def isin(self, others: Any) -> Series:
+        return Series(np.any([(self == other).values for other in others], axis=0))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -112,6 +123,17 @@ for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv"
     setattr(Series, f"__{_name}__", _operator(f"__{_name}__"))
 for _name in ("ge", "and", "or", "invert", "neg", "pow", "mod", "floordiv"):
     setattr(Series, f"__{_name}__", _operator(f"__{_name}__"))
+
+
+class OpenRow(dict[str, Any]):
+    """One row as a dictionary, which has what is asked for of other columns, too."""
+
+    def __init__(self, named: dict[str, Any], asked: Callable[[str], Any]) -> None:
+        super().__init__(named)
+        self._asked = asked
+
+    def __missing__(self, key: str) -> Any:
+        return self._asked(key)
 
 
 class Row(Series):

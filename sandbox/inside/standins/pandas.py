@@ -7,13 +7,14 @@ import os
 import re
 from collections import namedtuple
 from collections.abc import Iterator
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from . import sizes
-from .columns import Row, Series
+from .columns import OpenRow, Row, Series
 from .configs import read_value
 from .files import WORDS
 from .noise import CLASSES, COLUMNS, is_label, shape_of_data
@@ -48,7 +49,9 @@ class Rows:
         if isinstance(rows, int | np.integer):
             asked = (lambda name: frame[name].values[rows]) if frame._open else None
             return Row({name: frame[name].values[rows] for name in names}, asked)
-        return DataFrame({name: frame[name].values[rows] for name in names})
+        part = DataFrame({name: frame[name].values[rows] for name in names})
+        part._open = frame._open and columns == slice(None)
+        return part
 
     def __setitem__(self, key: Any, value: Any) -> None:
         rows, column = key if isinstance(key, tuple) else (key, None)
@@ -132,7 +135,7 @@ class DataFrame:
                 part[name].made_up = self[name].made_up
             return part
         if key not in self._columns and self._open:
-            self._columns[key] = Series(_made_up(key))
+            self._columns[key] = Series(np.resize(_made_up(key), len(self) or ROWS))
             self._columns[key].made_up = True
         return self._columns[key]
 
@@ -176,6 +179,19 @@ class DataFrame:
         for number, row in self.iterrows():
             values = [row[column] for column in self._columns]
             yield kind(*([number] if index else []), *values)
+
+    def _at(self, row: int, name: str) -> Any:
+        return self[name].values[row]
+
+    def to_dict(self, orient: str = "dict", *args: Any, **kwargs: Any) -> Any:
+        """Rows as dictionaries, or columns as such or as lists."""
+        if orient == "records":
+            if not self._open:
+                return [{name: row[name] for name in self._columns} for _, row in self.iterrows()]
+            return [OpenRow(row._named, partial(self._at, n)) for n, row in self.iterrows()]
+        if orient == "list":
+            return {name: column.to_list() for name, column in self._columns.items()}
+        return {name: dict(enumerate(column)) for name, column in self._columns.items()}
 
     def head(self, count: int = 5) -> DataFrame:
         found: DataFrame = self.iloc[:count]
