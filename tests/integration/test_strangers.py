@@ -189,6 +189,8 @@ MENDED = [
     "batch144/higher_order/heat_pinn",
     "batch144/starved_parameter/sinc_keywords",
     "batch144/starved_parameter/unfreeze_schedule",
+    "batch146/shared_subgraph/competing_risks",
+    "batch146/starved_parameter/moe_sales_router",
     "batch53/starved_parameter/rvq_tokens",
     "batch56/higher_order/lichen_condensation",
     "batch82/starved_parameter/greenhouse_hypernet",

@@ -10,7 +10,7 @@ from analyzers.explain.reuse.keeping import adds_up, sums
 from analyzers.explain.reuse.lifetimes import Lifetime, base
 from analyzers.explain.reuse.stepping import Update, updates_in
 from analyzers.explain.spots import spot
-from analyzers.source.calls import calls_named, owners, steps, updates_by_hand
+from analyzers.source.calls import calls_named, steps, updates_by_hand
 from analyzers.source.flow import (
     WALKS,
     backward_calls,
@@ -158,7 +158,8 @@ class Walks(Lifetime):
         of_outputs = self._is_collection and bool(self.name) and mentions(over, self.name)
         if isinstance(over, ast.Call) and called_name(over) in ("items", "values"):
             of_outputs = of_outputs or self.name in gone_through
-        in_turn = bool(owners(self.loop, "step") & set(gone_through)) if self.loop else False
+        stepped = [call.func for call in steps(self.loop)] if self.loop is not None else []
+        in_turn = any(names_read(one) & set(gone_through) for one in stepped)
         return self.same_line and (of_outputs or in_turn or spelled(root) in gone_through)
 
     @cached_property

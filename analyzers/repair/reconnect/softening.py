@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined, text_with
+from analyzers.repair.rewrite import unused_name
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import (
@@ -169,16 +171,27 @@ def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         return
 
 
-def probabilities(where: Spot, rank: int = 0) -> Iterator[Proposal]:
-    """The softmax of the scores in place of the one-hot rows of their highest place, whatever
-    dimensions these are then given."""
-    module, editor, statement = where.module, where.editor, where.statement
+class _Rows(NamedTuple):
+    """One-hot rows of a choice: the statement that makes them, their expression with what puts its
+    dimensions in order, the probabilities of the same places, and the choice's statement where
+    nothing else reads it."""
+
+    statement: ast.stmt
+    made: ast.expr
+    scores: ast.expr
+    soft: str
+    idle: ast.stmt | None
+
+
+def _chosen_rows(where: Spot) -> _Rows | None:
+    """The first one-hot rows of the highest place, taken in this statement or one behind it."""
+    module, statement = where.module, where.statement
     chosen = next(_choosing(where), None)
     scores = _operand(module, chosen) if chosen is not None else None
     names, dim = set(bindings(statement)), _dimension(chosen, scores)
     if scores is None or chosen is None or not dim:
-        return
-    soft = editor.text_of(scores)
+        return None
+    soft = where.editor.text_of(scores)
     if not comes_of(where, scores, "softmax"):
         soft = f"{alias(module, 'torch')}.softmax({soft}, dim={dim})"
     later = behind(module, statement)
@@ -186,15 +199,38 @@ def probabilities(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         for call in calls_named(one, "one_hot"):
             own = module.holds(call, chosen)
             if call.args and (own or names_read(call.args[0]) <= names):
-                edits = [editor.replace(_arranged(module, call), soft)]
                 last = later if names.isdisjoint(bindings(one)) else later[: later.index(one)]
-                if not own and not any(names & names_read(s) for s in last if s is not one):
-                    edits.append(editor.delete(statement))
-                title = f"Use the probabilities of `{spelled(scores)}`, which have a gradient"
-                tradeoff = "The loss is that of the probabilities; a chosen class has no gradient."
-                made = or_nothing(where, edits) if own else joined(edits)
-                yield Proposal("soft-value", title, made, tradeoff, rank)
-                return
+                read = own or any(names & names_read(s) for s in last if s is not one)
+                made = _arranged(module, call)
+                return _Rows(one, made, scores, soft, None if read else statement)
+    return None
+
+
+def probabilities(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """The softmax of the scores in place of the one-hot rows of their highest place, whatever
+    dimensions these are then given."""
+    editor, rows = where.editor, _chosen_rows(where)
+    if rows is not None:
+        edits = [editor.replace(rows.made, rows.soft)]
+        edits += [editor.delete(rows.idle)] if rows.idle is not None else []
+        title = f"Use the probabilities of `{spelled(rows.scores)}`, which have a gradient"
+        tradeoff = "The loss is that of the probabilities; a chosen class has no gradient."
+        made = or_nothing(where, edits) if rows.statement is where.statement else joined(edits)
+        yield Proposal("soft-value", title, made, tradeoff, rank)
+
+
+def chosen_straight_through(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """The one-hot rows forward, and the gradient of the probabilities backward."""
+    editor, rows = where.editor, _chosen_rows(where)
+    if rows is not None:
+        soft, edits = rows.soft, list[Edit]()
+        if not is_path(soft):
+            soft = unused_name(where.module, "probabilities")
+            edits.append(editor.insert_before(rows.statement, f"{soft} = {rows.soft}"))
+        edits.append(editor.append_to(rows.made, f" + {soft} - {soft}.detach()"))
+        title = f"Pass the gradient of `{spelled(rows.scores)}` straight through"
+        tradeoff = "The gradient is that of the probabilities, at the chosen place."
+        yield Proposal("straight-through", title, joined(edits), tradeoff, rank)
 
 
 def _dimension(choice: ast.Call | None, scores: ast.expr | None) -> str:

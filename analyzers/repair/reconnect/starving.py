@@ -74,8 +74,10 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
             found.values(),
             key=lambda cut: (not _cancels(cut), not _is_at(cut, lost), _cuts_a_target(cut)),
         )
-        yield from likely[:MAX_CUTS]
         if found:
+            if _chooses(lost) and not any(_is_at(cut, lost) for cut in likely):
+                yield from _told(fault, lost)
+            yield from likely[:MAX_CUTS]
             return
     stepped = [
         Cut(s, s.place, Carrier(name, s.place)) for s, name in updated_copies(fault.params, project)
@@ -83,9 +85,21 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
     yield from stepped[:MAX_CUTS]
     where = spot(project, fault.seen_at) if not stepped else None
     if where is not None and (fault.at is not None or cuts_in(where.statement)):
+        yield from _told(fault, where)
+
+
+def _told(fault: SilentFault, where: Spot | None) -> Iterator[Cut]:
+    """The place that a run has told, as a cut."""
+    if where is not None:
         owner = owner_of(fault.params).rpartition(".")[2]
         name = next(filter(None, [*bindings(where.statement), *_cut_names(where), owner]), None)
         yield from [Cut(where, where.place, Carrier(name, where.place))] if name else []
+
+
+def _chooses(where: Spot | None) -> bool:
+    """Whether a statement takes the place of the highest of several values: no cut by its form,
+    and none that is meant for an evaluation alone."""
+    return where is not None and bool(calls_named(where.statement, "argmax", "argmin"))
 
 
 def _model_of(path: str) -> str:

@@ -23,7 +23,10 @@ from .nothing import NothingModule
 PROVIDES = ("pandas",)
 SAYS = "not installed here: a likeness of its tables"
 ROWS, FEW, LONG = 128, 4, 6
-_FILES = frozenset({"file", "filename", "filepath", "path", "wav", "jpg", "png"})
+_FILES = frozenset(
+    {"file", "filename", "filepath", "path", "wav", "jpg", "png", "image", "img", "photo"}
+    | {"picture", "audio", "video", "clip", "recording"}
+)
 _TEXTS = frozenset(
     {"text", "title", "caption", "sentence", "review", "question", "comment", "description"}
 )
