@@ -74,7 +74,7 @@ MENDED = [
     ("batch145/frag_05", False),
     ("batch145/frag_06", True),
     ("batch145/proj_02", True),
-    ("batch145/proj_03", True),
+    ("batch145/proj_03", False),  # a slow trainer: time may be up before a patch has run
 ]
 
 
