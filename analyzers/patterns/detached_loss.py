@@ -73,7 +73,7 @@ from analyzers.repair.reconnect.recording import (
     walked_again,
     where_switched_off,
 )
-from analyzers.repair.reconnect.softening import class_scores, differentiable, probabilities
+from analyzers.repair.reconnect.softening import class_scores, differentiable
 from analyzers.repair.reconnect.uncutting import (
     as_parameters,
     cuts_behind_loss,
@@ -190,7 +190,6 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
 def _with_graph(lost: Spot, rank: int = 0) -> Iterator[Proposal]:
     """The same value with its graph, or what has a gradient in its place."""
     yield from differentiable_gradients(lost)
-    yield from probabilities(lost)
     yield from class_scores(lost)
     yield from in_expectation(lost)
     yield from without_cut(lost, rank)

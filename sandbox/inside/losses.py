@@ -51,7 +51,7 @@ class LossLog(TorchFunctionMode):
         self._values: OrderedDict[object, Ended] = OrderedDict()
         self._bare: OrderedDict[int, weakref.ref[torch.Tensor]] = OrderedDict()  # `leaf.data`
         self._looked: Counter[object] = Counter()
-        self._second: set[tuple[str, int]] = set()  # functions whose derivatives get graphs
+        self._second_order: set[tuple[str, int]] = set()  # functions whose derivatives get graphs
         self._passed_on = _ByLeaf()
         self._reckoned = _ByLeaf()
         self._put = _ByLeaf()
@@ -175,8 +175,10 @@ class LossLog(TorchFunctionMode):
 
     def _note_second_order(self) -> None:
         """A derivative is about to get a graph of its own."""
-        if (frame := frames.user_frame(sys._getframe(1))) is not None and len(self._second) < MANY:
-            self._second.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+        if (frame := frames.user_frame(sys._getframe(1))) is not None and len(
+            self._second_order
+        ) < MANY:
+            self._second_order.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
 
     def _is_derived(self, by: tuple[Any, ...]) -> bool:
         """Whether what is derived by leaves, and no parameters, is so in a function that gives
@@ -185,7 +187,7 @@ class LossLog(TorchFunctionMode):
         plain = [leaf for leaf in leaves if leaf.is_leaf and not isinstance(leaf, Parameter)]
         if frame is None or not leaves or len(plain) < len(leaves):
             return False
-        return (frame.f_code.co_filename, frame.f_code.co_firstlineno) in self._second
+        return (frame.f_code.co_filename, frame.f_code.co_firstlineno) in self._second_order
 
     def _known(self, inputs: Sequence[torch.Tensor], arguments: tuple[Any, ...]) -> Iterator[Ended]:
         """Where the graphs behind arguments ended: of tensors first, then of numbers."""

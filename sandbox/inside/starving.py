@@ -147,7 +147,7 @@ class Starving:
     def doubted(self) -> list[Known]:
         """Those that never got a gradient although others did, of modules that are not called: the
         script has no use for them, or reads them without their graph."""
-        return [known for known, _ in self._unread.values() if not known.receipts]
+        return [known for known, _ in self._unread.values() if not self._is_fed(known)]
 
     def _never_fed(self) -> list[Known]:
         """What optimizers have that met no gradient at all, whoever uses it: where nothing that is

@@ -1,4 +1,5 @@
-"""The facts in `analyzers/source/ops.py`, each tried with the torch that is installed."""
+"""The facts in `analyzers/source/ops.py`, and the functions that NumPy is said to share with torch,
+each tried with the torch that is installed."""
 
 from __future__ import annotations
 
@@ -7,10 +8,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from analyzers.repair.value_only.arrays import SHARED
 from analyzers.source import ops
 
 F = nn.functional
@@ -201,3 +204,33 @@ def test_distributions_without_gradients_are_those_of_torch() -> None:
         and kind not in (torch.distributions.Distribution, torch.distributions.ExponentialFamily)
     }
     assert {n for n, kind in of_tensors.items() if kind.has_rsample is False} == ops.NO_RSAMPLE
+
+
+PAIRS = frozenset({"maximum", "minimum", "arctan2", "hypot", "logaddexp", "dot", "outer", "matmul"})
+LISTS = frozenset({"stack", "concatenate"})
+
+
+@pytest.mark.parametrize("name", sorted(SHARED))
+def test_a_function_that_numpy_shares_with_torch_means_the_same(name: str) -> None:
+    x, y = (torch.tensor(v, dtype=torch.float64) for v in ([0.2, 0.5, 0.9], [0.7, 0.3, 0.1]))
+    given: tuple[Any, ...] = (x,)
+    if name in PAIRS:
+        given = (x, y)
+    elif name in LISTS:
+        given = ([x, y],)
+    elif name == "clip":
+        given = (x, 0.3, 0.8)
+    elif name == "where":
+        given = (x > 0.4, x, y)
+    elif name == "einsum":
+        given = ("i,i->", x, y)
+    more = {"correction": 0} if name in ("std", "var") else {}  # as the patch says it
+    of_numpy = getattr(np, name)(*map(as_arrays, given))
+    of_torch = getattr(torch, name)(*given, **more)
+    assert np.allclose(of_numpy, of_torch.numpy())
+
+
+def as_arrays(value: Any) -> Any:
+    if isinstance(value, list):
+        return [one.numpy() for one in value]
+    return value.numpy() if isinstance(value, torch.Tensor) else value

@@ -36,7 +36,7 @@ def leaf_kept(where: Spot, rank: int = 0, *, held: bool = False) -> Iterator[Pro
     """The run of updates in place, under `no_grad`, and the gradients cleared behind it, unless an
     optimizer, by which the leaves are `held`, clears them."""
     yield from _handed_back(where, rank)
-    run, editor = _run(where) or [where.statement] * held, where.editor
+    run, editor = _run(where) or ([where.statement] if held else []), where.editor
     edits = [e for statement in run if (e := in_place_of(editor, statement)) is not None]
     if not run or len(edits) < len(run):
         return

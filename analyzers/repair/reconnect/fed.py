@@ -24,10 +24,8 @@ from analyzers.repair.reconnect.moved_cuts import (
 )
 from analyzers.repair.reconnect.recording import recording, switched_off_at, walked_again
 from analyzers.repair.reconnect.softening import (
-    chosen_straight_through,
     differentiable,
     is_probability,
-    probabilities,
     straight_through,
 )
 from analyzers.repair.reconnect.starving import Cut
@@ -85,8 +83,6 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         soft = is_probability(where)
         yield from differentiable(where, rank if soft else SECOND_CHOICE)
         yield from straight_through(where, SECOND_CHOICE if soft else rank)
-    yield from chosen_straight_through(where, rank)
-    yield from probabilities(where, SECOND_CHOICE)
     yield from sampled(where, rank)
 
 

@@ -34,25 +34,49 @@ _FLOATING = re.compile(r"float|double|half", re.IGNORECASE)
 _COMPARISONS = ("gt", "ge", "lt", "le")
 
 
-def softened(where: Spot) -> tuple[ast.expr, ast.expr] | None:
-    """The first step function of a statement, and what it is applied to."""
+class Step(NamedTuple):
+    """A step function, which has no gradient: the expression and its statement, what it is applied
+    to, and the text of what has one in its place. `idle`: the statement of a choice that nothing
+    else reads."""
+
+    statement: ast.stmt
+    hard: ast.expr
+    of: ast.expr
+    soft: str
+    idle: ast.stmt | None = None
+
+
+def softened(where: Spot) -> Step | None:
+    """The first step function of a statement; or one-hot rows of a choice that it makes."""
     for node in walk(where.statement):
-        soft = _soft(where.module, node)
-        if soft is not None and isinstance(node, ast.expr):
-            return node, soft
-    return None
+        of = _soft(where.module, node)
+        if of is not None and isinstance(node, ast.expr):
+            return Step(where.statement, node, of, where.editor.text_of(of))
+    return _chosen_rows(where)
 
 
 def differentiable(where: Spot, rank: int = 1) -> Iterator[Proposal]:
-    """In place of a step function, what it was applied to: of `(p > 0.5).float()`, `p`."""
-    editor, found = where.editor, softened(where)
-    if found is not None:
-        hard, soft = found
-        title = f"Use `{spelled(soft)}` itself, which has a gradient"
-        made = _flagged(where.module, hard)
-        edits = or_nothing(where, [editor.replace(made, editor.text_of(soft))])
+    """In place of a step function, what it was applied to: of `(p > 0.5).float()`, `p`; of one-hot
+    rows of a choice, the probabilities."""
+    editor, step = where.editor, softened(where)
+    if step is not None:
+        edits = [editor.replace(_flagged(where.module, step.hard), step.soft)]
+        edits += [editor.delete(step.idle)] if step.idle is not None else []
+        title = f"Use {_said(where, step)}, which has a gradient"
         tradeoff = "The loss is that of the soft value; the hard one has no gradient."
-        yield Proposal("soft-value", title, edits, tradeoff, rank)
+        made = or_nothing(where, edits) if step.statement is where.statement else joined(edits)
+        yield Proposal("soft-value", title, made, tradeoff, rank)
+
+
+def _said(where: Spot, step: Step) -> str:
+    """What stands in for a step function, in words."""
+    given = f"`{spelled(step.of)}`"
+    return f"{given} itself" if _is_given(where, step) else f"the softmax of {given}"
+
+
+def _is_given(where: Spot, step: Step) -> bool:
+    """Whether what has a gradient stands in the source."""
+    return step.soft == where.editor.text_of(step.of)
 
 
 def or_nothing(where: Spot, edits: Iterable[Edit]) -> tuple[Edit, ...]:
@@ -76,7 +100,7 @@ def _flagged(module: Module, hard: ast.expr) -> ast.expr:
 def is_probability(where: Spot) -> bool:
     """Whether the step is one on a probability, which may well stand for the decision itself."""
     found = softened(where)
-    return found is not None and comes_of(where, found[1], "sigmoid", "softmax")
+    return found is not None and comes_of(where, found.of, "sigmoid", "softmax")
 
 
 def comes_of(where: Spot, given: ast.expr, *functions: str) -> bool:
@@ -89,16 +113,20 @@ def comes_of(where: Spot, given: ast.expr, *functions: str) -> bool:
 
 def straight_through(where: Spot, rank: int = 2) -> Iterator[Proposal]:
     """The hard value forward and the soft one's gradient backward."""
-    editor, found = where.editor, softened(where)
-    if found is not None:
-        hard, soft = (editor.text_of(part) for part in found)
-        bare = f"({soft})" if needs_parentheses(found[1]) else soft
-        text = f"{bare} + ({hard} - {bare}).detach()"
-        alone = isinstance(where.module.parents.get(found[0]), ast.Assign | ast.Return)
-        edits = (editor.replace(found[0], text if alone else f"({text})"),)
-        title = f"Pass the gradient of `{spelled(found[1])}` straight through"
+    editor, step = where.editor, softened(where)
+    if step is not None:
+        hard, soft, edits = editor.text_of(step.hard), step.soft, list[Edit]()
+        if not _is_given(where, step):
+            soft = unused_name(where.module, "probabilities")
+            edits.append(editor.insert_before(step.statement, f"{soft} = {step.soft}"))
+        elif needs_parentheses(step.of):
+            soft = f"({soft})"
+        text = f"{soft} + ({hard} - {soft}).detach()"
+        alone = isinstance(where.module.parents.get(step.hard), ast.Assign | ast.Return)
+        edits.append(editor.replace(step.hard, text if alone else f"({text})"))
+        title = f"Pass the gradient of `{spelled(step.of)}` straight through"
         tradeoff = "The gradient is that of the soft value, at the hard one."
-        yield Proposal("straight-through", title, edits, tradeoff, rank)
+        yield Proposal("straight-through", title, joined(edits), tradeoff, rank)
 
 
 def _soft(module: Module, node: ast.AST) -> ast.expr | None:
@@ -171,20 +199,9 @@ def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         return
 
 
-class _Rows(NamedTuple):
-    """One-hot rows of a choice: the statement that makes them, their expression with what puts its
-    dimensions in order, the probabilities of the same places, and the choice's statement where
-    nothing else reads it."""
-
-    statement: ast.stmt
-    made: ast.expr
-    scores: ast.expr
-    soft: str
-    idle: ast.stmt | None
-
-
-def _chosen_rows(where: Spot) -> _Rows | None:
-    """The first one-hot rows of the highest place, taken in this statement or one behind it."""
+def _chosen_rows(where: Spot) -> Step | None:
+    """The first one-hot rows of the highest place, taken in this statement or one behind it, with
+    what casts them and puts their dimensions in order; the softmax has the scores' own."""
     module, statement = where.module, where.statement
     chosen = next(_choosing(where), None)
     scores = _operand(module, chosen) if chosen is not None else None
@@ -201,36 +218,9 @@ def _chosen_rows(where: Spot) -> _Rows | None:
             if call.args and (own or names_read(call.args[0]) <= names):
                 last = later if names.isdisjoint(bindings(one)) else later[: later.index(one)]
                 read = own or any(names & names_read(s) for s in last if s is not one)
-                made = _arranged(module, call)
-                return _Rows(one, made, scores, soft, None if read else statement)
+                hard = _arranged(module, call)
+                return Step(one, hard, scores, soft, None if read else statement)
     return None
-
-
-def probabilities(where: Spot, rank: int = 0) -> Iterator[Proposal]:
-    """The softmax of the scores in place of the one-hot rows of their highest place, whatever
-    dimensions these are then given."""
-    editor, rows = where.editor, _chosen_rows(where)
-    if rows is not None:
-        edits = [editor.replace(rows.made, rows.soft)]
-        edits += [editor.delete(rows.idle)] if rows.idle is not None else []
-        title = f"Use the probabilities of `{spelled(rows.scores)}`, which have a gradient"
-        tradeoff = "The loss is that of the probabilities; a chosen class has no gradient."
-        made = or_nothing(where, edits) if rows.statement is where.statement else joined(edits)
-        yield Proposal("soft-value", title, made, tradeoff, rank)
-
-
-def chosen_straight_through(where: Spot, rank: int = 0) -> Iterator[Proposal]:
-    """The one-hot rows forward, and the gradient of the probabilities backward."""
-    editor, rows = where.editor, _chosen_rows(where)
-    if rows is not None:
-        soft, edits = rows.soft, list[Edit]()
-        if not is_path(soft):
-            soft = unused_name(where.module, "probabilities")
-            edits.append(editor.insert_before(rows.statement, f"{soft} = {rows.soft}"))
-        edits.append(editor.append_to(rows.made, f" + {soft} - {soft}.detach()"))
-        title = f"Pass the gradient of `{spelled(rows.scores)}` straight through"
-        tradeoff = "The gradient is that of the probabilities, at the chosen place."
-        yield Proposal("straight-through", title, joined(edits), tradeoff, rank)
 
 
 def _dimension(choice: ast.Call | None, scores: ast.expr | None) -> str:
@@ -299,6 +289,7 @@ def _loss_on(statement: ast.stmt, name: str) -> ast.Call | None:
         for node in ast.walk(statement)
         if isinstance(node, ast.Call)
         and len(node.args) == 2
+        and called_name(node) != "one_hot"
         and sum(mentions(a, name) for a in node.args) == 1
         and all(map(names_read, node.args))
     ]

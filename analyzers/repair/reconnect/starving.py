@@ -75,7 +75,8 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
             key=lambda cut: (not _cancels(cut), not _is_at(cut, lost), _cuts_a_target(cut)),
         )
         if found:
-            if _chooses(lost) and not any(_is_at(cut, lost) for cut in likely):
+            steps = lost is not None and softened(lost) is not None
+            if steps and not any(_is_at(cut, lost) for cut in likely):
                 yield from _told(fault, lost)
             yield from likely[:MAX_CUTS]
             return
@@ -94,12 +95,6 @@ def _told(fault: SilentFault, where: Spot | None) -> Iterator[Cut]:
         owner = owner_of(fault.params).rpartition(".")[2]
         name = next(filter(None, [*bindings(where.statement), *_cut_names(where), owner]), None)
         yield from [Cut(where, where.place, Carrier(name, where.place))] if name else []
-
-
-def _chooses(where: Spot | None) -> bool:
-    """Whether a statement takes the place of the highest of several values: no cut by its form,
-    and none that is meant for an evaluation alone."""
-    return where is not None and bool(calls_named(where.statement, "argmax", "argmin"))
 
 
 def _model_of(path: str) -> str:

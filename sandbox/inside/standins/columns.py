@@ -103,7 +103,10 @@ class Series:
         return Series(~(self == other).values)
 
     def isin(self, others: Any) -> Series:
-        return Series(np.any([(self == other).values for other in others], axis=0))
+        found = np.zeros(len(self), bool)
+        for other in others:
+            found |= (self == other).values
+        return Series(found)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -53,7 +53,7 @@ class Rows:
             asked = (lambda name: frame[name].values[rows]) if frame._open else None
             return Row({name: frame[name].values[rows] for name in names}, asked)
         part = DataFrame({name: frame[name].values[rows] for name in names})
-        part._open = frame._open and columns == slice(None)
+        part._open = frame._open and isinstance(columns, slice)
         return part
 
     def __setitem__(self, key: Any, value: Any) -> None:

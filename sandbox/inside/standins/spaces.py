@@ -27,8 +27,9 @@ class Space:
         return self.drawn(self._random)
 
     def drawn(self, random: np.random.Generator) -> Any:
-        """A value drawn from this generator; each kind of space has its own."""
-        raise NotImplementedError
+        """A value drawn from this generator: of a space of the script's own, numbers of its
+        shape."""
+        return random.random(self.shape)
 
     def contains(self, value: Any) -> bool:
         return True
