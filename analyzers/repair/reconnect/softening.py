@@ -74,6 +74,12 @@ def _said(where: Spot, step: Step) -> str:
     return f"{given} itself" if _is_given(where, step) else f"the softmax of {given}"
 
 
+def is_choice(where: Spot) -> bool:
+    """Whether a statement chooses the highest of several values, of which one-hot rows are made."""
+    step = softened(where)
+    return step is not None and not _is_given(where, step)
+
+
 def _is_given(where: Spot, step: Step) -> bool:
     """Whether what has a gradient stands in the source."""
     return step.soft == where.editor.text_of(step.of)

@@ -16,7 +16,7 @@ from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, op
 from analyzers.repair.reconnect.fast_weights import updated_copies
 from analyzers.repair.reconnect.functional import loads, written
 from analyzers.repair.reconnect.recording import switched_off_at
-from analyzers.repair.reconnect.softening import softened
+from analyzers.repair.reconnect.softening import is_choice, softened
 from analyzers.repair.reconnect.unpassed import Unpassed, unpassed
 from analyzers.repair.reconnect.ways import (
     MAX_DEPTH,
@@ -75,8 +75,8 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
             key=lambda cut: (not _cancels(cut), not _is_at(cut, lost), _cuts_a_target(cut)),
         )
         if found:
-            steps = lost is not None and softened(lost) is not None
-            if steps and not any(_is_at(cut, lost) for cut in likely):
+            chosen = lost is not None and is_choice(lost)
+            if chosen and not any(_is_at(cut, lost) for cut in likely):
                 yield from _told(fault, lost)
             yield from likely[:MAX_CUTS]
             return
