@@ -217,25 +217,37 @@ class Timings(Value):
     total: float = 0.0
 
 
-class Findings(Value):
+class Outcome(Value):
+    """What every kind of request comes to: a verdict, a sentence, and how long it took."""
+
+    verdict: str | None = None
+    summary: str = ""
+    timings_ms: Timings = Timings()
+
+
+class Findings(Outcome):
     """What a diagnosis found: everything but its identity and state."""
 
     verdict: Verdict | None = None
-    summary: str = ""
     error: ErrorReport | None = None
     causes: list[Cause] = []
     patches: list[Patch] = []
     run: RunReport | None = None
-    timings_ms: Timings = Timings()
     truncated: list[str] = []
     basis: Basis | None = None
     world: list[Assumption] = []
     next: list[NextStep] = []
 
 
-class Diagnosis(Findings):
+class Identified(Value):
+    """What every stored result has: an unguessable id, its page's address, its state."""
+
     id: str
     url: str
     created_at: datetime
     expires_at: datetime
     status: Status
+
+
+class Diagnosis(Findings, Identified):
+    """A diagnosis, so far or finished."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from app.schemas import Findings
+from app.change_schemas import ChangeFindings
+from app.schemas import Findings, Outcome
 
 STAGES = ("read", "queue", "reproduce", "verify", "total")
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
@@ -31,6 +32,12 @@ class Metrics:
         )
         self._verdicts = Counter(
             "gradmend_diagnoses", "Finished diagnoses", ("verdict",), registry=self.registry
+        )
+        self._changes = Counter(
+            "gradmend_verifications",
+            "Finished verifications",
+            ("verdict",),
+            registry=self.registry,
         )
         self._patterns = Counter(
             "gradmend_causes", "First causes by pattern", ("pattern",), registry=self.registry
@@ -62,8 +69,14 @@ class Metrics:
         """An HTTP request was answered; `route` is the route's template."""
         self._requests.labels(method, route, status).observe(seconds)
 
-    def diagnosed(self, findings: Findings) -> None:
-        """A diagnosis got its result."""
+    def finished(self, findings: Outcome) -> None:
+        """A request got its result."""
+        if isinstance(findings, Findings):
+            self._diagnosed(findings)
+        elif isinstance(findings, ChangeFindings):
+            self._changes.labels(findings.verdict or "none").inc()
+
+    def _diagnosed(self, findings: Findings) -> None:
         self._verdicts.labels(findings.verdict or "none").inc()
         for stage in STAGES:
             self._stages.labels(stage).observe(getattr(findings.timings_ms, stage) / 1000)

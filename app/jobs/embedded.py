@@ -6,11 +6,11 @@ import asyncio
 from functools import partial
 
 import structlog
+from pydantic import BaseModel
 
 from app.jobs.protocol import QueueFullError
 from app.jobs.runner import Runner
 from app.jobs.sweep import every
-from app.schemas import DiagnosisRequest
 from app.settings import Settings
 from app.store import Key, Store
 
@@ -37,9 +37,7 @@ class EmbeddedJobs:
             self._loops.append(asyncio.create_task(self._work()))
         self._loops.append(asyncio.create_task(every(self._settings.sweep_s, self._sweep)))
 
-    async def submit(
-        self, request: DiagnosisRequest, key: Key | None, sender: str | None = None
-    ) -> str:
+    async def submit(self, request: BaseModel, key: Key | None, sender: str | None = None) -> str:
         if self._queue.qsize() + self._admitting >= self._settings.queue_limit or self._stopping:
             raise QueueFullError
         self._admitting += 1

@@ -6,7 +6,10 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from app.schemas import DiagnosisRequest, Findings
+from pydantic import BaseModel
+
+from app.change_schemas import ChangeFindings
+from app.schemas import DiagnosisRequest, Findings, Outcome
 
 PACKAGES = ("analyzers", "app", "sandbox")
 SETTLED = ("reproduced", "ran_clean", "other_error")
@@ -17,9 +20,13 @@ def digest_of(asked: str, sandbox: str) -> str:
     return hashlib.sha256(f"{version()}\n{sandbox}\n{asked}".encode()).hexdigest()
 
 
-def is_settled(request: DiagnosisRequest, findings: Findings) -> bool:
+def is_settled(request: BaseModel, findings: Outcome) -> bool:
     """Whether another attempt would find the same: nothing was cut short, and the script was run
     where it was to be run."""
+    if isinstance(findings, ChangeFindings):
+        return findings.verdict not in (None, "not_comparable")
+    assert isinstance(request, DiagnosisRequest)
+    assert isinstance(findings, Findings)
     if findings.run is None:
         return request.run == "never" and findings.verdict is not None
     return findings.run.status in SETTLED and not findings.run.tampered

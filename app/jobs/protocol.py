@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from app.schemas import DiagnosisRequest
+from pydantic import BaseModel
+
 from app.store import Key
 
 
@@ -18,9 +19,7 @@ class Jobs(Protocol):
     async def start(self) -> None:
         """Take up what an earlier process left, and begin to work."""
 
-    async def submit(
-        self, request: DiagnosisRequest, key: Key | None, sender: str | None = None
-    ) -> str:
+    async def submit(self, request: BaseModel, key: Key | None, sender: str | None = None) -> str:
         """Store and queue a request in one go; its id.
 
         Raises `QueueFullError`, or `KeyTakenError` for a key that was used before.

@@ -7,11 +7,11 @@ from typing import Any
 
 from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued
+from pydantic import BaseModel
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.jobs.protocol import QueueFullError
-from app.schemas import DiagnosisRequest
 from app.settings import Settings
 from app.store import Database, Key, Store
 from app.store.database import MIGRATION_LOCK
@@ -62,9 +62,7 @@ class QueueJobs:
         await self._queue.open_async()
         await prepare(self._database, self._queue)
 
-    async def submit(
-        self, request: DiagnosisRequest, key: Key | None, sender: str | None = None
-    ) -> str:
+    async def submit(self, request: BaseModel, key: Key | None, sender: str | None = None) -> str:
         if await self.waiting() + self._admitting >= self._settings.queue_limit:
             raise QueueFullError
         self._admitting += 1

@@ -7,17 +7,19 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from pydantic import BaseModel
 from sqlalchemy.exc import DBAPIError
 
+from app.change_schemas import ChangeFindings, ChangeRequest
 from app.http.metrics import Metrics
 from app.jobs.known import is_settled
-from app.schemas import Cause, DiagnosisRequest, Findings, Patch, Timings
+from app.schemas import Cause, DiagnosisRequest, Findings, Outcome, Patch, Timings
 from app.store import Attempts, Claim
 from app.store.attempts import EventKind, Told
+from app.store.kinds import VERIFICATION, kind_of, told_again
 
 if TYPE_CHECKING:
     from app.diagnose import Progress
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 TOGETHER_S = 0.05
 
 Diagnose = Callable[[DiagnosisRequest, "Progress"], Awaitable[Findings]]
+Verify = Callable[[ChangeRequest, "Progress"], Awaitable[ChangeFindings]]
 
 log = structlog.get_logger()
 
@@ -107,7 +110,7 @@ class StoredProgress:
 
 
 class Runner:
-    """Claims diagnoses, keeps their leases alive, and stores what `diagnose` finds.
+    """Claims requests, keeps their leases alive, and stores what `diagnose` or `verify` finds.
 
     With `identify`, a request that it gives the digest of one before gets what was found then.
     """
@@ -121,19 +124,27 @@ class Runner:
         lease_s: float,
         max_attempts: int,
         identify: Callable[[str], str] | None = None,
+        verify: Verify | None = None,
     ) -> None:
         self._attempts = attempts
         self._diagnose = diagnose
+        self._verify = verify
         self._metrics = metrics
         self._lease_s = lease_s
         self._max_attempts = max_attempts
         self._identify = identify
 
-    async def knows(self, request: DiagnosisRequest) -> bool:
+    async def knows(self, request: BaseModel) -> bool:
         """Whether the very same request would be answered without any work."""
+        return await self.known(request) is not None
+
+    async def known(self, request: BaseModel) -> Outcome | None:
+        """What was found for the very same request; None where it would be work."""
         if self._identify is None:
-            return False
-        return await self._attempts.known(self._identify(request.model_dump_json())) is not None
+            return None
+        digest = self._identify(request.model_dump_json())
+        found: Outcome | None = await self._attempts.known(digest, kind_of(request))
+        return found
 
     async def run(self, diagnosis_id: str) -> None:
         """Work on a diagnosis until it has a result, or somebody else has it.
@@ -177,29 +188,28 @@ class Runner:
         findings.timings_ms.queue = queue_ms
         findings.timings_ms.total = _since(claim.created_at)
         if await self._attempts.finish(claim, "done", findings, digest, told):
-            self._metrics.diagnosed(findings)
+            self._metrics.finished(findings)
             seconds = round(time.perf_counter() - began, 3)
             log.info("diagnosis done", verdict=findings.verdict, seconds=seconds)
 
-    async def _known_or_found(self, claim: Claim) -> tuple[Findings, str | None, list[Told]]:
+    async def _known_or_found(self, claim: Claim) -> tuple[Outcome, str | None, list[Told]]:
         """The findings, the digest under which they answer the same request again, and what those
         who follow the diagnosis are still to be told before its end."""
         if self._identify is None:
             findings, told = await self._while_held(claim)
             return findings, None, told
         digest = self._identify(claim.asked)
-        known = await self._attempts.known(digest)
+        known: Outcome | None = await self._attempts.known(digest, claim.kind)
         if known is not None:
-            causes: list[Told] = [("cause", cause) for cause in known.causes]
-            patches: list[Told] = [("patch", patch) for patch in known.patches]
-            return known.model_copy(update={"timings_ms": Timings()}), digest, causes + patches
+            untimed = known.model_copy(update={"timings_ms": Timings()})
+            return untimed, digest, list(told_again(known))
         findings, told = await self._while_held(claim)
         return findings, digest if is_settled(claim.request, findings) else None, told
 
-    async def _while_held(self, claim: Claim) -> tuple[Findings, list[Told]]:
-        """Diagnose, and stop as soon as the lease turns out to be lost."""
+    async def _while_held(self, claim: Claim) -> tuple[Outcome, list[Told]]:
+        """Do the work, and stop as soon as the lease turns out to be lost."""
         progress = StoredProgress(self._attempts, claim)
-        work = asyncio.ensure_future(self._diagnose(claim.request, progress))
+        work = asyncio.ensure_future(self._found(claim, progress))
         lease = asyncio.create_task(self._keep_lease(claim))
         try:
             await asyncio.wait({work, lease}, return_when=asyncio.FIRST_COMPLETED)
@@ -214,6 +224,11 @@ class Runner:
                 await asyncio.gather(work, lease, return_exceptions=True)
                 await progress.close()
 
+    async def _found(self, claim: Claim, progress: StoredProgress) -> Outcome:
+        work: Any = self._verify if claim.kind is VERIFICATION else self._diagnose
+        found: Outcome = await work(claim.request, progress)
+        return found
+
     async def _keep_lease(self, claim: Claim) -> None:
         """Renew the lease until it is lost."""
         while True:
@@ -222,9 +237,8 @@ class Runner:
                 return
 
     async def _fail(self, claim: Claim, why: str) -> None:
-        if await self._attempts.finish(
-            claim, "failed", Findings(verdict="inconclusive", summary=why)
-        ):
+        findings = claim.kind.findings(verdict=claim.kind.failed, summary=why)
+        if await self._attempts.finish(claim, "failed", findings):
             self._metrics.failed()
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
 from sqlalchemy import ColumnElement, and_, insert, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.schemas import DiagnosisRequest, Findings
+from app.schemas import Outcome
 from app.store.database import Database
+from app.store.kinds import KINDS, Found, Kind
 from app.store.tables import DiagnosisRow, EventRow
 
 EventKind = Literal["status", "progress", "cause", "patch", "done"]
@@ -28,7 +29,8 @@ class Claim:
     id: str
     attempt: int
     created_at: datetime
-    request: DiagnosisRequest
+    kind: Kind[Any, Any, Any]
+    request: BaseModel
     asked: str = ""
 
 
@@ -73,25 +75,28 @@ class Attempts:
                         status="running",
                         lease_until=self._database.clock(self._lease),
                     )
-                    .returning(row.attempt, row.created_at, row.request)
+                    .returning(row.attempt, row.created_at, row.request, row.kind)
                 )
             ).one_or_none()
             if found is None:
                 return None
             status = StatusEvent(status="running", attempt=found.attempt)
             await add_events(connection, diagnosis_id, found.attempt, ("status", status))
-        request = DiagnosisRequest.model_validate_json(found.request)
-        return Claim(diagnosis_id, found.attempt, found.created_at, request, found.request)
+        kind = KINDS[found.kind]
+        request = kind.request.model_validate_json(found.request)
+        return Claim(diagnosis_id, found.attempt, found.created_at, kind, request, found.request)
 
-    async def known(self, digest: str) -> Findings | None:
+    async def known(self, digest: str, kind: Kind[Any, Found, Any]) -> Found | None:
         """What was found on the same request before, and is still kept."""
         row = DiagnosisRow
         query = select(row.result).where(
-            row.digest == digest, row.expires_at > self._database.clock()
+            row.digest == digest,
+            row.kind == kind.name,
+            row.expires_at > self._database.clock(),
         )
         async with self._database.engine.connect() as connection:
             found = await connection.scalar(query.limit(1))
-        return None if found is None else Findings.model_validate_json(found)
+        return None if found is None else kind.findings.model_validate_json(found)
 
     async def renew(self, claim: Claim) -> bool:
         """Say that the attempt is alive; False when it is outdated or its row is gone."""
@@ -120,7 +125,7 @@ class Attempts:
         self,
         claim: Claim,
         status: Literal["done", "failed"],
-        findings: Findings,
+        findings: Outcome,
         digest: str | None = None,
         told: Iterable[Told] = (),
     ) -> bool:

@@ -6,14 +6,17 @@ import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from pydantic import BaseModel
 from sqlalchemy import and_, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.schemas import Cause, Diagnosis, DiagnosisRequest, Findings, Patch
+from app.schemas import Cause, Diagnosis, DiagnosisRequest, Findings, Outcome, Patch
 from app.store.attempts import StatusEvent, add_events, lapsed
 from app.store.database import Database
+from app.store.kinds import DIAGNOSIS, Answer, Asked, Kind, kind_of
 from app.store.tables import DiagnosisRow, EventRow, KeyRow
 
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
@@ -66,7 +69,7 @@ class Store:
 
     async def create(
         self,
-        request: DiagnosisRequest,
+        request: BaseModel,
         key: Key | None = None,
         enqueue: Enqueue | None = None,
         sender: str | None = None,
@@ -99,7 +102,7 @@ class Store:
     async def _insert(
         self,
         diagnosis_id: str,
-        request: DiagnosisRequest,
+        request: BaseModel,
         key: Key | None,
         enqueue: Enqueue | None,
         sender: str | None,
@@ -116,6 +119,7 @@ class Store:
                     attempt=0,
                     sender=sender,
                     token=secrets.token_urlsafe(16),
+                    kind=kind_of(request).name,
                 )
             )
             if key is not None:
@@ -129,25 +133,32 @@ class Store:
 
     async def get(self, diagnosis_id: str) -> Diagnosis | None:
         """The diagnosis, with what is known so far while it runs; None: no such id."""
+        return await self.answer(diagnosis_id, DIAGNOSIS)
+
+    async def answer(self, diagnosis_id: str, kind: Kind[Any, Any, Answer]) -> Answer | None:
+        """The answer to a request of this kind, so far or finished; None: no such id."""
         row = DiagnosisRow
         columns = (row.created_at, row.expires_at, row.status, row.result, row.attempt)
         async with self._database.engine.connect() as connection:
             found = (
                 await connection.execute(
                     select(*columns).where(
-                        row.id == diagnosis_id, row.expires_at > self._database.clock()
+                        row.id == diagnosis_id,
+                        row.kind == kind.name,
+                        row.expires_at > self._database.clock(),
                     )
                 )
             ).one_or_none()
             if found is None:
                 return None
-            if found.result is None:
+            findings: Outcome = kind.findings()
+            if found.result is not None:
+                findings = kind.findings.model_validate_json(found.result)
+            elif kind is DIAGNOSIS:
                 findings = await _so_far(connection, diagnosis_id, found.attempt)
-            else:
-                findings = Findings.model_validate_json(found.result)
-        return Diagnosis(
+        return kind.answer(
             id=diagnosis_id,
-            url=f"/d/{diagnosis_id}",
+            url=f"{kind.page}{diagnosis_id}",
             created_at=found.created_at,
             expires_at=found.expires_at,
             status=found.status,
@@ -165,14 +176,19 @@ class Store:
         return None if found is None else bool(found)
 
     async def request(self, diagnosis_id: str) -> DiagnosisRequest | None:
-        """What the client had sent; None: no such id."""
+        """What the client had sent for a diagnosis; None: no such id."""
+        return await self.asked(diagnosis_id, DIAGNOSIS)
+
+    async def asked(self, diagnosis_id: str, kind: Kind[Asked, Any, Any]) -> Asked | None:
+        """What was sent for a request of this kind; None: no such id."""
+        row = DiagnosisRow
         async with self._database.engine.connect() as connection:
             found = (
                 await connection.execute(
-                    select(DiagnosisRow.request).where(DiagnosisRow.id == diagnosis_id)
+                    select(row.request).where(row.id == diagnosis_id, row.kind == kind.name)
                 )
             ).scalar_one_or_none()
-        return None if found is None else DiagnosisRequest.model_validate_json(found)
+        return None if found is None else kind.request.model_validate_json(found)
 
     async def owner(self, diagnosis_id: str) -> Owner:
         """Who may delete the diagnosis."""

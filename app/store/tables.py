@@ -29,7 +29,8 @@ class Base(DeclarativeBase):
 
 
 class DiagnosisRow(Base):
-    """A diagnosis. `result` is the JSON of `Findings`, written once, with `done` or `failed`.
+    """A request of a `kind` (see `app.store.kinds`), by default a diagnosis. `result` is the JSON
+    of its findings, written once, with `done` or `failed`.
 
     `sender` is a digest that tells its sender again; `token` is what the sender deletes it with;
     `digest` stands for the request where the result answers that request again.
@@ -49,6 +50,7 @@ class DiagnosisRow(Base):
     sender: Mapped[str | None] = mapped_column(Text)
     token: Mapped[str | None] = mapped_column(Text)
     digest: Mapped[str | None] = mapped_column(Text, index=True)
+    kind: Mapped[str] = mapped_column(Text, server_default="diagnosis")
 
     __table_args__ = (Index("ix_diagnoses_status", "status", "created_at"),)
 

@@ -1,0 +1,111 @@
+"""The values of the HTTP contract that are about changes: `POST /v1/verifications`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+
+from app.schemas import Identified, Outcome, Patch, SourceFile, Value
+
+ChangeVerdict = Literal["same", "truncated", "changed", "breaks", "not_comparable"]
+MOST_STEPS = 10_000
+
+Arguments = Annotated[
+    list[Annotated[str, Field(max_length=1000)]],
+    Field(max_length=64, description="the script's command-line arguments, for both versions"),
+]
+Files = Annotated[list[SourceFile], Field(max_length=64)]
+
+
+class VerificationRequest(Value):
+    """What a client sends: the version before, and the version after or a patch that leads to it.
+
+    With `diagnosis`, the version before is the script that was sent for that diagnosis.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    before: str = Field("", description="the script before the change (Python, or a notebook)")
+    after: str = Field("", description="the script after the change")
+    patch: str = Field("", description="instead of `after`: a unified diff against `before`")
+    files_before: Files = Field([], description="further files of the project, before the change")
+    files_after: Files = Field(
+        [], description="files that the change replaces or adds; the others stay as before"
+    )
+    diagnosis: str | None = Field(
+        None, max_length=64, description="instead of `before`: the id of a diagnosis of it"
+    )
+    traceback: str = Field("", description="the error that `before` raises, if it does")
+    args: Arguments = Field([])
+    filename: str = Field("train.py", max_length=255, description="what the script is called")
+    module: str | None = Field(None, max_length=255, description="run as `python -m module`")
+    time_limit_s: float = Field(20, ge=1, le=60, description="seconds that one run may take")
+    steps: int | None = Field(
+        None, ge=1, le=MOST_STEPS, description="optimizer steps to compare, at most"
+    )
+
+
+class ProjectVersion(Value):
+    """One version of a project: the script that is started, and the files it needs."""
+
+    filename: str
+    script: str
+    files: list[SourceFile] = Field([])
+
+
+class ChangeRequest(Value):
+    """A verification as it is stored and worked on: both versions are complete."""
+
+    before: ProjectVersion
+    after: ProjectVersion
+    traceback: str = ""
+    args: list[str] = Field([])
+    module: str | None = None
+    time_limit_s: float = 20
+    steps: int | None = None
+    diagnosis: str | None = None
+
+
+class Witness(Value):
+    """The first place where the training differs. `step` counts optimizer steps from 1; lines
+    count from 1 in each version's script and name the first loss that differs."""
+
+    step: int
+    parameter: str | None = None
+    what: str = ""
+    difference: float | None = Field(None, description="relative to the norm of what is compared")
+    line_before: int | None = None
+    line_after: int | None = None
+
+
+class ChangeCheck(Value):
+    """`differs`: compared, and not equal. `not_run`: nothing was compared."""
+
+    name: str
+    status: Literal["passed", "failed", "differs", "not_run"]
+    detail: str = ""
+
+
+class ChangeFindings(Outcome):
+    """What a change does to the training: everything but the verification's identity.
+
+    `same`: nothing. `truncated`: gradients stop at an earlier backward call, where the original
+    fails to go through it. `changed`: the training differs. `breaks`: it raises, or something no
+    longer learns. `not_comparable`: the summary says why.
+    """
+
+    verdict: ChangeVerdict | None = None
+    witness: Witness | None = None
+    steps_compared: int = 0
+    steps_equal: int = Field(0, description="steps that are equal, before the first that differs")
+    notes: list[str] = Field([])
+    checks: list[ChangeCheck] = Field([])
+    better: Patch | None = Field(
+        None, description="a fix of ours for the same script that keeps more of the training"
+    )
+    environment: dict[str, str | dict[str, str]] | None = None
+
+
+class ChangeVerification(ChangeFindings, Identified):
+    """A verification, so far or finished."""
