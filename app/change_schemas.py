@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
 from app.schemas import Identified, Outcome, Patch, SourceFile, Value
+from app.verdict import ComparisonCheck, Sameness, Witness
 
-ChangeVerdict = Literal["same", "truncated", "changed", "breaks", "not_comparable"]
 MOST_STEPS = 10_000
 
 Arguments = Annotated[
@@ -67,40 +67,15 @@ class ChangeRequest(Value):
     diagnosis: str | None = None
 
 
-class Witness(Value):
-    """The first place where the training differs. `step` counts optimizer steps from 1; lines
-    count from 1 in each version's script and name the first loss that differs."""
-
-    step: int
-    parameter: str | None = None
-    what: str = ""
-    difference: float | None = Field(None, description="relative to the norm of what is compared")
-    line_before: int | None = None
-    line_after: int | None = None
-
-
-class ChangeCheck(Value):
-    """`differs`: compared, and not equal. `not_run`: nothing was compared."""
-
-    name: str
-    status: Literal["passed", "failed", "differs", "not_run"]
-    detail: str = ""
-
-
 class ChangeFindings(Outcome):
-    """What a change does to the training: everything but the verification's identity.
+    """What a change does to the training: everything but the verification's identity."""
 
-    `same`: nothing. `truncated`: gradients stop at an earlier backward call, where the original
-    fails to go through it. `changed`: the training differs. `breaks`: it raises, or something no
-    longer learns. `not_comparable`: the summary says why.
-    """
-
-    verdict: ChangeVerdict | None = None
+    verdict: Sameness | None = None
     witness: Witness | None = None
     steps_compared: int = 0
     steps_equal: int = Field(0, description="steps that are equal, before the first that differs")
     notes: list[str] = Field([])
-    checks: list[ChangeCheck] = Field([])
+    checks: list[ComparisonCheck] = Field([])
     better: Patch | None = Field(
         None, description="a fix of ours for the same script that keeps more of the training"
     )
