@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import platform
 import signal
 import sys
 from collections.abc import Coroutine
@@ -32,9 +33,10 @@ cli = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from app.version import package_version
+        from app.version import installed, package_version
 
-        typer.echo(f"gradmend {package_version()}")
+        python, torch = platform.python_version(), installed("torch") or "not installed"
+        typer.echo(f"gradmend {package_version()} (torch {torch}, Python {python})")
         raise typer.Exit
 
 

@@ -22,7 +22,12 @@ CheckName = Literal[
     "bounded",
     "minimal",
 ]
-CheckStatus = Literal["passed", "failed", "not_run"]
+CheckStatus = Literal["passed", "failed", "differs", "not_run"]
+"""`differs`: compared, and not equal. `not_run`: nothing was compared."""
+Verified = Literal["passed", "failed", "not_run"]
+Gradients = Literal["same", "truncated", "changed", "unknown"]
+Level = Literal["safe", "unsafe", "display_only"]
+"""How far a fix may be applied without being read; `app.present.levels` derives it."""
 
 
 class Value(BaseModel):
@@ -93,6 +98,7 @@ class Boundary(Value):
 
 
 class Cause(Value):
+    id: str = Field("", description="the pattern's stable id: `GM011`")
     pattern: str
     title: str
     engine: Literal["torch", "custom"] = "torch"
@@ -116,7 +122,7 @@ class Check(Value):
 
 
 class Verification(Value):
-    status: CheckStatus
+    status: Verified
     checks: list[Check] = []
 
 
@@ -151,7 +157,8 @@ class Patch(Value):
     script: str
     snippet: str
     files: list[PatchedFile] = []
-    gradients: Literal["same", "truncated", "changed", "unknown"]
+    gradients: Gradients
+    level: Level = "display_only"
     tradeoff: str = ""
     effect: Effect | None = None
     verification: Verification
@@ -190,6 +197,16 @@ class RunReport(Value):
     stand_ins: list[str] = []
     tampered: list[str] = []
     sandbox: SandboxReport | None = None
+
+
+class Environment(Value):
+    """What a script ran with. `torch` is null where nothing was run; then `python` is what read it.
+    `packages`: versions of what the sources import besides."""
+
+    torch: str | None = None
+    python: str = ""
+    platform: str = ""
+    packages: dict[str, str] = {}
 
 
 class Assumption(Value):
@@ -237,6 +254,7 @@ class Findings(Outcome):
     basis: Basis | None = None
     world: list[Assumption] = []
     next: list[NextStep] = []
+    environment: Environment | None = None
 
 
 class Identified(Value):

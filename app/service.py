@@ -48,6 +48,7 @@ class Ready(BaseModel):
     backend: str
     walls: list[str] = []
     reason: str | None = None
+    environment: dict[str, str] = {}
     jobs: str
     database: str
 

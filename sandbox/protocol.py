@@ -150,6 +150,7 @@ class Readiness(Late):
     backend: str
     walls: list[str] = Field([])
     reason: str | None = None
+    environment: dict[str, str] = Field({}, description="`torch`, `python`, `platform` of runs")
 
 
 class Session(Protocol):

@@ -1,8 +1,8 @@
 """What a pattern is, and how the files in `analyzers/patterns` are found.
 
-A pattern is a module: its docstring is the page that users read; `NAME`, `FAMILY`, `TITLE` name
-it; `match` reads evidence, `explain` says it with the script's own names, `fixes` yields edits
-with the effect that they declare, which tells the verifier what to check.
+A pattern is a module: its docstring is the page that users read; `ID`, `NAME`, `FAMILY`,
+`TITLE` name it; `match` reads evidence, `explain` says it with the script's own names, `fixes`
+yields edits with the effect that they declare, which tells the verifier what to check.
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ def evidence_in(match: Match, kind: type[E]) -> E:
 class Pattern(Protocol):
     """The interface of every module in `analyzers/patterns`."""
 
+    ID: str
     NAME: str
     FAMILY: str
     TITLE: str
@@ -112,6 +113,12 @@ def patterns() -> dict[str, Pattern]:
         if hasattr(module, "NAME"):
             found[module.NAME] = cast(Pattern, module)
     return found
+
+
+@cache
+def by_id() -> dict[str, str]:
+    """The names of the patterns by their ids (`ID` in their files): an id never changes hands."""
+    return {pattern.ID: name for name, pattern in patterns().items()}
 
 
 @cache

@@ -47,6 +47,7 @@ from analyzers.repair.combine.totals import (
 from analyzers.repair.cut.expected import boundary_cuts
 from analyzers.source.project import Project
 
+ID = "GM001"
 NAME = "accumulated-loss"
 FAMILY = "graph-reuse"
 TITLE = "A running total still holds the graphs of earlier passes"

@@ -51,6 +51,7 @@ from analyzers.explain.spots import names_held, root_of
 from analyzers.repair.leaf.aliases import clone_kept, kept_at
 from analyzers.source.project import Project
 
+ID = "GM027"
 NAME = "aliased-grad"
 FAMILY = "silent"
 SHOWN_AS = "overwritten"

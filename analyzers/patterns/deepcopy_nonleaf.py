@@ -51,6 +51,7 @@ from analyzers.repair.value_only.storing import computed_anew, dropped_first, st
 from analyzers.source.calls import calls_named
 from analyzers.source.project import Project
 
+ID = "GM020"
 NAME = "deepcopy-nonleaf"
 FAMILY = "no-grad"
 TITLE = "A copy was asked of a tensor with a graph"

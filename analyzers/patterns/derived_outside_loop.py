@@ -46,6 +46,7 @@ from analyzers.repair.remake.anew import recompute_where_used
 from analyzers.repair.remake.moving import forward_into_loop
 from analyzers.source.project import Project
 
+ID = "GM002"
 NAME = "derived-outside-loop"
 FAMILY = "graph-reuse"
 TITLE = "A tensor derived from parameters is computed once and used in every iteration"

@@ -83,6 +83,7 @@ from analyzers.repair.reconnect.uncutting import (
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project
 
+ID = "GM021"
 NAME = "detached-loss"
 FAMILY = "no-grad"
 TITLE = "The loss has no graph behind it"

@@ -53,6 +53,7 @@ from analyzers.source.project import Project
 from analyzers.source.reads import attributes_loaded, names_loaded
 from analyzers.source.trees import walk
 
+ID = "GM003"
 NAME = "duplicate-backward"
 FAMILY = "graph-reuse"
 TITLE = "backward() is called twice on the same loss"

@@ -44,6 +44,7 @@ from analyzers.repair.cut.constants import detach_at_definition
 from analyzers.repair.remake.moving import forward_into_loop
 from analyzers.source.project import Project
 
+ID = "GM004"
 NAME = "forward-outside-loop"
 FAMILY = "graph-reuse"
 TITLE = "The forward ran once, before the loop that calls backward"

@@ -38,6 +38,7 @@ from analyzers.repair.combine.keeping import keep_for_second
 from analyzers.repair.sites.options import option_site
 from analyzers.source.project import Project
 
+ID = "GM005"
 NAME = "grad-then-backward"
 FAMILY = "graph-reuse"
 TITLE = "autograd.grad freed the graph that a later backward needs"

@@ -56,6 +56,7 @@ from analyzers.repair.value_only.evaluating import evaluated_without_graph
 from analyzers.repair.value_only.histories import store_values, stores_of
 from analyzers.source.project import Project
 
+ID = "GM028"
 NAME = "growing-history"
 FAMILY = "silent"
 SHOWN_AS = "graphs"

@@ -47,6 +47,7 @@ from analyzers.source.flow import bindings, called_name, names_read_by, walk_sco
 from analyzers.source.project import Project, Scope, spelled
 from analyzers.source.trees import remembered, walk
 
+ID = "GM006"
 NAME = "higher-order"
 FAMILY = "graph-reuse"
 TITLE = "An inner loop's graph is needed by more than one outer backward"

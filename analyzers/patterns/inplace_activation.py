@@ -52,6 +52,7 @@ from analyzers.repair.copy.overwriting import (
 )
 from analyzers.source.project import Project
 
+ID = "GM015"
 NAME = "inplace-activation"
 FAMILY = "inplace"
 TITLE = "A value that backward needs is overwritten in place"

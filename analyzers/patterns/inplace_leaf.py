@@ -47,6 +47,7 @@ from analyzers.explain.spots import names_held, spot
 from analyzers.repair.leaf.leaves import is_made_by_hand, leaf_out_of_place, under_no_grad
 from analyzers.source.project import Project
 
+ID = "GM016"
 NAME = "inplace-leaf"
 FAMILY = "inplace"
 TITLE = "A leaf that requires grad is written in place"

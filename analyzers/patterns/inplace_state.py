@@ -51,6 +51,7 @@ from analyzers.repair.copy.overwriting import clone_first, clone_saved, not_in_p
 from analyzers.repair.copy.stacking import list_and_stack
 from analyzers.source.project import Project
 
+ID = "GM017"
 NAME = "inplace-state"
 FAMILY = "inplace"
 TITLE = "A state is overwritten in place while earlier steps need it"

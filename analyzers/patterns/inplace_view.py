@@ -58,6 +58,7 @@ from analyzers.repair.leaf.leaves import under_no_grad
 from analyzers.source.project import Project
 from analyzers.source.writes import writes
 
+ID = "GM018"
 NAME = "inplace-view"
 FAMILY = "inplace"
 TITLE = "A view is written in place where its siblings forbid it"

@@ -51,6 +51,7 @@ from analyzers.repair.remake.closures import forward_into_closure, forward_outsi
 from analyzers.source.flow import walked
 from analyzers.source.project import Project
 
+ID = "GM007"
 NAME = "lbfgs-closure"
 FAMILY = "graph-reuse"
 TITLE = "The closure calls backward on a loss made outside it"

@@ -67,6 +67,7 @@ from analyzers.repair.leaf.rebinding import (
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project
 
+ID = "GM022"
 NAME = "leaf-rebound"
 FAMILY = "no-grad"
 TITLE = "An update by hand made a new tensor of the leaf"

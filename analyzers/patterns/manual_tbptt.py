@@ -52,9 +52,11 @@ from analyzers.source.project import Project, Scope
 from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
+ID = "GM008"
 NAME = "manual-tbptt"
 FAMILY = "graph-reuse"
 TITLE = "A hand-written truncated BPTT goes through the same steps twice"
+RECURRENT = True
 BEFORE = ("duplicate-backward", "recurrent-state", "stored-graph")
 
 

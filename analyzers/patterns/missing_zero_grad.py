@@ -70,6 +70,7 @@ from analyzers.source.calls import reads_gradient
 from analyzers.source.project import Project
 from analyzers.source.trees import remembered
 
+ID = "GM029"
 NAME = "missing-zero-grad"
 FAMILY = "silent"
 SHOWN_AS = "gradients"

@@ -45,6 +45,7 @@ from analyzers.explain.spots import spot
 from analyzers.repair.combine.combining import reduced
 from analyzers.source.project import Project
 
+ID = "GM023"
 NAME = "non-scalar-backward"
 FAMILY = "no-grad"
 TITLE = "Backward from a tensor with several elements"

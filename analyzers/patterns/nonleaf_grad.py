@@ -44,6 +44,7 @@ from analyzers.explain.sentences import missing
 from analyzers.repair.leaf.leafhood import detached_instead, keep_gradient, leaf_last
 from analyzers.source.project import Project
 
+ID = "GM024"
 NAME = "nonleaf-grad"
 FAMILY = "no-grad"
 TITLE = "The gradient of a tensor that is not a leaf"

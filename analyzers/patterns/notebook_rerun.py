@@ -60,6 +60,7 @@ from analyzers.repair.remake.moving import forward_into_cell, statements_in
 from analyzers.source.cells import Cell
 from analyzers.source.project import Module, Project
 
+ID = "GM009"
 NAME = "notebook-rerun"
 FAMILY = "graph-reuse"
 TITLE = "A cell ran again without the cell that builds its loss"

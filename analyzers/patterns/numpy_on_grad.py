@@ -50,6 +50,7 @@ from analyzers.repair.value_only.arrays import detached_arrays, detached_by_call
 from analyzers.source.flow import bindings, mentions
 from analyzers.source.project import Project
 
+ID = "GM025"
 NAME = "numpy-on-grad"
 FAMILY = "no-grad"
 TITLE = "NumPy was given a tensor that requires grad"

@@ -48,6 +48,7 @@ from analyzers.repair.cut.constants import stale_beside_fresh
 from analyzers.repair.remake.moving import forward_into_loop
 from analyzers.source.project import Project
 
+ID = "GM010"
 NAME = "per-sample-loop"
 FAMILY = "graph-reuse"
 TITLE = "One forward over the batch, a backward for each sample"

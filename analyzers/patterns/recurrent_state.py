@@ -56,9 +56,11 @@ from analyzers.repair.cut.resetting import (
 )
 from analyzers.source.project import Project
 
+ID = "GM011"
 NAME = "recurrent-state"
 FAMILY = "graph-reuse"
 TITLE = "A recurrent state still points into the previous pass's graph"
+RECURRENT = True
 USUAL = True
 
 

@@ -46,6 +46,7 @@ from analyzers.explain.silent import matched, silent
 from analyzers.repair.cut.leaking import carried, detach_and_release, released_behind
 from analyzers.source.project import Project
 
+ID = "GM030"
 NAME = "retain-graph-leak"
 FAMILY = "silent"
 SHOWN_AS = "graphs"

@@ -53,6 +53,7 @@ from analyzers.repair.combine.one_walk import one_backward
 from analyzers.repair.remake.moving import walked_anew
 from analyzers.source.project import Project
 
+ID = "GM012"
 NAME = "shared-subgraph"
 FAMILY = "graph-reuse"
 TITLE = "Two losses share activations, each with its own backward"

@@ -70,6 +70,7 @@ from analyzers.repair.reconnect.starving import Cut, cuts_behind
 from analyzers.repair.reconnect.uncutting import without_cut
 from analyzers.source.project import Project, spelled
 
+ID = "GM031"
 NAME = "starved-parameter"
 FAMILY = "silent"
 SHOWN_AS = "starved"

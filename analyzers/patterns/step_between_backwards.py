@@ -72,6 +72,7 @@ from analyzers.repair.reschedule.stepping import (
 from analyzers.source.flow import WALKS, bindings, names_read, walked
 from analyzers.source.project import Loop, Project
 
+ID = "GM019"
 NAME = "step-between-backwards"
 FAMILY = "inplace"
 SHOWN_AS = "stepped"

@@ -55,6 +55,7 @@ from analyzers.repair.remake.caches import without_cache
 from analyzers.repair.remake.encoding import encoded_where_read
 from analyzers.source.project import Project
 
+ID = "GM013"
 NAME = "stored-graph"
 FAMILY = "graph-reuse"
 TITLE = "A stored tensor keeps the graph that made it"

@@ -62,6 +62,7 @@ from analyzers.repair.cut.constants import (
 )
 from analyzers.source.project import Project
 
+ID = "GM014"
 NAME = "undetached-target"
 FAMILY = "graph-reuse"
 TITLE = "A value meant as a constant keeps its graph"

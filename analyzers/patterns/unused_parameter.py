@@ -65,6 +65,7 @@ from analyzers.repair.reconnect.unused import (
 )
 from analyzers.source.project import Project, spelled
 
+ID = "GM026"
 NAME = "unused-parameter"
 FAMILY = "no-grad"
 TITLE = "The loss does not depend on a tensor whose gradient is wanted"

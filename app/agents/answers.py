@@ -7,7 +7,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from app.present.guide import Guide
-from app.schemas import CheckStatus, Findings, Patch
+from app.schemas import Findings, Level, Patch, Verified
 
 MOST_BYTES = 1000
 CUT = " …"
@@ -28,7 +28,8 @@ class Fix(BaseModel):
 
     n: int
     title: str
-    tested: CheckStatus
+    tested: Verified
+    level: Level
     training: str
     diff: str | None
 
@@ -111,6 +112,7 @@ def _fix(patch: Patch) -> Fix:
         n=patch.n,
         title=patch.title,
         tested=patch.verification.status,
+        level=patch.level,
         training=patch.gradients,
         diff=patch.diff,
     )

@@ -15,6 +15,7 @@ router = APIRouter(prefix="/v1/patterns", tags=["patterns"])
 class PatternEntry(BaseModel):
     """A pattern of the catalogue; `text` is Markdown, `broken` and `mended` are Python."""
 
+    id: str
     pattern: str
     family: str
     title: str
@@ -35,6 +36,7 @@ def entry(guide: Guide) -> PatternEntry:
     """A guide as the API tells it."""
     headed = ((f"**{part.heading}.** " if part.heading else "", part) for part in guide.sections)
     return PatternEntry(
+        id=guide.id,
         pattern=guide.name,
         family=guide.family,
         title=guide.title,

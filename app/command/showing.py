@@ -10,7 +10,12 @@ from app.present import wording
 from app.present.visible import all_visible
 from app.schemas import Cause, Findings, Patch
 
-MARKS = {"passed": "[green]✓[/]", "failed": "[red]✗[/]", "not_run": "[yellow]–[/]"}
+MARKS = {
+    "passed": "[green]✓[/]",
+    "failed": "[red]✗[/]",
+    "differs": "[yellow]≠[/]",
+    "not_run": "[yellow]–[/]",
+}
 STATE_STYLES = {"good": "bold green", "unsure": "bold yellow", "plain": "bold"}
 DIFF_STYLES = {"+": "green", "-": "red", "@": "dim"}
 
@@ -56,7 +61,7 @@ def _show_patch(patch: Patch, console: Console) -> None:
     show_diff(patch.diff, console)
     for check in wording.asked(patch):
         console.print(
-            f"  {MARKS[check.status]} {wording.chip(check)}  [dim]{escape(check.detail)}[/]"
+            f"  {MARKS[check.status]} {wording.chip(check, patch)}  [dim]{escape(check.detail)}[/]"
         )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from app.schemas import CheckStatus, Diagnosis, Effect, NextStep, Status, Verdict
+from app.schemas import Diagnosis, Effect, Level, NextStep, Status, Verdict, Verified
 
 
 class BriefCause(BaseModel):
     """Where to look first; `name` is the tensor, as the script spells it."""
 
+    id: str
     pattern: str
     file: str
     line: int
@@ -17,10 +18,11 @@ class BriefCause(BaseModel):
 
 
 class BriefPatch(BaseModel):
-    """The best fix; `status` says whether it was tested."""
+    """The best fix that failed no check; `status` says whether it was tested."""
 
     diff: str
-    status: CheckStatus
+    status: Verified
+    level: Level
     effect: Effect | None = None
 
 
@@ -40,7 +42,7 @@ class BriefDiagnosis(BaseModel):
 def brief_of(diagnosis: Diagnosis) -> BriefDiagnosis:
     """The first cause, the first fix, and the first thing that would settle the rest."""
     cause = diagnosis.causes[0] if diagnosis.causes else None
-    patch = diagnosis.patches[0] if diagnosis.patches else None
+    patch = next((p for p in diagnosis.patches if p.verification.status != "failed"), None)
     return BriefDiagnosis(
         id=diagnosis.id,
         url=diagnosis.url,
@@ -48,6 +50,7 @@ def brief_of(diagnosis: Diagnosis) -> BriefDiagnosis:
         verdict=diagnosis.verdict,
         summary=diagnosis.summary,
         cause=BriefCause(
+            id=cause.id,
             pattern=cause.pattern,
             file=cause.location.file,
             line=cause.location.line,
@@ -55,7 +58,12 @@ def brief_of(diagnosis: Diagnosis) -> BriefDiagnosis:
         )
         if cause
         else None,
-        patch=BriefPatch(diff=patch.diff, status=patch.verification.status, effect=patch.effect)
+        patch=BriefPatch(
+            diff=patch.diff,
+            status=patch.verification.status,
+            level=patch.level,
+            effect=patch.effect,
+        )
         if patch
         else None,
         next=diagnosis.next[:1],

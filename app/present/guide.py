@@ -33,6 +33,7 @@ class Guide:
     fault is told and drawn, where its family says too little: by what adds up from pass to pass
     (`graphs`, `gradients`), by what is `starved`, or `overwritten`."""
 
+    id: str
     name: str
     family: str
     title: str
@@ -54,6 +55,7 @@ def _guide(pattern: Pattern) -> Guide:
     blocks = {match[1]: dedent(match[2]).strip("\n") for match in _BLOCK.finditer(doc)}
     lead, *paragraphs = [part.strip() for part in _GAP.split(_BLOCK.sub("", doc)) if part.strip()]
     return Guide(
+        pattern.ID,
         pattern.NAME,
         pattern.FAMILY,
         pattern.TITLE,

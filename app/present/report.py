@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from analyzers.explain.pattern import patterns as all_patterns
 from analyzers.explain.pattern import told_by
 from analyzers.request.causes import Candidate, Explained, Happening
 from analyzers.source.edits import unified_diff
 from analyzers.tracebacks import Frame
 from app.present import verdict
+from app.present.environment import environment
+from app.present.levels import level_of
 from app.present.next_steps import next_steps
 from app.present.snippets import snippet_of
 from app.present.world import assumptions, basis_of
@@ -69,6 +72,7 @@ def findings(case: Case, seen: Observation, mended: Mended, clock: Clock) -> Fin
         basis="traceback" if reported and not seen.evidence else basis_of(case, seen),
         world=assumptions(case, seen),
         next=next_steps(decided, case, seen, listed),
+        environment=environment(case, seen),
     )
 
 
@@ -85,6 +89,7 @@ def cause(explained: Explained, case: Case) -> Cause:
     """One cause, in the contract's terms."""
     place = explained.location
     return Cause(
+        id=all_patterns()[explained.pattern].ID,
         pattern=explained.pattern,
         title=explained.title,
         engine=explained.engine,
@@ -158,6 +163,12 @@ def patch(trial: Trial, case: Case) -> Patch:
         update={
             "gradients": trial.gradients,
             "effect": trial.effect,
+            "level": level_of(
+                trial.status,
+                trial.gradients,
+                trial.candidate.pattern,
+                faulty_gradients=trial.measured.doubted,
+            ),
             "verification": Verification(status=trial.status, checks=trial.checks),
         }
     )

@@ -7,6 +7,7 @@ from analyzers.explain.listed import some
 from analyzers.tracebacks import Part
 from analyzers.tracebacks.messages import classify
 from app.present import inconclusive
+from app.present.wording import training
 from app.present.world import is_completed
 from app.request.case import Case
 from app.run.outcome import ending, is_given, len_backwards
@@ -88,7 +89,7 @@ def summary(
     if seen.plan is not None and seen.from_run:
         return f"{told} {_in_world(seen, best)}"
     if best is not None and best.verification.status == "passed":
-        return f"{told} A patch was run and checked: {best.title[:1].lower()}{best.title[1:]}."
+        return f"{told} A patch was run and checked: {_passed(best)}."
     if case.project.recalled:
         return f"Perhaps: {told} Only a traceback was sent; the script would tell."
     if not seen.evidence:
@@ -118,8 +119,15 @@ def _in_world(seen: Observation, best: Patch | None) -> str:
     does = "raises" if raised and not silent else "does"
     told = f"What was sent is a part of a program: completed (see what was assumed), it {does} this"
     if best is not None and best.verification.status == "passed":
-        return f"{told}, and runs with a patch: {best.title[:1].lower()}{best.title[1:]}."
+        return f"{told}, and runs with a patch: {_passed(best)}."
     return f"{told}."
+
+
+def _passed(best: Patch) -> str:
+    """A patch that passed, and in the same sentence what it changes."""
+    changes = training(best)
+    title = f"{best.title[:1].lower()}{best.title[1:]}"
+    return f"{title} ({changes})" if changes else title
 
 
 def _of_versions(case: Case) -> str:

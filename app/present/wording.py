@@ -9,7 +9,17 @@ from dataclasses import dataclass
 from textwrap import shorten
 from typing import Literal
 
-from app.schemas import TARGETS_HELD, Cause, Check, Diagnosis, Findings, Patch, RunReport
+from app.schemas import (
+    TARGETS_HELD,
+    Cause,
+    Check,
+    Diagnosis,
+    Effect,
+    Findings,
+    Level,
+    Patch,
+    RunReport,
+)
 
 SHORT = 140
 """Characters of a reason that stands beside a fix; the whole stands among its figures."""
@@ -19,9 +29,21 @@ Tone = Literal["good", "unsure", "plain"]
 GRADIENTS = {
     "same": "same gradients",
     "truncated": "truncated: each backward learns on its own",
-    "changed": "the gradients change",
+    "changed": "changes the training: the gradients differ",
     "unknown": "gradients not compared",
 }
+TRAINING = {
+    "same": "",
+    "truncated": "truncates the gradients",
+    "changed": "changes the training",
+    "unknown": "effect on the training not compared",
+}
+LEVELS = {
+    "safe": "safe",
+    "unsafe": "unsafe: read it first",
+    "display_only": "not for use as it is",
+}
+"""What a fix's level is called where people read it."""
 CHECKS = {
     "reproduced": "Your error was reproduced",
     "runs": "The fixed script runs",
@@ -48,7 +70,7 @@ FAILED = {
     "reproduced": "your error did not come up",
     "runs": "it still fails",
     "learns": "other parameters learn",
-    "same_gradient": "the gradients differ",
+    "same_gradient": "gradients differ",
     "schedule": "other steps",
     "covered": "a loss is left out",
     "fresh": "old weights are used",
@@ -56,7 +78,12 @@ FAILED = {
     "minimal": "a large change",
 }
 """What a check says that was failed, in place of its chip."""
-STATES = {"passed": "passed", "failed": "failed", "not_run": "not tested"}
+STATES = {
+    "passed": "passed",
+    "failed": "failed",
+    "differs": "differs",
+    "not_run": "not tested",
+}
 RUNS = {
     "reproduced": "Your error was reproduced here.",
     "ran_clean": "The script ran here without an error.",
@@ -101,16 +128,17 @@ def state(found: Findings, status: str = "done") -> State:
     if status != "done":
         return State("Working on it", "plain")
     first = found.patches[0] if found.patches else None
-    fixed = first is not None and first.verification.status == "passed"
+    fixed = first if first is not None and first.verification.status == "passed" else None
     match found.verdict:
         case "confirmed" if fixed:
-            return State("Reproduced and fixed", "good")
+            return _fixed("Reproduced and fixed", fixed)
         case "confirmed" if found.run is None or found.basis == "trace":
             return State("Seen in your run; fix not tested", "unsure")
         case "confirmed":
             return State("Reproduced; no fix passed", "unsure")
         case "likely" if fixed:
-            return State("Shown with missing parts filled in; fix tested there", "unsure")
+            words = "Shown with missing parts filled in; fix tested there"
+            return State(_fixed(words, fixed).words, "unsure")
         case "likely" if found.basis == "completed":
             return State("Shown with missing parts filled in", "unsure")
         case "likely":
@@ -120,6 +148,22 @@ def state(found: Findings, status: str = "done") -> State:
         case "unreproduced":
             return State("We could not reproduce it", "unsure")
     return State("We need one more thing", "unsure")
+
+
+def _fixed(words: str, patch: Patch) -> State:
+    """What is called fixed says in the same line what it changes."""
+    changes = training(patch)
+    return State(f"{words}; {changes}" if changes else words, _TONES[patch.level])
+
+
+_TONES: dict[Level, Tone] = {"safe": "good", "unsafe": "unsure", "display_only": "unsure"}
+
+
+def training(patch: Patch) -> str:
+    """What a fix changes in the training, for one that passed; empty where nothing."""
+    if patch.effect is not None and TARGETS_HELD in patch.effect.text:
+        return "its target is held constant"
+    return TRAINING[patch.gradients]
 
 
 def headline(diagnosis: Diagnosis) -> str:
@@ -173,9 +217,20 @@ def asked(patch: Patch) -> list[Check]:
     return [c for c in patch.verification.checks if c.status != "not_run" or c.name not in idle]
 
 
-def chip(check: Check) -> str:
-    """A check in a few words, by how it ended."""
-    return FAILED[check.name] if check.status == "failed" else CHIPS[check.name]
+def chip(check: Check, patch: Patch) -> str:
+    """A check of a patch in a few words, by how it ended."""
+    effect = patch.effect
+    if check.status in ("failed", "differs"):
+        counted = check.name == "same_gradient" and effect is not None
+        return FAILED[check.name] + (f" ({_equal(effect)})" if counted and effect else "")
+    if check.name == "same_gradient" and check.status == "passed" and effect is not None:
+        cut = effect.against == "truncated" and TARGETS_HELD not in effect.text
+        return CHIPS[check.name] + (" (up to the cut)" if cut else "")
+    return CHIPS[check.name]
+
+
+def _equal(effect: Effect) -> str:
+    return f"{effect.steps_equal} of {effect.steps_compared} steps equal"
 
 
 def unchecked(diagnosis: Diagnosis) -> list[str]:
@@ -192,15 +247,19 @@ def unchecked(diagnosis: Diagnosis) -> list[str]:
         if run.stand_ins or diagnosis.world:
             told.append("Your own data and packages, where something stood in for them.")
     for patch in diagnosis.patches[:1]:
-        skipped = [
-            f"whether {CHECKS[check.name][0].lower()}{CHECKS[check.name][1:]}"
-            for check in asked(patch)
-            if check.status == "not_run"
-        ]
-        if skipped:
+        if skipped := unchecked_fix(patch):
             told.append(f"Of the first fix: {'; '.join(skipped)}.")
     told += [f"Cut to fit: {item}." for item in diagnosis.truncated]
     return told
+
+
+def unchecked_fix(patch: Patch) -> list[str]:
+    """What was not tested of a fix."""
+    return [
+        f"whether {CHECKS[check.name][0].lower()}{CHECKS[check.name][1:]}"
+        for check in asked(patch)
+        if check.status == "not_run"
+    ]
 
 
 def _followed(diagnosis: Diagnosis, run: RunReport) -> Iterator[str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
 
-from app.schemas import TARGETS_HELD, Effect
+from app.schemas import TARGETS_HELD, Effect, Gradients
 from sandbox.records import NOT_FINITE, Gradient, Parameter, Step, Trace
 
 TOLERANCE = 1e-4  # relative to the gradient's norm: sums in another order differ by less
@@ -21,7 +21,6 @@ MIN_SETTLED = 3  # steps behind the first that must agree where the first may di
 
 Pair = tuple[Step, Step]
 Against = Literal["kept", "truncated", "constant", "aimed"]
-Gradients = Literal["same", "truncated", "changed", "unknown"]
 
 
 @dataclass(frozen=True)

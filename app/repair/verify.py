@@ -13,7 +13,7 @@ from app.repair.learning import learns, starved
 from app.repair.original import PATIENCE_S, Mathematics, Original
 from app.repair.schedule import Schedule
 from app.run import outcome
-from app.schemas import Check, CheckStatus, Effect
+from app.schemas import Check, Effect, Gradients, Verified
 from sandbox.protocol import Job, RunResult
 from sandbox.records import Trace
 
@@ -47,7 +47,7 @@ class Trial:
     lines: int = 0
 
     @property
-    def status(self) -> CheckStatus:
+    def status(self) -> Verified:
         """Failed if any check failed; passed if the patched script was seen to run."""
         if any(check.status == "failed" for check in self.checks):
             return "failed"
@@ -55,7 +55,7 @@ class Trial:
         return "passed" if ran else "not_run"
 
     @property
-    def gradients(self) -> str:
+    def gradients(self) -> Gradients:
         """The measured effect in a word."""
         return self.measured.gradients
 
@@ -253,13 +253,19 @@ async def _measured(original: Original, own: Mathematics, trace: Trace | None) -
 
 
 def _same_gradient(measured: Measured) -> Check:
-    """Whether the gradients equal a reference; a patch may change them, and says so."""
+    """Whether the gradients equal a reference; a patch may change them, and says so. Where they
+    are equal as far as the original goes, nothing past its failure was compared."""
     nearest: Comparison = measured.nearest
-    equal = nearest.whole and measured.whole_story
     detail = measured.effect().text
-    if equal:
-        detail += f" Within {max(nearest.worst, 1e-7):.0e}."
-    return Check(name="same_gradient", status="passed" if equal else "not_run", detail=detail)
+    if not nearest.differences:
+        return Check(name="same_gradient", status="not_run", detail=detail)
+    if not nearest.whole:
+        return Check(name="same_gradient", status="differs", detail=detail)
+    if not measured.whole_story:
+        detail = f"Nothing past the failure could be compared. {detail}"
+        return Check(name="same_gradient", status="not_run", detail=detail)
+    detail += f" Within {max(nearest.worst, 1e-7):.0e}."
+    return Check(name="same_gradient", status="passed", detail=detail)
 
 
 def _leaves(trace: Trace | None, original: Trace | None) -> int:

@@ -45,7 +45,7 @@ def tested(patch: Patch, paint: Paint) -> str:
         return paint("– not tested: read it before you apply it", "bad")
     if patch.verification.status == "failed":
         failed = next(c for c in patch.verification.checks if c.status == "failed")
-        return paint(f"✗ {chip(failed)}: {visible(failed.detail)}", "bad")
+        return paint(f"✗ {chip(failed, patch)}: {visible(failed.detail)}", "bad")
     told = [CHIPS[c.name] for c in checks.values() if c.status == "passed" and _tells(c)]
     ran = f"your command ran again with it: {_ran(checks['runs'])}"
     gradients = [] if patch.gradients in ("same", "unknown") else [GRADIENTS[patch.gradients]]
@@ -88,9 +88,9 @@ def one_patch(patch: Patch, paint: Paint) -> None:
     say(paint(visible(patch.title), "bold"))
     for line in patch_lines(patch, paint):
         say(line)
-    marks = {"passed": "✓", "failed": "✗", "not_run": "–"}
+    marks = {"passed": "✓", "failed": "✗", "differs": "≠", "not_run": "–"}
     for check in asked(patch):
         detail = visible(check.detail).replace("in the same sandbox", "in your run")
-        say(f"  {marks[check.status]} {chip(check)}  {detail}")
+        say(f"  {marks[check.status]} {chip(check, patch)}  {detail}")
     if patch.tradeoff:
         say(visible(patch.tradeoff))

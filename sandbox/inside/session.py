@@ -12,7 +12,7 @@ from functools import partial
 
 import torch
 
-from . import failure, frames, needs
+from . import failure, frames, needs, versions
 from .emitter import Emitter
 from .engine import Stopped
 from .entry import run_as_main
@@ -53,6 +53,7 @@ class Session:
                 "v": 1,
                 "torch": torch.__version__,
                 "python": platform.python_version(),
+                "platform": versions.machine(),
                 "entry": self.entry,
                 "stamps": self.instruments.stamps.kind,
             }
@@ -77,6 +78,7 @@ class Session:
                 "tampered": [*guard.found(), *self.instruments.tampered()][:16],
                 "moving_targets": self.instruments.moving_targets,
                 "constant_terms": self.instruments.constant_terms,
+                "packages": versions.imported(),
                 "records": self.emitter.written + 1,
             }
         )

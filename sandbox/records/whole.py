@@ -21,6 +21,7 @@ class Started(Record):
     v: Literal[1]
     torch: Text = ""
     python: Text = ""
+    platform: Text = ""
     entry: Text = ""
     stamps: Text = Field("", description="how nodes get their line: anomaly, lines, none")
 
@@ -50,6 +51,7 @@ class Ended(Record):
     tampered: list[Text] = Field([], max_length=16)
     moving_targets: bool = Field(False, description="a loss was given a target with a graph")
     constant_terms: bool = Field(False, description="terms of losses had no graph, or were numbers")
+    packages: dict[Text, Text] = Field({}, max_length=64, description="name → version")
     records: Count | None = Field(None, description="how many were written, this one included")
 
 

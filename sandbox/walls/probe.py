@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import json
 import os
+import platform
 import resource
 import socket
 import time
 from collections.abc import Callable, Iterable
+from importlib import metadata
 
 from sandbox.walls import libc
 
@@ -17,11 +19,24 @@ _LONG_ENOUGH_TO_BE_MEASURED_S = 0.1
 
 
 def report(handle: int) -> int:
-    """Write `{wall: ""}`, or `{wall: what is wrong}`, as one line; an exit code."""
-    findings = look(_LOOKS)
-    os.write(handle, json.dumps(findings).encode() + b"\n")
+    """Write `{wall: ""}`, or `{wall: what is wrong}`, as one line, with the `environment` of the
+    runs; an exit code."""
+    told = {"walls": look(_LOOKS), "environment": environment()}
+    os.write(handle, json.dumps(told).encode() + b"\n")
     time.sleep(_LONG_ENOUGH_TO_BE_MEASURED_S)
     return 0
+
+
+def environment() -> dict[str, str]:
+    """Return the versions that runs have here: `torch` (empty: not installed), `python`,
+    `platform`."""
+    try:
+        torch = metadata.version("torch")
+    except metadata.PackageNotFoundError:
+        torch = ""
+    system = os.uname()
+    machine = f"{system.sysname} {system.machine}"
+    return {"torch": torch, "python": platform.python_version(), "platform": machine}
 
 
 def look(walls: Iterable[str]) -> dict[str, str]:

@@ -1,0 +1,35 @@
+"""What a script ran with: versions, as the run itself reported them."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+
+from app.request.case import Case
+from app.run.reproduce import Observation
+from app.schemas import Environment
+
+_IMPORTED = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
+
+
+def environment(case: Case, seen: Observation) -> Environment:
+    """Return the versions of the run; where nothing ran, of the Python that read the script."""
+    trace = seen.trace
+    started = trace.started if trace is not None else None
+    if trace is None or started is None:
+        system = os.uname()
+        return Environment(
+            python=platform.python_version(), platform=f"{system.sysname} {system.machine}"
+        )
+    imported = {name for text in case.project.files.values() for name in _IMPORTED.findall(text)}
+    replaced = {stand_in.name for stand_in in trace.stand_ins}
+    versions = trace.ended.packages if trace.ended is not None else {}
+    return Environment(
+        torch=started.torch,
+        python=started.python,
+        platform=started.platform,
+        packages={
+            name: told for name, told in sorted(versions.items()) if name in imported - replaced
+        },
+    )

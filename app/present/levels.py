@@ -1,0 +1,24 @@
+"""How far a fix may be applied without being read."""
+
+from __future__ import annotations
+
+from analyzers.explain.pattern import patterns
+from app.schemas import Gradients, Level, Verified
+
+
+def level_of(
+    status: Verified, gradients: Gradients, pattern: str, *, faulty_gradients: bool = False
+) -> Level:
+    """Return the level of a fix that `pattern` proposed.
+
+    `safe`: it passed, and the gradients stay the same; or they are truncated where the pattern is
+    about a recurrent state, since that is what truncated backpropagation through time means.
+    `unsafe`: it passed otherwise. `display_only`: it was only read, or failed a check.
+    `faulty_gradients`: the original's gradients are the fault, so that equal ones prove nothing.
+    """
+    if status != "passed":
+        return "display_only"
+    known = patterns().get(pattern)
+    if gradients == "truncated" and getattr(known, "RECURRENT", False):
+        return "safe"
+    return "safe" if gradients == "same" and not faulty_gradients else "unsafe"

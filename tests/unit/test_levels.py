@@ -1,0 +1,71 @@
+"""Fix levels, and that what was measured is what is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.present import wording
+from app.present.levels import level_of
+from app.schemas import Check, Effect, Findings, Gradients, Level, Patch, Verification, Verified
+
+
+@pytest.mark.parametrize(
+    ("status", "gradients", "pattern", "level"),
+    [
+        ("passed", "same", "stored-graph", "safe"),
+        ("passed", "truncated", "recurrent-state", "safe"),
+        ("passed", "truncated", "manual-tbptt", "safe"),
+        ("passed", "truncated", "stored-graph", "unsafe"),
+        ("passed", "changed", "recurrent-state", "unsafe"),
+        ("passed", "unknown", "recurrent-state", "unsafe"),
+        ("not_run", "same", "recurrent-state", "display_only"),
+        ("failed", "same", "recurrent-state", "display_only"),
+    ],
+)
+def test_levels(status: Verified, gradients: Gradients, pattern: str, level: Level) -> None:
+    assert level_of(status, gradients, pattern) == level
+
+
+def test_equal_gradients_are_not_safe_where_they_are_the_fault() -> None:
+    assert level_of("passed", "same", "missing-zero-grad", faulty_gradients=True) == "unsafe"
+
+
+def patch(gradients: Gradients, check: Check, effect: Effect) -> Patch:
+    return Patch(
+        n=1,
+        strategy="s",
+        title="Do it",
+        diff="",
+        script="",
+        snippet="",
+        gradients=gradients,
+        level=level_of("passed", gradients, "stored-graph"),
+        effect=effect,
+        verification=Verification(status="passed", checks=[check]),
+    )
+
+
+def test_a_difference_that_was_measured_is_said_in_badge_chip_and_list() -> None:
+    check = Check(name="same_gradient", status="differs", detail="Gradients differ.")
+    differing = patch("changed", check, Effect(against="kept", steps_compared=24))
+    state = wording.state(Findings(verdict="confirmed", patches=[differing]))
+    assert state.words == "Reproduced and fixed; changes the training"
+    assert state.tone == "unsure"
+    assert wording.chip(check, differing) == "gradients differ (0 of 24 steps equal)"
+    assert wording.STATES[check.status] == "differs"
+    assert not any("gradients match" in told for told in wording.unchecked_fix(differing))
+
+
+def test_equal_up_to_a_cut_is_said_so() -> None:
+    check = Check(name="same_gradient", status="passed")
+    cut = patch("truncated", check, Effect(against="truncated", steps_equal=3, steps_compared=3))
+    state = wording.state(Findings(verdict="confirmed", patches=[cut]))
+    assert state.words == "Reproduced and fixed; truncates the gradients"
+    assert wording.chip(check, cut) == "gradients match (up to the cut)"
+
+
+def test_what_changes_nothing_is_fixed_and_no_more() -> None:
+    check = Check(name="same_gradient", status="passed")
+    same = patch("same", check, Effect(against="kept", steps_equal=3, steps_compared=3))
+    state = wording.state(Findings(verdict="confirmed", patches=[same]))
+    assert (state.words, state.tone) == ("Reproduced and fixed", "good")
