@@ -13,12 +13,14 @@ from sandbox.records import (
     Backward,
     Ended,
     Failed,
+    Final,
     Inplace,
     Missing,
     Needs,
     Parameters,
     Path,
     Planned,
+    Precision,
     Reuse,
     Silent,
     StandIn,
@@ -56,6 +58,8 @@ _Line = Annotated[
     | Needs
     | Assumed
     | Planned
+    | Final
+    | Precision
     | Failed
     | Ended,
     Field(discriminator="t"),
@@ -151,6 +155,10 @@ def _add(trace: Trace, record: _Line) -> bool:
             return _once(trace, "failed", record)
         case Planned():
             return _once(trace, "plan", record)
+        case Final():
+            return _once(trace, "final", record)
+        case Precision():
+            return _once(trace, "precision", record)
         case Missing():
             return _once(trace, "missing", record)
         case Parameters():

@@ -81,9 +81,25 @@ class Job(Late):
     unmoved: list[Count] = Field(
         [], max_length=4096, description="parameters that fixed steps leave where they begin"
     )
+    own_random: bool = Field(
+        False, description="steps held fixed, or a reference: random numbers are the script's own"
+    )
+    state: bool = Field(
+        False, description="record settings, values, buffers and random state at each step, too"
+    )
+    double: bool = Field(False, description="compute in double precision, with autocast off")
     gradients: bool = Field(False, description="record a fingerprint of gradients at every step")
     stop_after_backwards: int | None = Field(
         None, ge=1, description="end the run, successfully, after so many backward calls"
+    )
+    stop_after_steps: int | None = Field(
+        None,
+        ge=1,
+        description="end the run, successfully, at the first backward call after so "
+        "many steps; of a script without optimizers, after so many backward calls",
+    )
+    stop_after_s: float | None = Field(
+        None, gt=0, description="…or after so many seconds and a step"
     )
     patience_s: float = Field(
         0.0, ge=0, description="…but only once so many seconds of the run have passed"

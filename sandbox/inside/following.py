@@ -15,10 +15,12 @@ SLOWER = 2.5  # a slow script is followed for so much longer
 
 @dataclass
 class Following:
-    """Asked as each backward call begins, whether the run has shown what was asked of it."""
+    """Asked as each backward call begins, whether the run has shown what was asked of it. `steps`
+    counts those taken so far."""
 
     job: Json
     clock: Callable[[], float]
+    steps: Callable[[], int]
     _begun: float = field(init=False)
     _lines: int = 0
     _since: int = 0  # backward calls when the latest line was first seen
@@ -32,6 +34,11 @@ class Following:
         if len(calls) != self._lines:
             self._lines, self._since = len(calls), Clock.visits
         ran = self.clock() - self._begun
+        most_steps, most_s = self.job.get("stop_after_steps"), self.job.get("stop_after_s")
+        if most_steps is not None and self.steps() >= int(most_steps):
+            return True
+        if most_s is not None and ran >= float(most_s) and self.steps() > 0:
+            return True
         wanted = self.job.get("stop_after_backwards")
         if wanted is not None:
             return Clock.visits >= int(wanted) and ran >= float(self.job.get("patience_s") or 0.0)

@@ -37,7 +37,8 @@ def fingerprint(gradient: torch.Tensor | None) -> Json:
         return {"norm": 0.0, "projections": [], "none": True}
     with torch.no_grad(), _aside(gradient):
         dense = gradient.detach().to_dense() if gradient.is_sparse else gradient.detach()
-        values = (dense if dense.device.type == "cpu" else dense.cpu()).double().reshape(-1)
+        real = torch.view_as_real(dense) if dense.is_complex() else dense
+        values = (real if real.device.type == "cpu" else real.cpu()).double().reshape(-1)
         signs = _signs(values.numel())
         return {
             "norm": float(torch.linalg.vector_norm(values)),

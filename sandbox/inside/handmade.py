@@ -67,6 +67,8 @@ class HandSteps(Observer):
         self._values: dict[int, tuple[float, float]] = {}
         self._replaced: set[int] = set()
         self._gathered: tuple[Json, list[Json], list[int]] | None = None
+        self._begun: Json = {}
+        self._count = 0
         self._told = False
         self._marks: dict[int, object] = {}
         self._parts: dict[int, object] = {}  # the tensor that played each parameter's part
@@ -83,6 +85,8 @@ class HandSteps(Observer):
             return
         leaves = {id(leaf.variable): leaf.variable for _, leaf in call.walk.leaves}
         received = self._parameters.meet(list(leaves.values()), call.frame)
+        for leaf in received:
+            self._steps.look_first(leaf)
         if self._still is not None:
             self._hold(received)
         known = self._parameters.known
@@ -91,11 +95,19 @@ class HandSteps(Observer):
         self._parts |= {k.id: k.tensor for k in received}
         at: Json = call.record()["at"]
         if call.kind == "backward":
-            self._gathered = at, self._steps.read(known), self._steps.feeding.behind(known)
+            self._gather(at, self._steps.read(known), self._steps.feeding.behind(known))
             self._marks = {k.id: k.mark for k in known}
         elif returned := self._returned(call):
-            self._gathered = at, returned, []
+            self._gather(at, returned, [])
             self._tell()
+
+    def _gather(self, at: Json, gradients: list[Json], fed: list[int]) -> None:
+        """Note them, and what the parameters hold before the script updates them."""
+        self._gathered = at, gradients, fed
+        state = self._steps.state
+        if state is not None:
+            self._begun = state.begin(self._parameters.known, None)
+            state.add_values(gradients)
 
     def finish(self) -> None:
         """Tell what was gathered last, if it is gone by the end; and what is left."""
@@ -125,7 +137,9 @@ class HandSteps(Observer):
         if self._gathered is not None:
             self._parameters.tell()
             at, gradients, fed = self._gathered
-            self._steps.emit_step(-1, at, gradients, self._changed(), fed)
+            self._count += 1
+            begun = {"count": self._count, **self._begun}
+            self._steps.emit_step(-1, at, gradients, self._changed(), fed, begun=begun)
             self._gathered, self._marks = None, {}
             self._told = True
 

@@ -11,6 +11,7 @@ from torch.autograd.graph import saved_tensors_hooks
 from .aims import Aims
 from .carried import PathWatch
 from .changes import ChangeLog
+from .double import InDouble
 from .drawing import Draws
 from .emitter import Emitter
 from .engine import Engine, Observer
@@ -28,9 +29,10 @@ from .references import Truncation, copied
 from .refusals import Lenient
 from .reuse import ReuseWatch
 from .silent import SilentWatch
-from .stamps import Stamps
+from .stamps import Clock, Stamps
 from .steps import StepWatch
 from .tampering import HiddenSteps, Seals
+from .training_state import TrainingState
 from .visits import VisitWatch
 
 
@@ -48,6 +50,8 @@ class Instruments:
         self.hand: HandSteps | None = None
         self.path: PathWatch | None = None
         self.aims: Aims | None = None
+        self.state: TrainingState | None = None
+        self.double: InDouble | None = None
         self.further: list[Observer] = []  # who else wants to hear of backward calls
         self._reference = str(job.get("reference") or "")
         self._open = ExitStack()  # never closed: the script's last line is still seen
@@ -71,23 +75,34 @@ class Instruments:
             keep_graphs=bool(reference or job.get("keep_graphs")),
             make_graphs=reference == "differentiated",
             freeing=[f"{file}:{line}" for file, line in job.get("freeing") or ()],
-            enough=Following(job, self._clock).enough,
+            enough=Following(job, self._clock, self._steps_taken).enough,
         )
         self.engine.install()
         self.seals = Seals()
 
+    def _steps_taken(self) -> int:
+        """How many steps were taken; where there is no optimizer, backward calls count as such."""
+        return Clock.steps if self.steps.made else Clock.visits
+
     def _watch_steps(self) -> None:
         job, reference = self.job, self._reference
+        if job.get("state"):
+            self.state = TrainingState(self.parameters)
+            self.state.install()
+        if job.get("double"):
+            self.double = InDouble()
+            self.double.install()
         self.steps = StepWatch(
             self.emitter,
             self.parameters,
             gradients=bool(reference or job.get("gradients")),
             frozen=bool(reference or job.get("frozen_steps")),
             unmoved=job.get("unmoved") or (),
+            state=self.state,
         )
         self.steps.notes = self.notes
         self.steps.install()
-        if self.steps.frozen:
+        if self.steps.frozen and not job.get("own_random"):
             CommonRandomness(Draws(self.steps.passes)).install()
         self.hidden = HiddenSteps(self.steps)
         self.hidden.install()
@@ -192,3 +207,7 @@ class Instruments:
             self.leaves.finish()
         if self.hand is not None:
             self.hand.finish()
+        if self.state is not None:
+            self.emitter.emit(self.state.final())
+        if self.double is not None:
+            self.emitter.emit({"t": "precision", "asked": list(self.double.asked)[:16]})

@@ -38,7 +38,8 @@ class Known:
     born: int = 0  # optimizers that were made before a module was given it
     kin: set[int] = field(default_factory=set)  # parameters of a module that has it, too
     listed_by: set[int] = field(default_factory=set)  # of one in whose plain list it is
-    unmoved: int | None = None  # its place, where it stays as it begins
+    unmoved: int | None = None  # what tells it apart, where it stays as it begins
+    first: list[float] = field(default_factory=list)  # fingerprint of its values as it was met
     read: bool = False  # the script has asked for its gradient, as far as that is watched
     numbers: list[int] = field(default_factory=list)  # what left numbers, that it is behind
     withheld: Json | None = None  # the line of a node that was reached and handed it None
@@ -92,6 +93,7 @@ class Known:
             "unmoved": self.unmoved,
             "read": self.read,
             "numbers": self.numbers,
+            "first": self.first,
         }
 
 

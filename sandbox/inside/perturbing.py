@@ -24,7 +24,7 @@ def reached() -> set[int]:
 
 def perturb(parameter: torch.Tensor, place: int) -> None:
     """Move it, in every run by the same amounts: signs stay as they are, and zeros become positive.
-    `place` is which of those that optimizers take it is."""
+    `place` tells it from others."""
     values = parameter.data
     plain = type(values) is torch.Tensor and values.layout is torch.strided
     if plain and values.is_floating_point() and values.numel() and 0 not in values.stride():
@@ -32,7 +32,7 @@ def perturb(parameter: torch.Tensor, place: int) -> None:
 
 
 def _move(values: torch.Tensor, place: int) -> None:
-    row = torch.arange(values.numel(), dtype=torch.int32).add_(place).remainder_(PERIOD)
+    row = torch.arange(values.numel(), dtype=torch.int32).add_(place % PERIOD).remainder_(PERIOD)
     rough = row.mul_(11).remainder_(PERIOD).reshape(values.shape).to(values).sub_(8).div_(8)
     typical = values.square().mean().sqrt()
     typical = torch.where(typical > 0, typical, torch.ones_like(typical))

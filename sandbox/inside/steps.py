@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import weakref
+import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from types import MethodType
@@ -27,7 +28,9 @@ from .perturbing import LOOKS, perturb, reached
 from .sampling import sampled
 from .slips import told
 from .stamps import Clock, next_number
+from .training_state import TrainingState, values_print
 
+MANY = 8  # optimizers: beyond, steps are sampled together, not those of each
 OnStep = Callable[[int, list[Known], int], None]
 Standing = tuple[int, tuple[float, float] | None]  # how often it was written; what it holds
 _class: Any = Optimizer
@@ -38,7 +41,7 @@ class StepWatch:
 
     `on_step` is told of each: optimizer, its parameters, how many calls of its closure added to the
     gradients of the call before. `unmoved` are parameters that frozen steps leave where they
-    begin, by their place among all that optimizers take.
+    begin, by what tells them apart (`place_of`). `state` also records what steps start from.
     """
 
     def __init__(
@@ -49,13 +52,16 @@ class StepWatch:
         gradients: bool,
         frozen: bool,
         unmoved: Collection[int] = (),
+        state: TrainingState | None = None,
     ) -> None:
         self._emitter = emitter
         self._parameters = parameters
         self.gradients = gradients
         self.frozen = frozen
         self._unmoved = frozenset(unmoved)
-        self._placed = 0
+        self._alike: Counter[str] = Counter()
+        self.state = state
+        self._begun: dict[int, Json] = {}
         self._numbers: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self._met: list[weakref.ref[Optimizer]] = []
         self._taken: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
@@ -95,7 +101,8 @@ class StepWatch:
         owned = _owned(optimizer)
         fresh = [p for p in owned if not self._is_owned(p)]
         frame = frames.user_frame(sys._getframe(2))
-        self._parameters.meet(owned, frame, self._numbers[optimizer])
+        for known in self._parameters.meet(owned, frame, self._numbers[optimizer]):
+            self.look_first(known)
         if self.frozen:
             self._perturb(fresh)
         self._parameters.tell()
@@ -106,11 +113,23 @@ class StepWatch:
         used = set() if late else reached()
         for parameter in fresh:
             known = self._parameters.find(parameter)
-            if not late and id(parameter) not in used and self._placed not in self._unmoved:
-                perturb(parameter, self._placed)
+            place = self._place_of(known)
+            if not late and id(parameter) not in used and place not in self._unmoved:
+                perturb(parameter, place)
             elif known is not None:
-                known.unmoved = self._placed
-            self._placed += 1
+                known.unmoved = place
+
+    def _place_of(self, known: Known | None) -> int:
+        """A number for a parameter that neither its name nor the order of groups changes: from its
+        shape and first values, and how many before it had the same."""
+        found = repr((known.shape, known.first)) if known is not None else ""
+        self._alike[found] += 1
+        return zlib.crc32(f"{found} {self._alike[found]}".encode())
+
+    def look_first(self, known: Known) -> None:
+        """Note what a parameter holds as it is met."""
+        if self.gradients and not known.first:
+            known.first = values_print(known.tensor())
 
     def _is_owned(self, parameter: torch.Tensor) -> bool:
         known = self._parameters.find(parameter)
@@ -133,11 +152,19 @@ class StepWatch:
                 if _needs_closure(optimizer):
                     self._evaluate_first(optimizer, closure)
                 loss = closure()
+        gradients = self._gradients_of(optimizer)
+        if self.state is not None and gradients:
+            self._begin(self.state, optimizer)
+            self.state.add_values(gradients)
         Clock.steps += 1
         Clock.evaluated_since = None
         met = self._parameters.meet(_owned(optimizer), None)
-        self._tell(optimizer, met, self._gradients_of(optimizer), 0)
+        self._tell(optimizer, met, gradients, 0)
         return loss
+
+    def _begin(self, state: TrainingState, optimizer: Optimizer) -> None:
+        owned = self._parameters.meet(_owned(optimizer), None)
+        self._begun[id(optimizer)] = state.begin(owned, optimizer)
 
     def _evaluate_first(self, optimizer: Optimizer, closure: Any) -> None:
         """The first of two evaluations, told as a step of its own."""
@@ -146,7 +173,7 @@ class StepWatch:
         begun = next_number()
         closure()
         Clock.evaluated_since = begun
-        if sampled(Clock.steps + 1):
+        if self._is_due(optimizer, Clock.steps + 1):
             met = self._parameters.meet(owned, None)
             at = frames.user_place(sys._getframe(2))
             number = self._numbers.get(optimizer, -1)
@@ -160,6 +187,8 @@ class StepWatch:
         """Read gradients before a plain step; of a closure's, those of its first call."""
         self._stood[id(optimizer)] = _standing(optimizer)
         Clock.closure = 0
+        if self.state is not None and self._is_due(optimizer, Clock.steps + 1):
+            self._begin(self.state, optimizer)
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         if not self.gradients or not callable(closure):
             self._read[id(optimizer)] = self._gradients_of(optimizer)
@@ -194,7 +223,11 @@ class StepWatch:
         for known in met:
             if id(known.tensor()) in moved:
                 known.changed_by = Clock.steps
-        self._tell(optimizer, met, self._read.pop(id(optimizer), []), len(moved))
+        gradients = self._read.pop(id(optimizer), [])
+        if self.state is not None and gradients:
+            self.state.add_values(gradients)
+            self.state.add_changes(gradients, met)
+        self._tell(optimizer, met, gradients, len(moved))
 
     def _holds_older(self, optimizer: Optimizer, begun: int) -> bool:
         """Whether gradients of calls before that number are still among those of later ones."""
@@ -202,9 +235,15 @@ class StepWatch:
         return min(self.feeding.behind(met), default=begun + 1) <= begun
 
     def _gradients_of(self, optimizer: Optimizer) -> list[Json]:
-        if not self.gradients or not sampled(Clock.steps + 1):
+        if not self.gradients or not self._is_due(optimizer, Clock.steps + 1):
             return []
         return self.read(self._parameters.meet(_owned(optimizer), None))
+
+    def _is_due(self, optimizer: Optimizer, n: int) -> bool:
+        """Whether this step of the optimizer, the `n`th of the run, is one of the sample. It is
+        drawn from those of each optimizer: two that are made one are sampled alike."""
+        own = sampled(self._taken.get(optimizer, 0) + 1)
+        return own and (self.made <= MANY or sampled(n))
 
     def read(self, parameters: list[Known]) -> list[Json]:
         """The fingerprints of the gradients that these parameters hold now."""
@@ -223,6 +262,7 @@ class StepWatch:
         self, optimizer: Optimizer, owned: list[Known], gradients: list[Json], changed: int
     ) -> None:
         number = self._numbers.get(optimizer, -1)
+        is_due = self._is_due(optimizer, Clock.steps)
         self._taken[optimizer] = self._taken.get(optimizer, 0) + 1
         frame = sys._getframe(1)
         if Clock.steps <= 2:
@@ -233,9 +273,11 @@ class StepWatch:
             told(listener, number, owned, piled, notes=self.notes)
         if self.gradients:
             self.feeding.take(owned)
-        if sampled(Clock.steps):
+        if is_due:
             fed = self.feeding.behind(owned) if self.gradients else []
-            self.emit_step(number, frames.user_place(frame), gradients, changed, fed, bool(piled))
+            begun = {"count": self._taken[optimizer], **self._begun.pop(id(optimizer), {})}
+            at = frames.user_place(frame)
+            self.emit_step(number, at, gradients, changed, fed, bool(piled), begun)
 
     def emit_step(
         self,
@@ -245,8 +287,9 @@ class StepWatch:
         changed: int = 0,
         fed: Sequence[int] = (),
         piled: bool = False,
+        begun: Json | None = None,
     ) -> None:
-        """Write one `step` record."""
+        """Write one `step` record; `begun` is what it started from."""
         self._emitter.emit(
             {
                 "t": "step",
@@ -259,6 +302,7 @@ class StepWatch:
                 "fed": fed,
                 "unused": self.feeding.unused(),
                 "piled": piled,
+                **(begun or {}),
             }
         )
 

@@ -9,7 +9,18 @@ from sandbox.records.base import NOT_FINITE, Count, Late, Number, Record, Text
 from sandbox.records.carried import Hop, Kind, Part, Path
 from sandbox.records.faults import Changed, Inplace, Missing, Reuse, Silent
 from sandbox.records.places import Holder, Join, NodeAt, Place, Visit
-from sandbox.records.training import Backward, Gradient, Parameter, Parameters, Stale, Step
+from sandbox.records.training import (
+    Backward,
+    Final,
+    Gradient,
+    Held,
+    Other,
+    Parameter,
+    Parameters,
+    Precision,
+    Stale,
+    Step,
+)
 from sandbox.records.whole import VERSION, Ended, Failed, FailedAt, Started, Trace
 from sandbox.records.world import Assumed, Needs, Plan, Planned, Shape, Size, StandIn
 
@@ -23,7 +34,9 @@ __all__ = [
     "Ended",
     "Failed",
     "FailedAt",
+    "Final",
     "Gradient",
+    "Held",
     "Holder",
     "Hop",
     "Inplace",
@@ -34,6 +47,7 @@ __all__ = [
     "Needs",
     "NodeAt",
     "Number",
+    "Other",
     "Parameter",
     "Parameters",
     "Part",
@@ -41,6 +55,7 @@ __all__ = [
     "Place",
     "Plan",
     "Planned",
+    "Precision",
     "Record",
     "Reuse",
     "Shape",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from sandbox.records.base import Count, Number, Record, Text
 from sandbox.records.places import Place, Visit
+
+Print = Annotated[list[Number], Field(max_length=4)]
+"""Of a tensor: its norm and three fixed pseudo-random projections, or these alone."""
 
 
 class Parameter(Record):
@@ -15,7 +18,8 @@ class Parameter(Record):
     `unmoved` is its place among all that optimizers took, where a run at fixed parameters leaves it
     as it begins, since a graph led to it before. `read`: the script was seen to ask for its
     gradient; watched only where a script without optimizers runs at fixed parameters. `numbers`:
-    what NumPy was given in a reference, by number, that is made of it."""
+    what NumPy was given in a reference, by number, that is made of it. `first`: norm and
+    projections of what it held when it was met, in runs that read gradients."""
 
     id: Count
     name: Text = ""
@@ -25,6 +29,7 @@ class Parameter(Record):
     unmoved: Count | None = None
     read: bool = False
     numbers: list[Count] = Field([], max_length=16)
+    first: Print = Field([])
 
 
 class Parameters(Record):
@@ -67,13 +72,50 @@ class Backward(Record):
 
 class Gradient(Record):
     """A fingerprint of one gradient: its norm and three fixed pseudo-random projections. `fed`: the
-    calls that it came from, by `n`."""
+    calls that it came from, by `n`. In runs that record the training's state: `values` of the
+    parameter as the step begins, by how much the projections `change`, and which of the step's
+    `settings` are its own."""
 
     param: Count
     norm: Number = 0.0
     projections: list[Number] = Field([], max_length=4)
     none: bool = False
     fed: list[Count] = Field([], max_length=64)
+    values: Print = Field([])
+    change: Print = Field([])
+    group: Count = 0
+
+
+class Other(Record):
+    """A buffer, or a parameter that no optimizer has, of a module of this class."""
+
+    name: Text
+    shape: list[int] = Field([], max_length=16)
+    parameter: bool = False
+    values: Print = Field([])
+
+
+class Held(Record):
+    """What a parameter holds."""
+
+    param: Count
+    values: Print = Field([])
+
+
+class Final(Record):
+    """What is left as the run ends, recorded with the training's state."""
+
+    t: Literal["final"]
+    values: list[Held] = Field([], max_length=4096)
+    others: list[Other] = Field([], max_length=512)
+    random: Text = ""
+
+
+class Precision(Record):
+    """The precisions other than torch's own that a script asked for, of a run in double."""
+
+    t: Literal["precision"]
+    asked: list[Text] = Field([], max_length=16)
 
 
 class Unused(Record):
@@ -105,3 +147,8 @@ class Step(Record):
     piled: bool = Field(
         False, description="a call of its closure added to the gradients of the call before"
     )
+    count: Count = Field(0, description="which step of its optimizer, or by hand, it is")
+    kind: Text = Field("", description="the optimizer's class, where the state is recorded")
+    settings: list[dict[Text, list[Number] | Text]] = Field([], max_length=64)
+    others: list[Other] = Field([], max_length=512)
+    random: Text = Field("", description="a digest of the generators of random numbers")

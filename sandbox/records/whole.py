@@ -10,7 +10,7 @@ from sandbox.records.base import Count, Late, Record, Text
 from sandbox.records.carried import Path
 from sandbox.records.faults import Inplace, Missing, Reuse, Silent
 from sandbox.records.places import Place
-from sandbox.records.training import Backward, Parameter, Step
+from sandbox.records.training import Backward, Final, Parameter, Precision, Step
 from sandbox.records.world import Assumed, Needs, Planned, StandIn
 
 VERSION = 1
@@ -72,6 +72,8 @@ class Trace(Late):
     needs: list[Needs] = Field([])
     assumed: list[Assumed] = Field([])
     plan: Planned | None = None
+    final: Final | None = None
+    precision: Precision | None = None
     ended: Ended | None = None
     rejected: int = Field(0, description="lines that were not valid records")
     truncated: bool = False
