@@ -208,6 +208,7 @@ class Instruments:
         if self.hand is not None:
             self.hand.finish()
         if self.state is not None:
-            self.emitter.emit(self.state.final())
+            taken = [self.steps.totals[n] for n in range(min(self.steps.made, 4096))]
+            self.emitter.emit({**self.state.final(), "taken": taken})
         if self.double is not None:
             self.emitter.emit({"t": "precision", "asked": list(self.double.asked)[:16]})

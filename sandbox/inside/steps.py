@@ -65,6 +65,7 @@ class StepWatch:
         self._numbers: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self._met: list[weakref.ref[Optimizer]] = []
         self._taken: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
+        self.totals: Counter[int] = Counter()  # steps by optimizer, those that are gone, too
         self._stood: dict[int, list[Standing]] = {}
         self._read: dict[int, list[Json]] = {}
         self._piled: Counter[int] = Counter()
@@ -264,6 +265,7 @@ class StepWatch:
         number = self._numbers.get(optimizer, -1)
         is_due = self._is_due(optimizer, Clock.steps)
         self._taken[optimizer] = self._taken.get(optimizer, 0) + 1
+        self.totals[number] += 1
         frame = sys._getframe(1)
         if Clock.steps <= 2:
             self._parameters.name_again(frames.user_frame(frame))

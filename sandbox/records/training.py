@@ -109,6 +109,7 @@ class Final(Record):
     values: list[Held] = Field([], max_length=4096)
     others: list[Other] = Field([], max_length=512)
     random: Text = ""
+    taken: list[Count] = Field([], max_length=4096, description="steps of each optimizer")
 
 
 class Precision(Record):
