@@ -8,25 +8,30 @@ import hashlib
 import hmac
 import time
 from collections.abc import AsyncIterator
+from typing import Any
 
 import structlog
 from fastapi import Request
 from pydantic import BaseModel
 
+from app.change import better_of, verify_change
+from app.change_schemas import ChangeFindings, ChangeRequest, VerificationRequest
 from app.diagnose import Progress, diagnose, prepare_reader
 from app.http.clients import sender_of
 from app.http.metrics import Metrics
-from app.http.problems import ProblemError
+from app.http.problems import ProblemError, not_found, refused
 from app.jobs import Diagnose, Jobs, QueueFullError, Runner
 from app.jobs.embedded import EmbeddedJobs
 from app.jobs.known import digest_of, version
+from app.request.changes import as_diagnosis, resolved
 from app.request.limits import check
-from app.request.reader import Reader, ReaderUnavailable
+from app.request.reader import Reader, ReaderUnavailable, ReadingLimit
 from app.run.sandboxes import open_sandbox, readiness_of
 from app.schemas import Diagnosis, DiagnosisRequest, Findings
 from app.settings import Settings
 from app.store import Attempts, Database, Key, KeyTakenError, Store, StoredEvent, WorkerReports
 from app.store.attempts import DoneEvent
+from app.store.kinds import DIAGNOSIS, Answer, Kind
 from app.store.wakeups import moment
 from sandbox.lag import LagWatch
 from sandbox.protocol import Readiness, Sandbox
@@ -35,6 +40,7 @@ log = structlog.get_logger()
 
 RETRY_AFTER_S = 5
 KEY_LENGTH = 255
+RESOLVING_S = 10.0  # how long a patch may take to be applied
 STORE_S = 5.0  # how long the database may take to prove itself
 READY_S = 60.0  # and a sandbox of its own, to be looked at
 TOKEN_HEADER = "X-Delete-Token"
@@ -72,6 +78,7 @@ class Core:
             lease_s=settings.lease_s,
             max_attempts=settings.max_attempts,
             identify=self._identify if settings.reuse_results and not diagnose_with else None,
+            verify=self._verify,
         )
 
     def _identify(self, asked: str) -> str:
@@ -111,6 +118,21 @@ class Core:
     async def _diagnose(self, request: DiagnosisRequest, progress: Progress) -> Findings:
         assert self.reader is not None
         return await diagnose(request, sandbox=self.sandbox, reader=self.reader, progress=progress)
+
+    async def _verify(self, request: ChangeRequest, progress: Progress) -> ChangeFindings:
+        assert self.reader is not None
+        found = await verify_change(
+            request, sandbox=self.sandbox, reader=self.reader, progress=progress
+        )
+        found.better = better_of(found, await self._diagnosed(request))
+        return found
+
+    async def _diagnosed(self, request: ChangeRequest) -> Findings | None:
+        """What is known already of the script before the change."""
+        if request.diagnosis is not None:
+            return await self.store.get(request.diagnosis)
+        known = await self.runner.known(as_diagnosis(request.before, request))
+        return known if isinstance(known, Findings) else None
 
 
 class Service(Core):
@@ -166,7 +188,25 @@ class Service(Core):
         Raises `ProblemError`: a limit is broken, the key belongs to another request, or too
         much waits already.
         """
-        request = check(request)
+        return await self._admit(http, check(request))
+
+    async def accept_change(self, http: Request, sent: VerificationRequest) -> str:
+        """The same for a change to be verified. Raises `ProblemError`, also where a patch does not
+        apply or the diagnosis that is named does not exist."""
+        earlier = None
+        if sent.diagnosis is not None:
+            earlier = (
+                await self.store.request(sent.diagnosis) if plausible(sent.diagnosis) else None
+            )
+            if earlier is None:
+                raise not_found("diagnosis with this id")
+        try:
+            change = await self.parser.call(resolved, sent, earlier, timeout=RESOLVING_S)
+        except ReadingLimit as limit:
+            raise refused("patch", f"is too intricate to apply ({limit})") from None
+        return await self._admit(http, change)
+
+    async def _admit(self, http: Request, request: BaseModel) -> str:
         key = _key(http, request)
         try:
             return await self.jobs.submit(request, key, sender_of(http))
@@ -180,14 +220,18 @@ class Service(Core):
             raise ProblemError(
                 503,
                 "queue-full",
-                f"{await self.jobs.waiting()} diagnoses wait already; "
+                f"{await self.jobs.waiting()} requests wait already; "
                 f"try again in {RETRY_AFTER_S} seconds.",
                 headers={"Retry-After": str(RETRY_AFTER_S)},
             ) from None
 
     async def diagnosis(self, diagnosis_id: str) -> Diagnosis | None:
         """The diagnosis so far; None: there is none, or no longer."""
-        return await self.store.get(diagnosis_id)
+        return await self.answer(diagnosis_id, DIAGNOSIS)
+
+    async def answer(self, request_id: str, kind: Kind[Any, Any, Answer]) -> Answer | None:
+        """The answer to a request of this kind so far; None: there is none, or no longer."""
+        return await self.store.answer(request_id, kind) if plausible(request_id) else None
 
     async def request(self, diagnosis_id: str) -> DiagnosisRequest | None:
         """What was sent; None: there is none, or no longer."""
@@ -286,7 +330,12 @@ class Service(Core):
         return next((report for report in live if report.ready), live[0])
 
 
-def _key(http: Request, request: DiagnosisRequest) -> Key | None:
+def plausible(request_id: str) -> bool:
+    """Whether the text can be an id at all; PostgreSQL takes no NUL in a query."""
+    return request_id.isascii() and request_id.isprintable() and len(request_id) <= 64
+
+
+def _key(http: Request, request: BaseModel) -> Key | None:
     """The request's idempotency key, apart for each client."""
     given = http.headers.get("idempotency-key")
     if given is None:

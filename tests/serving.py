@@ -26,11 +26,12 @@ async def echo(request: DiagnosisRequest, progress: Progress) -> Findings:
 @contextlib.asynccontextmanager
 async def serving(
     directory: Path,
-    diagnose: Diagnose = echo,
+    diagnose: Diagnose | None = echo,
     client: tuple[str, int] = ("127.0.0.1", 5000),
     **settings: Any,
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of a running application; `settings` are those of the service."""
+    """A client of a running application; `settings` are those of the service. `diagnose=None`: what
+    diagnoses is the real thing, too."""
     chosen = {"var_dir": directory, "sandbox": "none", "shutdown_grace_s": 0, **settings}
     app = create_app(Settings(**chosen), diagnose)
     async with app.router.lifespan_context(app):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from app.api import catalogue, diagnoses, operations, streams, tracer
+from app.api import catalogue, diagnoses, operations, streams, tracer, verifications
 
 router = APIRouter()
-for part in (diagnoses, streams, catalogue, operations, tracer):
+for part in (diagnoses, streams, verifications, catalogue, operations, tracer):
     router.include_router(part.router)
 
 __all__ = ["router"]

@@ -7,8 +7,11 @@ from hashlib import blake2b
 from typing import Annotated, Literal
 
 from fastapi import Query, Request, Response
+from pydantic import BaseModel
 
+from app.change_schemas import ChangeVerification
 from app.present.brief import brief_of
+from app.present.changes import brief_change, change_as_markdown
 from app.present.share import as_short_markdown
 from app.schemas import Diagnosis
 
@@ -19,23 +22,37 @@ View = Annotated[
 
 
 def answer(
-    http: Request, diagnosis: Diagnosis, view: str, status: int = 200, **headers: str
+    http: Request,
+    result: Diagnosis | ChangeVerification,
+    view: str,
+    status: int = 200,
+    **headers: str,
 ) -> Response:
-    """The diagnosis in the form asked for. A finished one has an ETag, and is answered with 304
+    """The result in the form asked for. A finished one has an ETag, and is answered with 304
     to a client that sends it back."""
     if _prefers_markdown(http):
-        body, media_type = as_short_markdown(diagnosis), f"{MARKDOWN}; charset=utf-8"
+        body, media_type = _markdown(result), f"{MARKDOWN}; charset=utf-8"
     else:
-        shown = brief_of(diagnosis) if view == "brief" else diagnosis
+        shown = _brief(result) if view == "brief" else result
         body, media_type = shown.model_dump_json(), "application/json"
     headers["Vary"] = "Accept"
-    if diagnosis.status in ("done", "failed"):
+    if result.status in ("done", "failed"):
         tag = f'"{blake2b(body.encode(), digest_size=12).hexdigest()}"'
         headers |= {"ETag": tag, "Cache-Control": "private, no-cache"}
         known = http.headers.get("if-none-match", "")
         if http.method == "GET" and tag in {part.strip() for part in known.split(",")}:
             return Response(status_code=304, headers=headers)
     return Response(body, status, headers, media_type)
+
+
+def _markdown(result: Diagnosis | ChangeVerification) -> str:
+    if isinstance(result, ChangeVerification):
+        return change_as_markdown(result, result.url)
+    return as_short_markdown(result)
+
+
+def _brief(result: Diagnosis | ChangeVerification) -> BaseModel:
+    return brief_change(result) if isinstance(result, ChangeVerification) else brief_of(result)
 
 
 def _prefers_markdown(http: Request) -> bool:

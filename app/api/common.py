@@ -9,6 +9,7 @@ from fastapi import Depends, Path, Request
 from app.http.problems import MEDIA_TYPE, ProblemDetails, not_found
 from app.schemas import Diagnosis
 from app.service import Service
+from app.store.kinds import DIAGNOSIS, Answer, Kind
 
 PROBLEM_SCHEMA = {"$ref": "#/components/schemas/ProblemDetails"}
 
@@ -21,6 +22,7 @@ TheService = Annotated[Service, Depends(_service)]
 DiagnosisId = Annotated[
     str, Path(description="as given by POST", examples=["3q2-7wXk1VYb0hUe9mZc4A"])
 ]
+RequestId = DiagnosisId
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -33,18 +35,18 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 async def found(service: Service, diagnosis_id: str) -> Diagnosis:
     """The diagnosis; a 404 problem when there is none."""
-    diagnosis = await service.diagnosis(diagnosis_id) if _plausible(diagnosis_id) else None
-    if diagnosis is None:
-        raise not_found("diagnosis with this id")
-    return diagnosis
+    return await existing(service, diagnosis_id, DIAGNOSIS)
 
 
-def _plausible(diagnosis_id: str) -> bool:
-    """Whether the text can be an id at all; PostgreSQL takes no NUL in a query."""
-    return diagnosis_id.isascii() and diagnosis_id.isprintable() and len(diagnosis_id) <= 64
+async def existing(service: Service, request_id: str, kind: Kind[Any, Any, Answer]) -> Answer:
+    """The answer to a request of this kind; a 404 problem when there is none."""
+    answer = await service.answer(request_id, kind)
+    if answer is None:
+        raise not_found(f"{kind.name} with this id")
+    return answer
 
 
-def with_address(http: Request, service: Service, diagnosis: Diagnosis) -> Diagnosis:
-    """The diagnosis with its page's absolute address."""
+def with_address(http: Request, service: Service, answer: Answer) -> Answer:
+    """The answer with its page's absolute address; the store gives the path."""
     base = service.settings.public_url or str(http.base_url).rstrip("/")
-    return diagnosis.model_copy(update={"url": f"{base}/d/{diagnosis.id}"})
+    return answer.model_copy(update={"url": f"{base}{answer.url}"})

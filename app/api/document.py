@@ -10,6 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from app.change_schemas import VerificationRequest
 from app.http.problems import MEDIA_TYPE
 from app.schemas import Cause, DiagnosisRequest, Patch, Status
 
@@ -40,7 +41,7 @@ class PatchEvent(Patch):
     """`event: patch`: a fix, as soon as its checks have ended."""
 
 
-EXTRA = (DiagnosisRequest, StatusEvent, ProgressEvent, CauseEvent, PatchEvent)
+EXTRA = (DiagnosisRequest, VerificationRequest, StatusEvent, ProgressEvent, CauseEvent, PatchEvent)
 
 
 def install(app: FastAPI) -> None:

@@ -36,6 +36,11 @@ async def events(
 ) -> EventSourceResponse:
     """`status`, `progress`, `cause`, `patch` and `done` events, from the first or resumed."""
     await found(service, diagnosis_id)
+    return followed(service, diagnosis_id, last_event_id)
+
+
+def followed(service: Service, diagnosis_id: str, last_event_id: str | None) -> EventSourceResponse:
+    """The events of a request as they happen, behind the last one that the client has."""
     seen = last_event_id or ""
     after = int(seen) if seen.isdecimal() and len(seen) <= SEQ_DIGITS else 0
     stream = _stream(service, diagnosis_id, after)

@@ -20,7 +20,7 @@ from app.http.metrics import Metrics
 from app.http.problems import ProblemError
 from app.settings import Settings, listed
 
-CREATING = ("/", "/v1/diagnoses", "/mcp")
+CREATING = ("/", "/verify", "/v1/diagnoses", "/v1/verifications", "/mcp")
 
 
 def key_of(connection: HTTPConnection) -> str:

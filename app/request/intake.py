@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
@@ -17,24 +18,33 @@ from app.schemas import DiagnosisRequest, SourceFile
 AT_ONCE = 256 * 1024  # so much JSON is parsed within milliseconds, whatever it holds
 PARSING_S = 10.0
 MOST_FILES = 64
+M = TypeVar("M", bound=BaseModel)
+SCRIPTS = ("script", "before")  # texts whose file's name is that of the script
+LISTS = ("files", "files_before", "files_after")
 FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 
 
 async def read_request(request: Request, parser: Reader) -> DiagnosisRequest:
-    """What a JSON body or a form asks for, not yet checked. Raises `ProblemError`.
+    """What a request for a diagnosis asks for, not yet checked. Raises `ProblemError`."""
+    return await read_body(request, parser, DiagnosisRequest)
+
+
+async def read_body(request: Request, parser: Reader, model: type[M]) -> M:
+    """A JSON body or a form as a value of this model, its limits not yet checked. Raises
+    `ProblemError`.
 
     Parsing holds up whatever else goes on in a process, so a large body is parsed by `parser`.
     """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type in FORMS:
         async with request.form(max_files=80, max_fields=160, max_part_size=2**23) as form:
-            return await _from_form(form)
+            return await _from_form(form, model)
     if media_type == "application/json" or not media_type:
         body = await request.body()
         if len(body) <= AT_ONCE:
-            return parse_json(body)
+            return parse_json(body, model)
         try:
-            return await parser.call(parse_json, body, timeout=PARSING_S)
+            return await parser.call(partial(parse_json, model=model), body, timeout=PARSING_S)
         except ReadingLimit as limit:
             raise refused("body", f"is too intricate ({limit})") from None
     raise ProblemError(
@@ -44,8 +54,8 @@ async def read_request(request: Request, parser: Reader) -> DiagnosisRequest:
     )
 
 
-def parse_json(body: bytes) -> DiagnosisRequest:
-    """The request that a JSON body holds, not yet checked. Raises `ProblemError`."""
+def parse_json(body: bytes, model: type[M]) -> M:
+    """The value that a JSON body holds, not yet checked. Raises `ProblemError`."""
     try:
         value = json.loads(body)
     except RecursionError:
@@ -53,24 +63,25 @@ def parse_json(body: bytes) -> DiagnosisRequest:
     except ValueError as error:
         raise ProblemError(400, "not-json", f"The body is not JSON: {error}.") from None
     if not isinstance(value, dict):
-        raise ProblemError(422, "invalid-request", 'Send a JSON object: {"script": "…"}.')
-    return _validated(value)
+        first = next(iter(model.model_fields))
+        raise ProblemError(422, "invalid-request", f'Send a JSON object: {{"{first}": "…"}}.')
+    return _validated(value, model)
 
 
-async def _from_form(form: FormData) -> DiagnosisRequest:
+async def _from_form(form: FormData, model: type[M]) -> M:
     fields: dict[str, Any] = {}
-    files: list[dict[str, Any]] = []
+    files: dict[str, list[dict[str, Any]]] = {}
     args: list[str] = []
     for name, value in form.multi_items():
         if isinstance(value, UploadFile):
             if not value.filename and not value.size:
                 continue  # a browser's file field that was left empty
             data = await value.read()
-            if name == "files":
-                files.append(as_file(value.filename or "", data).model_dump())
+            if name in LISTS:
+                files.setdefault(name, []).append(as_file(value.filename or "", data).model_dump())
                 continue
             text = decoded(name, data)
-            if name == "script" and value.filename:
+            if name in SCRIPTS and value.filename:
                 fields.setdefault("filename", value.filename)
         elif name == "args":
             args.append(value)
@@ -83,17 +94,17 @@ async def _from_form(form: FormData) -> DiagnosisRequest:
             raise refused(name, "was sent twice")
         fields[name] = text
     given = {name: value for name, value in fields.items() if value}
-    lists = {name: value for name, value in (("files", files), ("args", args)) if value}
-    return _validated({**given, **lists})
+    return _validated({**given, **files, **({"args": args} if args else {})}, model)
 
 
-def _validated(value: dict[str, Any]) -> DiagnosisRequest:
-    _expect_known(value, DiagnosisRequest, "body")
-    files = value.get("files")
-    for at, file in enumerate(files[:MOST_FILES] if isinstance(files, list) else ()):
-        _expect_known(file, SourceFile, f"files.{at}")
+def _validated(value: dict[str, Any], model: type[M]) -> M:
+    _expect_known(value, model, "body")
+    for name in LISTS:
+        files = value.get(name)
+        for at, file in enumerate(files[:MOST_FILES] if isinstance(files, list) else ()):
+            _expect_known(file, SourceFile, f"{name}.{at}")
     try:
-        return DiagnosisRequest.model_validate(value)
+        return model.model_validate(value)
     except ValidationError as error:
         raise invalid(error.errors(include_url=False, include_input=False)) from None
 

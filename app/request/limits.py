@@ -24,19 +24,19 @@ def check(request: DiagnosisRequest) -> DiagnosisRequest:
     if not request.script.strip() and not request.traceback.strip():
         raise refused("script", "is empty; send the script that fails, its traceback, or both")
     for name, limit in LIMITS.items():
-        _check_text(name, getattr(request, name), limit)
+        check_text(name, getattr(request, name), limit)
     total = 0
     for file in request.files:
         total += _check_file(file)
     if total > FILES_LIMIT:
         raise _too_large("files", total, FILES_LIMIT)
     for argument in request.args:
-        _check_text("args", argument, LIMITS["script"])
+        check_text("args", argument, LIMITS["script"])
     _check_paths([request.filename, *(file.path for file in request.files)])
     return request
 
 
-def _check_text(name: str, text: str, limit: int) -> int:
+def check_text(name: str, text: str, limit: int) -> int:
     """The text's size in bytes, once it is known to be clean and small enough."""
     try:
         size = len(text.encode())
@@ -54,7 +54,7 @@ def _check_file(file: SourceFile) -> int:
     """The size in bytes of a further file."""
     name = f"files: {file.path}"
     if file.encoding == "utf-8":
-        return _check_text(name, file.content, FILES_LIMIT)
+        return check_text(name, file.content, FILES_LIMIT)
     size = len(bytes_of(file))
     if size > FILES_LIMIT:
         raise _too_large(name, size, FILES_LIMIT)

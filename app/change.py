@@ -1,0 +1,104 @@
+"""One verification, from two versions of a project to what the change does to the training."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from app.change_schemas import ChangeFindings, ChangeRequest, ProjectVersion
+from app.diagnose import Progress
+from app.request.case import Case, read_case
+from app.request.changes import as_diagnosis
+from app.request.reader import Reader
+from app.run.clock import Clock
+from app.run.reproduce import Observation, as_observed, observe
+from app.run.sandboxes import session_of
+from app.schemas import Diagnosis, Findings, Patch
+from app.verdict import Verdict
+from app.verify import Version, verify
+from sandbox.protocol import Sandbox, Session
+
+KEEPS = {"same": 0, "truncated": 1, "changed": 2, "breaks": 3}
+"""How much of the training a change keeps, and a patch by what it does to the gradients."""
+
+NOT_RUN = (
+    "Nothing was compared: scripts are not run here (GRADMEND_SANDBOX is `none`), and what a "
+    "change does to the training shows only in runs."
+)
+
+
+async def verify_change(
+    request: ChangeRequest, *, sandbox: Sandbox | None, reader: Reader, progress: Progress
+) -> ChangeFindings:
+    """Return what a change does to the training. Never raises for anything the request holds.
+    Cancelling the task ends every run that it started."""
+    if sandbox is None:
+        return ChangeFindings(verdict="not_comparable", summary=NOT_RUN)
+    clock = Clock()
+    await progress.stage("reading", 0, 1, "Reading both versions")
+    with clock.stage("read"):
+        before, after = await asyncio.gather(
+            *(_read(version, request, reader) for version in (request.before, request.after))
+        )
+    async with session_of(sandbox) as session:
+        assert session is not None
+        with clock.stage("verify"):
+            verdict, assumed = await _compared(request, before, after, session, progress)
+    found = ChangeFindings(**dict(verdict), timings_ms=clock.timings())
+    found.notes += assumed
+    return found
+
+
+async def _read(version: ProjectVersion, request: ChangeRequest, reader: Reader) -> Case:
+    """One version as it is run: a notebook's cells as a script, a pasted part as Python."""
+    return await read_case(as_diagnosis(version, request), reader)
+
+
+async def _compared(
+    request: ChangeRequest, before: Case, after: Case, session: Session, progress: Progress
+) -> tuple[Verdict, Iterable[str]]:
+    """The verdict, and what was assumed. A part of a program, or a notebook whose cells ran in
+    another order, is compared in the world that its diagnosis would be made in."""
+
+    async def verdict_in(session: Session) -> Verdict:
+        return await verify(
+            _version(request, before, request.before),
+            _version(request, after, request.after),
+            session,
+            time_limit_s=request.time_limit_s,
+            steps=request.steps,
+            progress=progress.stage,
+        )
+
+    verdict = await verdict_in(session)
+    if verdict.verdict != "not_comparable":
+        return verdict, ()
+    await progress.stage("reproducing", 0, 1, "Completing what was not sent")
+    seen = await observe(before, session)
+    within = as_observed(session, before, seen)
+    if within is session or within is None:
+        return verdict, ()
+    return await verdict_in(within), _assumed(seen)
+
+
+def _version(request: ChangeRequest, case: Case, sent: ProjectVersion) -> Version:
+    data = {f.path: f.content for f in sent.files if f.encoding == "base64"}
+    return Version(
+        case.project.files, case.project.entry, tuple(request.args), request.module, data
+    )
+
+
+def _assumed(seen: Observation) -> Iterable[str]:
+    """What was made up so that a part of a program could run."""
+    told = seen.trace.assumed if seen.trace is not None else []
+    return [f"Assumed: {one.text}" for one in told[:8]]
+
+
+def better_of(found: ChangeFindings, diagnosed: Findings | Diagnosis | None) -> Patch | None:
+    """Return our own fix of the same script where it passed and keeps more of the training."""
+    if diagnosed is None or found.verdict not in KEEPS:
+        return None
+    for patch in diagnosed.patches:
+        if patch.verification.status == "passed" and patch.gradients in KEEPS:
+            return patch if KEEPS[patch.gradients] < KEEPS[found.verdict] else None
+    return None

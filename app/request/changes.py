@@ -1,0 +1,140 @@
+"""A change as it was sent, made two complete versions of one project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from app.change_schemas import ChangeRequest, ProjectVersion, VerificationRequest
+from app.http.problems import ProblemError, refused
+from app.request.limits import LIMITS, check, check_text
+from app.request.patches import applied
+from app.request.uploads import texts_of
+from app.schemas import DiagnosisRequest, SourceFile
+
+Version = tuple[str, str, dict[str, SourceFile]]
+"""The script's name, its text, and the other files by path."""
+
+
+def resolved(sent: VerificationRequest, earlier: DiagnosisRequest | None = None) -> ChangeRequest:
+    """Return both versions whole, within all limits; `earlier` is what was sent for the diagnosis
+    that is named. Raises `ProblemError`."""
+    _expect_one_change(sent)
+    check_text("patch", sent.patch, LIMITS["script"])
+    base = _base(sent, earlier)
+    before = _checked("before", base)
+    after = _checked("after", _changed(sent, before))
+    return ChangeRequest(
+        before=_version(before),
+        after=_version(after),
+        traceback=base.traceback,
+        args=base.args,
+        module=base.module,
+        time_limit_s=base.time_limit_s,
+        steps=sent.steps,
+        diagnosis=sent.diagnosis,
+    )
+
+
+def as_diagnosis(version: ProjectVersion, change: ChangeRequest) -> DiagnosisRequest:
+    """Return the request that would diagnose one version of a change."""
+    return DiagnosisRequest(
+        script=version.script,
+        filename=version.filename,
+        files=version.files,
+        traceback=change.traceback,
+        args=change.args,
+        module=change.module,
+        time_limit_s=change.time_limit_s,
+    )
+
+
+def _expect_one_change(sent: VerificationRequest) -> None:
+    if sent.diagnosis is not None and (sent.before or sent.files_before):
+        raise refused("before", "was sent beside `diagnosis`; send one of them")
+    if sent.after and sent.patch:
+        raise refused("patch", "was sent beside `after`; send one of them")
+    if sent.patch and sent.files_after:
+        raise refused("files_after", "was sent beside `patch`; send one of them")
+    if not (sent.after.strip() or sent.patch.strip() or sent.files_after):
+        raise refused("after", "is empty; send the changed script, or a `patch` that leads to it")
+
+
+def _base(sent: VerificationRequest, earlier: DiagnosisRequest | None) -> DiagnosisRequest:
+    """What the version before is, and how both are started."""
+    given: dict[str, Any] = {
+        name: getattr(sent, name)
+        for name in ("traceback", "args", "filename", "module", "time_limit_s")
+        if name in sent.model_fields_set
+    }
+    if earlier is not None:
+        if not earlier.script.strip():
+            raise refused("diagnosis", "was made of a traceback alone; send the script as `before`")
+        return earlier.model_copy(update={**given, "trace": ""})
+    if not sent.before.strip() and sent.module is None:
+        raise refused("before", "is empty; send the script before the change, or a `diagnosis`")
+    return DiagnosisRequest(script=sent.before, files=sent.files_before, **given)
+
+
+def _checked(side: str, request: DiagnosisRequest) -> DiagnosisRequest:
+    """The request within its limits; an error names the side of the change."""
+    try:
+        return check(request)
+    except ProblemError as problem:
+        detail = f"{side}: {problem.detail}"
+        errors = [{**e, "field": f"{side}.{e['field']}"} for e in problem.errors or ()]
+        raise ProblemError(problem.status, problem.slug, detail, errors=errors) from None
+
+
+def _changed(sent: VerificationRequest, before: DiagnosisRequest) -> DiagnosisRequest:
+    files = {file.path: file for file in before.files}
+    if sent.patch:
+        name, script, files = _patched(sent.patch, before, files)
+    else:
+        name, script = before.filename, sent.after or before.script
+        files |= {file.path: file for file in sent.files_after}
+        if name in files:  # the script itself came among the files
+            script = sent.after or files[name].content
+            del files[name]
+    update = {"filename": name, "script": script, "files": list(files.values())}
+    return before.model_copy(update=update)
+
+
+def _patched(patch: str, before: DiagnosisRequest, files: Mapping[str, SourceFile]) -> Version:
+    """The version that a patch leads to. A patch that renames the script is followed."""
+    texts = {**texts_of(files.values()), before.filename: before.script}
+    changed = applied(texts, patch)
+    name, script = before.filename, before.script
+    if name in changed:
+        text = changed[name]
+        if text is None:
+            name, text = _renamed(name, changed, texts)
+        script = text
+    kept = {path: file for path, file in files.items() if path not in changed}
+    new = {
+        path: SourceFile(path=path, content=text)
+        for path, text in changed.items()
+        if text is not None and path != name
+    }
+    return name, script, kept | new
+
+
+def _renamed(
+    name: str, changed: Mapping[str, str | None], texts: Mapping[str, str]
+) -> tuple[str, str]:
+    """Where the script went that a patch removed: the one new Python file, best in its folder."""
+    new = [
+        (path, text)
+        for path, text in changed.items()
+        if text is not None and path not in texts and path.endswith(".py")
+    ]
+    home = PurePosixPath(name).parent
+    near = [one for one in new if PurePosixPath(one[0]).parent == home] or new
+    if len(near) != 1:
+        raise refused("patch", f"removes the script {name}; send the new one as `after`")
+    return near[0]
+
+
+def _version(request: DiagnosisRequest) -> ProjectVersion:
+    return ProjectVersion(filename=request.filename, script=request.script, files=request.files)

@@ -1,0 +1,121 @@
+"""`/v1/verifications` as its clients use it, with real runs in the sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.serving import serving
+from tests.verified import (
+    CHANGED,
+    HEALTHY,
+    RAISES,
+    REFACTORED,
+    UNREPEATABLE,
+    diff,
+)
+
+VERIFY = "/v1/verifications?wait=60"
+
+
+@pytest.fixture
+async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    async with serving(tmp_path, None, sandbox="jail") as client:
+        yield client
+
+
+async def test_a_refactoring_is_the_same_and_is_answered_from_the_store_the_second_time(
+    http: httpx.AsyncClient,
+) -> None:
+    body = {"before": HEALTHY, "after": REFACTORED}
+    first = await http.post(VERIFY, json=body, timeout=90)
+    assert first.status_code == 200, first.text
+    answer = first.json()
+    assert answer["verdict"] == "same", answer
+    assert answer["witness"] is None
+    assert answer["steps_compared"] == answer["steps_equal"] == 12
+    again = await http.post("/v1/verifications?wait=20", json=body)
+    repeated = again.json()
+    assert repeated["verdict"] == "same"
+    assert repeated["timings_ms"]["verify"] == 0, "it was worked on again"
+    assert repeated["id"] != answer["id"]
+
+
+async def test_another_loss_is_a_change_with_the_step_and_the_lines(
+    http: httpx.AsyncClient,
+) -> None:
+    made = await http.post(VERIFY, json={"before": HEALTHY, "after": CHANGED}, timeout=90)
+    answer = made.json()
+    assert answer["verdict"] == "changed", answer
+    assert answer["witness"]["step"] == 1
+    where = made.headers["location"]
+    brief = await http.get(where, params={"view": "brief"})
+    assert len(brief.content) < 1000
+    assert set(brief.json()) >= {"id", "verdict", "summary", "witness"}
+    told = await http.get(where, headers={"Accept": "text/markdown"})
+    assert told.headers["content-type"].startswith("text/markdown")
+    assert "**Changes the training.**" in told.text
+    assert answer["url"] in told.text
+    same = await http.get(where, headers={"If-None-Match": (await http.get(where)).headers["etag"]})
+    assert same.status_code == 304
+
+
+async def test_form_parts_and_a_patch_do_the_same_as_json(http: httpx.AsyncClient) -> None:
+    sent = {
+        "before": ("loop.py", HEALTHY.encode(), "text/x-python"),
+        "patch": ("fix.diff", diff(HEALTHY, RAISES, "loop.py").encode(), "text/x-diff"),
+    }
+    made = await http.post(VERIFY, files=sent, timeout=90)
+    assert made.status_code == 200, made.text
+    answer = made.json()
+    assert answer["verdict"] == "breaks", answer
+    assert "steps" in answer["summary"] or "AttributeError" in answer["summary"]
+
+
+async def test_a_script_that_does_not_repeat_itself_is_not_comparable(
+    http: httpx.AsyncClient,
+) -> None:
+    body = {"before": UNREPEATABLE, "after": UNREPEATABLE + "\nprint(loss)\n"}
+    answer = (await http.post(VERIFY, json=body, timeout=90)).json()
+    assert answer["verdict"] == "not_comparable", answer
+
+
+async def test_a_change_in_a_module_needs_only_that_file(http: httpx.AsyncClient) -> None:
+    script = HEALTHY.replace(
+        "model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))\n",
+        "from net import build\n\nmodel = build()\n",
+    )
+    net = "from torch import nn\n\n\ndef build():\n    return nn.Linear(4, 1)\n"
+    other = net.replace("nn.Linear(4, 1)", "nn.Sequential(nn.Linear(4, 1), nn.Tanh())")
+    body = {
+        "before": script,
+        "files_before": [{"path": "net.py", "content": net}],
+        "files_after": [{"path": "net.py", "content": other}],
+    }
+    answer = (await http.post(VERIFY, json=body, timeout=90)).json()
+    assert answer["verdict"] == "changed", answer
+
+
+async def test_events_keep_and_delete_are_as_for_diagnoses(http: httpx.AsyncClient) -> None:
+    made = await http.post(
+        "/v1/verifications?wait=0", json={"before": HEALTHY, "after": REFACTORED}
+    )
+    assert made.status_code == 202
+    assert made.headers["retry-after"]
+    where = made.headers["location"]
+    async with http.stream("GET", f"{where}/events", timeout=90) as stream:
+        lines = [line async for line in stream.aiter_lines()]
+    kinds = [line.partition(": ")[2] for line in lines if line.startswith("event:")]
+    assert kinds[0] == "status"
+    assert "progress" in kinds
+    assert kinds[-1] == "done"
+    kept = await http.post(f"{where}/keep")
+    assert kept.status_code == 200
+    assert kept.json()["expires_at"].startswith("9999")
+    identity = where.rpartition("/")[2]
+    assert (await http.get(f"/v1/diagnoses/{identity}")).status_code == 404
+    assert (await http.delete(where)).status_code == 204
+    assert (await http.get(where)).status_code == 404

@@ -1,0 +1,179 @@
+"""What is sent for a verification, made two versions: patches, files, and clear refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.change_schemas import VerificationRequest
+from app.http.problems import ProblemError
+from app.request.changes import resolved
+from app.request.patches import applied
+from app.schemas import DiagnosisRequest, SourceFile
+from tests.serving import serving
+from tests.verified import HEALTHY, REFACTORED, diff
+
+PATCH = diff(HEALTHY, REFACTORED)
+
+
+def refusal(**sent: object) -> str:
+    with pytest.raises(ProblemError) as caught:
+        resolved(VerificationRequest.model_validate(sent))
+    assert caught.value.status in (413, 422)
+    return caught.value.detail
+
+
+def test_a_patch_leads_to_the_version_after() -> None:
+    change = resolved(VerificationRequest(before=HEALTHY, patch=PATCH))
+    assert change.after.script == REFACTORED
+    assert change.before.script == HEALTHY
+
+
+def test_hunks_are_found_where_their_lines_are() -> None:
+    shifted = "# a comment\n\n" + HEALTHY
+    assert applied({"train.py": shifted}, PATCH) == {"train.py": "# a comment\n\n" + REFACTORED}
+
+
+def test_wrong_counts_in_a_hunks_head_are_counted_again() -> None:
+    head = next(line for line in PATCH.splitlines() if line.startswith("@@"))
+    wrong = PATCH.replace(head, "@@ -7,2 +7,9 @@")
+    assert applied({"train.py": HEALTHY}, wrong) == {"train.py": REFACTORED}
+
+
+def test_line_ends_and_a_missing_last_one_stay() -> None:
+    windows = HEALTHY.replace("\n", "\r\n").rstrip()
+    assert applied({"train.py": windows}, PATCH) == {
+        "train.py": REFACTORED.replace("\n", "\r\n").rstrip()
+    }
+
+
+def test_a_path_is_known_by_its_end() -> None:
+    patch = diff(HEALTHY, REFACTORED, "repo/src/train.py")
+    assert applied({"train.py": HEALTHY}, patch) == {"train.py": REFACTORED}
+
+
+def test_files_are_added_removed_and_renamed() -> None:
+    patch = (
+        "diff --git a/old.py b/new.py\nsimilarity index 90%\nrename from old.py\n"
+        "rename to new.py\n--- a/old.py\n+++ b/new.py\n@@ -1,1 +1,1 @@\n-a = 1\n+a = 2\n"
+        "diff --git a/gone.py b/gone.py\ndeleted file mode 100644\n--- a/gone.py\n+++ /dev/null\n"
+        "@@ -1,1 +0,0 @@\n-b = 1\n"
+        "diff --git a/more.py b/more.py\nnew file mode 100644\n--- /dev/null\n+++ b/more.py\n"
+        "@@ -0,0 +1,1 @@\n+c = 1\n"
+    )
+    files = {"old.py": "a = 1\n", "gone.py": "b = 1\n"}
+    assert applied(files, patch) == {
+        "old.py": None,
+        "new.py": "a = 2\n",
+        "gone.py": None,
+        "more.py": "c = 1\n",
+    }
+
+
+def test_a_patch_that_renames_the_script_is_followed() -> None:
+    patch = "diff --git a/train.py b/fit.py\nrename from train.py\nrename to fit.py\n" + diff(
+        HEALTHY, REFACTORED
+    ).replace("+++ b/train.py", "+++ b/fit.py")
+    change = resolved(VerificationRequest(before=HEALTHY, patch=patch))
+    assert (change.after.filename, change.after.script) == ("fit.py", REFACTORED)
+
+
+def test_a_patch_that_does_not_apply_names_its_hunk_and_line() -> None:
+    other = HEALTHY.replace("mse_loss", "huber_loss")
+    told = refusal(before=other, patch=PATCH)
+    assert "hunk 1 of train.py" in told
+    assert "line 10" in told
+    assert "huber_loss" in told
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({"before": HEALTHY}, "after: is empty"),
+        ({"after": HEALTHY}, "before: is empty"),
+        ({"before": HEALTHY, "after": "a", "patch": PATCH}, "patch: was sent beside `after`"),
+        ({"before": HEALTHY, "diagnosis": "x", "after": "a"}, "send one of them"),
+        ({"before": HEALTHY, "patch": "what is this"}, "holds no change"),
+        ({"before": HEALTHY, "patch": "@@ -1 +1 @@\n-a\n+b\n"}, "is no unified diff"),
+        (
+            {"before": HEALTHY, "patch": PATCH.replace("train.py", "model.py")},
+            "'model.py', which was not sent; there is train.py",
+        ),
+        ({"before": HEALTHY, "after": "x" * 300_000}, "after: script: is 300000 bytes"),
+        ({"before": "a\0b", "after": "x"}, "before: script: line 1 holds a NUL byte"),
+        (
+            {"before": "a", "after": "b", "files_after": [{"path": "../x.py", "content": ""}]},
+            "leaves the project's directory",
+        ),
+    ],
+)
+def test_bad_input_says_what_to_send(sent: dict[str, object], words: str) -> None:
+    assert words in refusal(**sent)
+
+
+def test_the_diagnosis_gives_what_is_not_sent() -> None:
+    earlier = DiagnosisRequest(
+        script=HEALTHY,
+        filename="a/loop.py",
+        files=[SourceFile(path="a/net.py", content="x = 1\n")],
+        args=["--fast"],
+        time_limit_s=7,
+    )
+    change = resolved(VerificationRequest(diagnosis="id", after=REFACTORED, steps=5), earlier)
+    assert change.before.script == HEALTHY
+    assert change.after.script == REFACTORED
+    assert change.before.filename == change.after.filename == "a/loop.py"
+    assert [file.path for file in change.after.files] == ["a/net.py"]
+    assert (change.args, change.time_limit_s, change.steps) == (["--fast"], 7, 5)
+
+
+def test_a_module_is_the_entry_of_both_versions() -> None:
+    files = [SourceFile(path="pkg/train.py", content=HEALTHY)]
+    after = [SourceFile(path="pkg/train.py", content=REFACTORED)]
+    sent = VerificationRequest(module="pkg.train", files_before=files, files_after=after)
+    change = resolved(sent)
+    assert (change.before.filename, change.before.script) == ("pkg/train.py", HEALTHY)
+    assert (change.after.filename, change.after.script) == ("pkg/train.py", REFACTORED)
+
+
+async def test_the_api_refuses_as_clearly(tmp_path: Path) -> None:
+    async with serving(tmp_path) as http:
+        unknown = await http.post(
+            "/v1/verifications", json={"diagnosis": "nowhere", "after": HEALTHY}
+        )
+        assert (unknown.status_code, unknown.headers["content-type"]) == (
+            404,
+            "application/problem+json",
+        )
+        odd = await http.post("/v1/verifications", json={"before": "a", "afters": "b"})
+        assert odd.status_code == 422
+        assert "afters" in odd.text
+        patch = {"before": HEALTHY.replace("mse", "l2"), "patch": PATCH}
+        misfit = await http.post("/v1/verifications", json=patch)
+        assert misfit.status_code == 422
+        assert misfit.json()["errors"][0]["field"] == "patch"
+        assert "hunk 1" in misfit.json()["detail"]
+        form = {"before": "a", "after": "b", "before2": "c"}
+        assert (await http.post("/v1/verifications", data=form)).status_code == 422
+
+
+async def test_without_a_sandbox_nothing_is_claimed(tmp_path: Path) -> None:
+    async with serving(tmp_path) as http:
+        made = await http.post(
+            "/v1/verifications?wait=20", json={"before": HEALTHY, "after": REFACTORED}
+        )
+    assert made.status_code == 200
+    assert made.json()["verdict"] == "not_comparable"
+    assert "not run here" in made.json()["summary"]
+
+
+async def test_a_key_belongs_to_one_request(tmp_path: Path) -> None:
+    async with serving(tmp_path) as http:
+        key = {"Idempotency-Key": "once"}
+        body = {"before": HEALTHY, "after": REFACTORED}
+        first = await http.post("/v1/verifications?wait=20", json=body, headers=key)
+        again = await http.post("/v1/verifications?wait=20", json=body, headers=key)
+        assert first.json()["id"] == again.json()["id"]
+        other = await http.post("/v1/diagnoses", json={"script": HEALTHY}, headers=key)
+        assert other.status_code == 422
