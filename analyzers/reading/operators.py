@@ -134,7 +134,7 @@ def _computed(
         kind = ops.op(name)
         result = machine.tensor(name, parents, frame, kind.saves, scalar, ended)
         if result.node is not None:
-            _save(result, kind, values, bilinear=name in ops.BILINEAR)
+            _save(result, kind, values)
         if name in ops.VIEWS and isinstance(values[0], Tensor):
             result.storage = values[0].storage
             result.view = True
@@ -149,7 +149,7 @@ def _computed(
     return Unknown(name, result.node, lost=result.lost)
 
 
-def _save(result: Tensor, kind: ops.Op, values: list[Value], *, bilinear: bool) -> None:
+def _save(result: Tensor, kind: ops.Op, values: list[Value]) -> None:
     """Note which memory the new node needs unchanged."""
     assert result.node is not None
     saved = result.node.saved
@@ -161,7 +161,7 @@ def _save(result: Tensor, kind: ops.Op, values: list[Value], *, bilinear: bool) 
                 continue
             others = any(v.node is not None for v in (*values[:at], *values[at + 1 :]))
             alone = len(values) == 1 or not isinstance(values[-1], Tensor)
-            if others or (alone and not bilinear):
+            if others or (alone and not kind.bilinear):
                 saved.append((value.storage, value.storage.version))
 
 

@@ -9,6 +9,9 @@ from analyzers.source.flow import called_name
 from analyzers.source.ops import MULTI_VIEWS
 from analyzers.source.project import spelled
 
+# `hsplit` and its like name no dimension.
+_ALONG_DIM = MULTI_VIEWS - {"hsplit", "vsplit", "dsplit"}
+
 
 @dataclass(frozen=True)
 class Parting:
@@ -22,7 +25,7 @@ class Parting:
 
 def parting(node: ast.expr) -> Parting | None:
     """What an expression takes apart; None for one that takes no tensor apart."""
-    if not isinstance(node, ast.Call) or called_name(node) not in MULTI_VIEWS:
+    if not isinstance(node, ast.Call) or called_name(node) not in _ALONG_DIM:
         return None
     given = list(node.args)
     if isinstance(node.func, ast.Attribute) and spelled(node.func.value) != "torch":

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analyzers.source.flow import called_name, own_expressions
+from analyzers.source.ops import VIEWS
 from analyzers.source.project import LIBRARIES, spelled
 from analyzers.source.trees import walk
 
@@ -38,20 +39,16 @@ def unsliced(node: ast.expr) -> ast.expr:
         match node:
             case ast.Subscript(value=value):
                 node = value
-            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _VIEWS:
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in VIEWS:
                 node = value
             case ast.Call(func=ast.Attribute(value=value, attr=attr)) if writes_in_place(attr):
                 node = value
-            case ast.Attribute(value=value, attr="T" | "mT" | "H" | "data"):
+            case ast.Attribute(
+                value=value, attr="T" | "mT" | "H" | "mH" | "real" | "imag" | "data"
+            ):
                 node = value
             case _:
                 return node
-
-
-_VIEWS = frozenset(
-    {"view", "reshape", "t", "transpose", "permute", "squeeze", "unsqueeze", "select", "narrow"}
-    | {"flatten", "diagonal", "expand", "view_as", "swapaxes", "unflatten", "movedim", "detach"}
-)
 
 
 def writes_in_place(method: str) -> bool:

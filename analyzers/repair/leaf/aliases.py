@@ -14,12 +14,12 @@ from analyzers.explain.spots import Spot, names_held, root_of
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, names_read
+from analyzers.source.ops import VIEWS
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.reads import attributes_loaded
 from analyzers.source.targets import assigned_pairs, keyed
 
 NAMES = 3  # one after the other, by which a gradient comes to where it is kept
-_SHARING = ("detach", "view", "view_as", "reshape", "flatten", "ravel")
 
 
 def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
@@ -93,7 +93,7 @@ def _same_values(module: Module, node: ast.expr) -> ast.expr | None:
     match module.parents.get(node):
         case ast.Attribute(attr="data") as outer:
             return outer
-        case ast.Attribute(attr=name) as method if name in _SHARING:
+        case ast.Attribute(attr=name) as method if name in VIEWS:
             call = module.parents.get(method)
             return call if isinstance(call, ast.Call) else None
     return None
